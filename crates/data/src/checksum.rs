@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use drivers::{Session, SessionError, Value};
+use drivers::{Row, Session, SessionError, Value};
 use model::ColumnKind;
 
 use crate::decimal::parse;
@@ -74,11 +74,7 @@ impl Sum {
     ) -> Result<Self, SessionError> {
         let mut sum = Self::default();
         session.query(sql, &mut |row| {
-            let mut hash = RowHash::default();
-            for (column, form) in forms.iter().enumerate() {
-                hash.value(*form, row.value(column));
-            }
-            sum.add_row(hash.finish());
+            sum.add_row(RowHash::of_row(forms, row, 0));
         })?;
         Ok(sum)
     }
@@ -98,6 +94,15 @@ impl RowHash {
     pub const fn finish(self) -> u64 {
         let mixed = (self.0 ^ (self.0 >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         mixed ^ (mixed >> 32)
+    }
+
+    /// That of the columns of a row from `first` on, which have these forms.
+    pub fn of_row(forms: &[Form], row: &dyn Row, first: usize) -> u64 {
+        let mut hash = Self::default();
+        for (column, form) in forms.iter().enumerate() {
+            hash.value(*form, row.value(first + column));
+        }
+        hash.finish()
     }
 
     pub fn of(form: Form, value: Value<'_>) -> u64 {

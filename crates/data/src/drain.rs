@@ -106,40 +106,57 @@ impl Backlog {
     }
 
     fn left(self, session: &mut dyn Session) -> Result<Vec<Left>, SessionError> {
+        let mut left = Vec::new();
         match (self.dialect, self.engine) {
-            (Dialect::Mysql, Engine::Innodb) => innodb(session, self.ours),
-            (Dialect::Mysql, Engine::Myrocks) => myrocks(session),
-            // Nothing is known of what they have left.
-            (Dialect::Mysql, Engine::Tokudb | Engine::Heap | Engine::Btree | Engine::Other) => {
-                Ok(Vec::new())
+            (Dialect::Mysql, Engine::Innodb) => {
+                session.query(INNODB, &mut |row| {
+                    let status = row.value(2).to_text();
+                    left.extend(status.and_then(|status| history(&status)));
+                })?;
+                left.push(self.dirty_pages(session)?);
             }
-            (Dialect::Postgres, _) => postgres(session),
-            (Dialect::Sqlite, _) => sqlite(session),
+            (Dialect::Mysql, Engine::Myrocks) => {
+                session.query(ROCKSDB, &mut |row| {
+                    let what = match row.value(0).to_text().as_deref() {
+                        Some("COMPACTION_PENDING") => "compactions",
+                        Some("NUM_IMMUTABLE_MEM_TABLE") => "memtables",
+                        Some(_) | None => return,
+                    };
+                    left.push(none_of(what, row.value(1).as_int()));
+                })?;
+            }
+            // Nothing is known of what they have left.
+            (Dialect::Mysql, Engine::Tokudb | Engine::Heap | Engine::Btree | Engine::Other) => {}
+            (Dialect::Postgres, _) => {
+                session.query(VACUUMS, &mut |row| {
+                    left.push(none_of("vacuums", row.value(0).as_int()));
+                    left.push(none_of("autovacuum workers", row.value(1).as_int()));
+                })?;
+            }
+            (Dialect::Sqlite, _) => {
+                session.query(CHECKPOINT, &mut |row| {
+                    // -1 where there is no such log.
+                    let frames = |column| row.value(column).as_int().unwrap_or(0).max(0);
+                    left.push(none_of("WAL frames", Some(frames(1) - frames(2))));
+                })?;
+            }
         }
+        Ok(left)
     }
-}
 
-fn innodb(session: &mut dyn Session, ours: bool) -> Result<Vec<Left>, SessionError> {
-    let mut left = Vec::new();
-    session.query(INNODB, &mut |row| {
-        let status = row.value(2).to_text();
-        left.extend(status.and_then(|status| history(&status)));
-    })?;
-    let (mut dirty, mut all) = (0, 0);
-    session.query(PAGES, &mut |row| {
-        let pages = row.value(1).as_int().and_then(|i| u64::try_from(i).ok());
-        match row.value(0).to_text().as_deref() {
-            Some("Innodb_buffer_pool_pages_dirty") => dirty = pages.unwrap_or(0),
-            Some("Innodb_buffer_pool_pages_total") => all = pages.unwrap_or(0),
-            Some(_) | None => {}
-        }
-    })?;
-    left.push(Left {
-        what: "dirty pages",
-        amount: dirty,
-        at_most: ours.then_some(all.saturating_mul(DIRTY_PERCENT) / 100),
-    });
-    Ok(left)
+    fn dirty_pages(self, session: &mut dyn Session) -> Result<Left, SessionError> {
+        let (mut dirty, mut all) = (0, 0);
+        session.query(PAGES, &mut |row| {
+            let pages = row.value(1).as_int().and_then(|i| u64::try_from(i).ok());
+            match row.value(0).to_text().as_deref() {
+                Some("Innodb_buffer_pool_pages_dirty") => dirty = pages.unwrap_or(0),
+                Some("Innodb_buffer_pool_pages_total") => all = pages.unwrap_or(0),
+                Some(_) | None => {}
+            }
+        })?;
+        let at_most = self.ours.then_some(all.saturating_mul(DIRTY_PERCENT) / 100);
+        Ok(Left { what: "dirty pages", amount: dirty, at_most })
+    }
 }
 
 /// The length of the history list. It says how much purge has to do only while that is at work: of what it
@@ -152,38 +169,6 @@ fn history(status: &str) -> Option<Left> {
     let state = purge.and_then(|line| line.split_once(" state: "));
     let is_at_work = state.is_none_or(|(_, state)| state.trim() == "running");
     Some(Left { what: "history", amount, at_most: is_at_work.then_some(HISTORY) })
-}
-
-fn myrocks(session: &mut dyn Session) -> Result<Vec<Left>, SessionError> {
-    let mut left = Vec::new();
-    session.query(ROCKSDB, &mut |row| {
-        let what = match row.value(0).to_text().as_deref() {
-            Some("COMPACTION_PENDING") => "compactions",
-            Some("NUM_IMMUTABLE_MEM_TABLE") => "memtables",
-            Some(_) | None => return,
-        };
-        left.push(none_of(what, row.value(1).as_int()));
-    })?;
-    Ok(left)
-}
-
-fn postgres(session: &mut dyn Session) -> Result<Vec<Left>, SessionError> {
-    let mut left = Vec::new();
-    session.query(VACUUMS, &mut |row| {
-        left.push(none_of("vacuums", row.value(0).as_int()));
-        left.push(none_of("autovacuum workers", row.value(1).as_int()));
-    })?;
-    Ok(left)
-}
-
-fn sqlite(session: &mut dyn Session) -> Result<Vec<Left>, SessionError> {
-    let mut left = Vec::new();
-    session.query(CHECKPOINT, &mut |row| {
-        // -1 where there is no such log.
-        let frames = |column| row.value(column).as_int().unwrap_or(0).max(0);
-        left.push(none_of("WAL frames", Some(frames(1) - frames(2))));
-    })?;
-    Ok(left)
 }
 
 fn none_of(what: &'static str, amount: Option<i64>) -> Left {

@@ -2,11 +2,9 @@
 //! load and settle tables, and the proofs of what they hold.
 
 pub mod checksum;
-pub mod copies;
 pub mod decimal;
 pub mod distribution;
 pub mod drain;
-pub mod fate;
 pub mod judge;
 pub mod literal;
 pub mod loading;

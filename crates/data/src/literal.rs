@@ -4,14 +4,6 @@ use std::fmt::Write;
 
 use model::Dialect;
 
-/// How a value stands in a statement's text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Literal {
-    /// Digits, with a sign where it is negative.
-    Number,
-    Quoted,
-}
-
 pub fn push_int(sql: &mut String, value: i64) {
     // After a minus, the sign of a negative number would begin a comment.
     if value < 0 {
@@ -20,22 +12,18 @@ pub fn push_int(sql: &mut String, value: i64) {
     sql.push_str(itoa::Buffer::new().format(value));
 }
 
-pub fn push_text(sql: &mut String, dialect: Dialect, literal: Literal, text: &str) {
-    match literal {
-        Literal::Number => {
-            if text.starts_with('-') {
-                sql.push(' ');
-            }
-            sql.push_str(text);
-        }
-        Literal::Quoted => push_quoted(sql, dialect, text),
+/// Appends a number that is text: digits, with a sign where it is negative.
+pub fn push_number(sql: &mut String, number: &str) {
+    if number.starts_with('-') {
+        sql.push(' ');
     }
+    sql.push_str(number);
 }
 
 /// Appends a text in quotes. Whatever is in it stays in it, whether or not the server takes a backslash
 /// for an escape: that is up to MySQL's `NO_BACKSLASH_ESCAPES` and PostgreSQL's
 /// `standard_conforming_strings`.
-fn push_quoted(sql: &mut String, dialect: Dialect, text: &str) {
+pub fn push_text(sql: &mut String, dialect: Dialect, text: &str) {
     let has = |byte: u8| text.as_bytes().contains(&byte);
     match dialect {
         Dialect::Mysql if has(b'\\') || has(0) => {
@@ -86,7 +74,7 @@ mod tests {
 
     fn quoted(dialect: Dialect, text: &str) -> String {
         let mut sql = String::new();
-        push_text(&mut sql, dialect, Literal::Quoted, text);
+        push_text(&mut sql, dialect, text);
         sql
     }
 
@@ -169,7 +157,7 @@ mod tests {
     fn a_negative_number_begins_no_comment() {
         let mut sql = "k -".to_owned();
         push_int(&mut sql, -5);
-        push_text(&mut sql, Dialect::Mysql, Literal::Number, "-12.50");
+        push_number(&mut sql, "-12.50");
         push_int(&mut sql, 7);
         assert_eq!(sql, "k - -5 -12.507");
     }

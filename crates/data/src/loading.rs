@@ -4,33 +4,24 @@
 //! takes. It is in its table whole or not at all, so a client that lost its connection looks whether
 //! the batch under way is there and goes on; nothing that was loaded is loaded again.
 
-mod batches;
+pub(crate) mod batches;
 mod handout;
-mod local_files;
 mod sender;
-mod sent;
-mod shared;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use drivers::{Connector, Session};
-use model::{Dialect, ErrorRules, LoadMethod, LoadSpec, SqlSpec};
+use drivers::{Connector, Session, SessionError};
+use model::{Dialect, ErrorRules, LoadMethod, LoadSpec, Nanos, SqlSpec};
 
-use self::batches::{Batches, Recovery};
+use self::batches::{Batches, Loaded, Recovery};
 use self::handout::Handout;
-use self::local_files::LocalFiles;
-use self::sender::Sender;
-use self::sent::Loaded;
-pub use self::shared::Load;
-use self::shared::Method;
-use crate::row_counts::RowCounts;
+use self::sender::{Method, Sender};
 use crate::rows::SqlRows;
 use crate::schema;
 use crate::source::Source;
-use crate::statements;
 use crate::table::Table;
-use load::clients::{Clients, Notes, bounded};
+use load::clients::{Notes, bounded, note};
 use load::worker::Worker;
 use load::{Client, ClientContext, StepError, Target};
 
@@ -44,12 +35,11 @@ const ROWS_AT_ONCE: usize = 100;
 /// Parameters that every server takes in one statement: SQLite 32,766, the others 65,535.
 const PARAMETERS: usize = 32_766;
 
-/// What is loaded, and how.
-pub struct LoadWork<'a, S> {
+pub struct LoadWork<S> {
     pub source: S,
     pub tables: Vec<Table>,
-    pub spec: &'a LoadSpec,
-    pub errors: &'a ErrorRules,
+    pub spec: LoadSpec,
+    pub errors: ErrorRules,
     /// The tables in the order in which they are begun.
     pub order: Vec<usize>,
     /// Parts of a table whose rows are ordered by their key.
@@ -58,52 +48,31 @@ pub struct LoadWork<'a, S> {
     pub with_times: bool,
 }
 
-/// Makes all tables of a SQL workload, which must not exist, and connects the clients that load them: as many
-/// as the spec says. Their operation kind, the first of the step, is the statement that adds rows. From now on
-/// the counts say that everything is loaded.
-pub fn clients_of_load(
-    spec: &SqlSpec,
-    seed: u64,
-    target: &Target,
-    counts: &Arc<RowCounts>,
-    notes: &Notes,
-) -> Result<Clients, StepError> {
-    let mut worker = Worker::connect(&*target.patient, "create tables".to_owned())?;
-    let work = LoadWork::of_sql(spec, seed, target)?;
-    refuse_existing(&mut worker, &work.tables, target.dialect)?;
-    let load = work.begin(target, &target.connector, &mut worker, notes)?;
-    counts.set_loaded();
-    // Its session ends here: a step holds no more sessions than it has clients.
-    drop(worker);
-    let clients = 0..spec.load.clients.max(1);
-    clients.map(|number| bounded_loader(&load, number)).collect()
-}
-
-/// A trial begins with an empty database; what is in it is somebody else's.
-fn refuse_existing(
-    worker: &mut Worker,
-    tables: &[Table],
+/// What the clients of a load share.
+pub struct Load<S> {
+    work: LoadWork<S>,
+    handout: Handout,
     dialect: Dialect,
-) -> Result<(), StepError> {
-    for Table { name, .. } in tables {
-        if worker.number(&statements::count_tables(dialect, name))? > 0 {
-            let rows = worker.number(&format!("SELECT COUNT(*) FROM {name}"))?;
-            return Err(StepError::Load(format!(
-                "table {name} exists already and has {rows} rows, and would be loaded; drop it \
-                 (DROP TABLE {name}) or give another database"
-            )));
-        }
-    }
-    Ok(())
+    /// Bytes of an INSERT as text beyond which it gets no more rows.
+    statement_size: usize,
+    /// By table.
+    rows_at_once: Vec<usize>,
+    recovery: Recovery,
+    /// Was `LOAD DATA LOCAL` off, and is it on for the load?
+    local_files_switched: bool,
+    notes: Notes,
+    /// Rows of each table, and the time that the statements took which added them, all clients together.
+    loaded: Vec<[AtomicU64; 2]>,
+    left: AtomicUsize,
 }
 
-impl<'a> LoadWork<'a, SqlRows> {
-    pub fn of_sql(spec: &'a SqlSpec, seed: u64, target: &Target) -> Result<Self, StepError> {
+impl LoadWork<SqlRows> {
+    pub fn of_sql(spec: &SqlSpec, seed: u64, target: &Target) -> Result<Self, StepError> {
         let tables = schema::tables(&spec.tables, target.dialect, target.engine)?;
         Ok(Self {
             source: SqlRows::new(&spec.tables, seed),
-            spec: &spec.load,
-            errors: &spec.errors,
+            spec: spec.load.clone(),
+            errors: spec.errors.clone(),
             order: (0..tables.len()).collect(),
             parts: spec.load.clients.div_ceil(tables.len().max(1) as u32),
             with_times: false,
@@ -112,7 +81,7 @@ impl<'a> LoadWork<'a, SqlRows> {
     }
 }
 
-impl<S: Source> LoadWork<'_, S> {
+impl<S: Source> LoadWork<S> {
     /// Makes the tables. They are loaded by sessions of `connector`; `worker` asks the server what it takes.
     pub fn begin(
         self,
@@ -121,42 +90,54 @@ impl<S: Source> LoadWork<'_, S> {
         worker: &mut Worker,
         notes: &Notes,
     ) -> Result<Arc<Load<S>>, StepError> {
-        let Self { source, tables, spec, errors, order, parts, with_times } = self;
-        for table in &tables {
-            for sql in table.create(target.dialect) {
-                worker.run(&sql)?;
-            }
-            if spec.indexes_first {
-                for sql in table.create_indexes() {
-                    worker.run(&sql)?;
-                }
+        let Self { source, tables, spec, .. } = &self;
+        for table in tables {
+            let indexes = if spec.indexes_first { table.create_indexes() } else { Vec::new() };
+            for sql in table.create(target.dialect).iter().chain(&indexes) {
+                worker.run(sql)?;
             }
         }
         let statement_size = statement_size(target.dialect, worker)?;
-        let (clients, size) = (spec.clients.max(1), spec.rows_per_commit);
-        let session = &mut *worker.session;
-        let lengths = order.into_iter().map(|table| (table, source.batches(table, size)));
+        let batches = |table: &usize| (*table, source.batches(*table, spec.rows_per_commit));
+        let lengths: Vec<(usize, u64)> = self.order.iter().map(batches).collect();
         let parts = match target.dialect {
             // Its engines order rows by their key.
-            Dialect::Mysql => parts,
+            Dialect::Mysql => self.parts,
             Dialect::Postgres | Dialect::Sqlite => 1,
         };
+        let session = &mut *worker.session;
         Ok(Arc::new(Load {
-            handout: Handout::new(&lengths.collect::<Vec<_>>(), parts.into()),
-            source,
-            batch_size: size,
+            handout: Handout::new(&lengths, parts.into()),
             dialect: target.dialect,
-            wanted: spec.method,
             statement_size,
             rows_at_once: tables.iter().map(|table| rows_at_once(table, statement_size)).collect(),
-            recovery: Recovery::new(errors, target.dialect, connector),
-            local_files: LocalFiles::allow(session, target, spec.method, notes),
+            recovery: Recovery::new(&self.errors, target.dialect, connector),
+            local_files_switched: allow_local_files(session, target, spec.method, notes),
             notes: Arc::clone(notes),
             loaded: tables.iter().map(|_| Default::default()).collect(),
-            tables,
-            with_times,
-            left: AtomicUsize::new(clients as usize),
+            left: AtomicUsize::new(spec.clients.max(1) as usize),
+            work: self,
         }))
+    }
+}
+
+impl<S> Load<S> {
+    /// A client is done; the last one switches local files back and tells how long each table took.
+    fn client_done(&self, session: &mut dyn Session) {
+        if self.left.fetch_sub(1, Ordering::AcqRel) != 1 {
+            return;
+        }
+        if self.local_files_switched
+            && let Err(error) = session.execute("SET GLOBAL local_infile = 0")
+        {
+            note(&self.notes, format!("local_infile not switched off again: {error}"));
+        }
+        let LoadWork { tables, with_times, .. } = &self.work;
+        for (table, loaded) in tables.iter().zip(&self.loaded).filter(|_| *with_times) {
+            let [rows, time] = loaded.each_ref().map(|number| number.load(Ordering::Relaxed));
+            let (name, time) = (&table.name, Nanos(time));
+            note(&self.notes, format!("{name}: {rows} rows in {time} of all clients"));
+        }
     }
 }
 
@@ -169,15 +150,15 @@ pub struct Loader<S: Source> {
 impl<S: Source> Loader<S> {
     /// Client `number`, from 0, connected; its operations are of kind 0.
     pub fn connect(load: &Arc<Load<S>>, number: u32) -> Result<Self, StepError> {
-        let batches = Batches::connect(&load.recovery, name(number), 0, |session| {
-            let method = method(load.wanted, load.dialect, session)?;
-            Ok(Sender::new(load, method))
-        })?;
+        let worker = Worker::connect(&*load.recovery.connector, name(number))?;
+        let method = method(load.work.spec.method, load.dialect, &*worker.session)?;
+        let batches = Batches { worker, sender: Sender::new(load, method), sent: Vec::new() };
         Ok(Self { load: Arc::clone(load), batches })
     }
 
+    /// The client's session, for work that comes after the load.
     pub fn worker(&mut self) -> &mut Worker {
-        self.batches.worker()
+        &mut self.batches.worker
     }
 }
 
@@ -186,7 +167,6 @@ pub fn name(number: u32) -> String {
     format!("load {}", number + 1)
 }
 
-/// A client that only loads.
 pub fn bounded_loader<S: Source>(
     load: &Arc<Load<S>>,
     number: u32,
@@ -201,17 +181,49 @@ impl<S: Source> Client for Loader<S> {
         while !context.is_over()
             && let Some((table, number)) = load.handout.take(&mut at)
         {
-            let batch = load.source.batch(table, load.batch_size, number);
-            if let Some(loaded) = self.batches.load(&load.recovery, &batch, context)? {
-                let Loaded { rows, took } = loaded;
+            let LoadWork { source, spec, .. } = &load.work;
+            let batch = source.batch(table, spec.rows_per_commit, number);
+            let loaded = self.batches.load(&load.recovery, &batch, context)?;
+            if let Some(Loaded { rows, took }) = loaded {
                 let [all, time] = &load.loaded[table];
                 all.fetch_add(rows, Ordering::Relaxed);
                 time.fetch_add(took.0, Ordering::Relaxed);
             }
         }
-        load.client_done(&mut *self.batches.worker().session);
+        load.client_done(&mut *self.batches.worker.session);
         Ok(())
     }
+}
+
+/// Switches on `LOAD DATA LOCAL`, off by default since MySQL 8.0, where it is off, the server is ours and the
+/// method needs it; tells whether it did. What cannot be done is noted; the server then refuses the files.
+fn allow_local_files(
+    session: &mut dyn Session,
+    target: &Target,
+    method: LoadMethod,
+    notes: &Notes,
+) -> bool {
+    if !target.ours || target.dialect != Dialect::Mysql || method != LoadMethod::Bulk {
+        return false;
+    }
+    let switched = switch_local_files_on(session);
+    match &switched {
+        Ok(true) => note(notes, "local_infile was off, and on for the load".to_owned()),
+        Ok(false) => {}
+        Err(error) => note(notes, format!("local_infile not switched on: {error}")),
+    }
+    switched.unwrap_or(false)
+}
+
+fn switch_local_files_on(session: &mut dyn Session) -> Result<bool, SessionError> {
+    let mut is_off = false;
+    session.query("SELECT @@GLOBAL.local_infile", &mut |row| {
+        is_off = row.value(0).as_int() == Some(0);
+    })?;
+    if is_off {
+        session.execute("SET GLOBAL local_infile = 1")?;
+    }
+    Ok(is_off)
 }
 
 /// How a session sends rows.

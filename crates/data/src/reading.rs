@@ -5,34 +5,36 @@
 //! hold what fits, as they do after a load; it is compared with what the loading process remembered. At the
 //! end of a trial and before tables are made anew, each row is compared with what the steps so far allow.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use drivers::{Connector, Session, SessionError};
+use drivers::{Session, SessionError};
 use model::{Check, Dialect, ErrorRules, SqlSpec};
 
 use crate::checksum::Sum;
-use crate::copies::{TableCopy, copies};
 use crate::judge::{Judge, Seen};
-use crate::row_counts::{RowCounts, check};
+use crate::loading::batches::Recovery;
+use crate::row_counts::check;
 use crate::rows::SqlRows;
-use crate::schema;
+use crate::schema::{self, TableCopy, rows_of};
 use crate::sink::Cells;
 use crate::source::Source;
-use crate::state::Loaded;
 use crate::statements;
 use crate::table::{Batch, Table};
 use load::clients::{Clients, bounded};
 use load::engine::Stop;
-use load::errors::{Reaction, Rules};
+use load::errors::Reaction;
 use load::fixed_work::unseen;
-use load::reconnect::reconnect;
 use load::worker::{Worker, number};
 use load::{Client, ClientContext, StepError, Target};
 
 /// Answers that were checked by clients.
 pub type Found = Arc<Mutex<Vec<Check>>>;
+
+pub fn taken<T>(found: &Mutex<Vec<T>>) -> Vec<T> {
+    std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner))
+}
 
 /// Rows that one query returns, about.
 pub const RANGE: u32 = 20_000;
@@ -43,8 +45,7 @@ const SAMPLE: u64 = 5_000_000;
 /// The same at the end of a trial, where nothing is measured any more.
 const SAMPLE_AT_END: u64 = 50_000_000;
 
-/// What is read, and with what it is compared.
-pub struct ReadWork<'a, S> {
+pub struct ReadWork<S> {
     pub source: S,
     pub tables: Vec<Table>,
     pub against: Against,
@@ -54,10 +55,9 @@ pub struct ReadWork<'a, S> {
     /// Are the rows of each table counted, first of all, so that those are found which belong to no batch?
     pub with_counts: bool,
     pub clients: u32,
-    pub errors: &'a ErrorRules,
+    pub errors: ErrorRules,
 }
 
-/// With what tables are compared.
 pub enum Against {
     /// With the rows as the source makes them.
     Source,
@@ -69,31 +69,25 @@ pub enum Against {
 
 /// What all readers share.
 struct Reading<S> {
+    work: ReadWork<S>,
     dialect: Dialect,
-    source: S,
-    tables: Vec<Table>,
-    against: Against,
     jobs: Vec<Job>,
     next: AtomicUsize,
-    every: u64,
     /// By table.
     tallies: Vec<Mutex<Tally>>,
     left: AtomicUsize,
     found: Found,
-    rules: Rules,
-    connector: Arc<dyn Connector>,
-    patience: Duration,
+    recovery: Recovery,
 }
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Job {
-    /// The rows of a batch that meet a condition. Where no column groups the rows, the first and the last
-    /// batch of a table have no bound there, so that what is beyond is found.
-    Rows(Batch, Option<String>),
-    /// All rows of a table whose primary key does not lead to batches.
-    Whole(usize),
-    Count(usize),
-    /// A table and which of its indexes.
-    Index(usize, usize),
+    /// The rows of some batches of a table that meet a condition: of one, or of all where the primary key does not
+    /// lead to batches. Where no column groups the rows, the first and the last batch of a table have no bound
+    /// there, so that what is beyond is found.
+    Rows(usize, Range<u64>, Option<String>),
+    /// Counts the rows of a table, or of one of its indexes.
+    Count(usize, Option<usize>),
 }
 
 #[derive(Debug, Default)]
@@ -108,54 +102,14 @@ struct Tally {
     counts: Vec<Check>,
 }
 
-/// Connects the clients that read everything once: as many as load. Their operation kind, the first of the
-/// step, is a query that reads a range of rows or an index. The last one to end leaves the checks in
-/// `found`.
-pub fn clients_of_reading(
-    spec: &SqlSpec,
-    target: &Target,
-    loaded: &Loaded,
-    found: &Found,
-) -> Result<Clients, StepError> {
-    let against = Against::Loaded(loaded.sums());
-    let work = ReadWork::of_sql(spec, loaded.seed, target, against)?;
-    ReadWork { every: 1, with_indexes: true, ..work }.clients(target, found)
-}
-
-/// Counts the rows of all tables and compares what is in them with what `seed` makes of them, by as many
-/// sessions as load: each row once, of more than some millions of them a sample.
-pub fn checks_after_load(
-    spec: &SqlSpec,
-    seed: u64,
-    target: &Target,
-    counts: &RowCounts,
-    stop: &Stop,
-) -> Result<Vec<Check>, StepError> {
-    let mut checks = counts.check(spec, target)?;
-    checks.extend(ReadWork::of_sql(spec, seed, target, Against::Source)?.checks(target, stop)?);
-    Ok(checks)
-}
-
-/// Reads the tables that a judge knows, and compares each row with what is known of it: each row once, of
-/// more than some tens of millions a sample.
-pub fn checks_of_contents(
-    spec: &SqlSpec,
-    target: &Target,
-    judges: Vec<Option<Judge>>,
-    stop: &Stop,
-) -> Result<Vec<Check>, StepError> {
-    let against = Against::Known(judges, copies(&spec.tables));
-    ReadWork::of_sql(spec, 0, target, against)?.checks(target, stop)
-}
-
-impl<'a> ReadWork<'a, SqlRows> {
-    fn of_sql(
-        spec: &'a SqlSpec,
+impl ReadWork<SqlRows> {
+    /// By as many sessions as load: each row once, of many of them a sample.
+    pub fn of_sql(
+        spec: &SqlSpec,
         seed: u64,
         target: &Target,
         against: Against,
     ) -> Result<Self, StepError> {
-        let rows: u64 = copies(&spec.tables).iter().map(|copy| copy.rows).sum();
         let sample = match against {
             Against::Source | Against::Loaded(_) => SAMPLE,
             Against::Known(..) => SAMPLE_AT_END,
@@ -164,24 +118,38 @@ impl<'a> ReadWork<'a, SqlRows> {
             source: SqlRows::new(&spec.tables, seed),
             tables: schema::tables(&spec.tables, target.dialect, target.engine)?,
             against,
-            every: rows.div_ceil(sample).max(1),
+            every: rows_of(&spec.tables).div_ceil(sample).max(1),
             with_indexes: false,
             with_counts: false,
             clients: spec.load.clients,
-            errors: &spec.errors,
+            errors: spec.errors.clone(),
         })
     }
 }
 
-impl<S: Source> ReadWork<'_, S> {
+impl<S: Source> ReadWork<S> {
     /// Connects the clients that read; the last one to end leaves the checks in `found`.
     pub fn clients(self, target: &Target, found: &Found) -> Result<Clients, StepError> {
         let count = self.clients.max(1);
-        let reading = Arc::new(self.reading(target, found));
+        let expected = |table: usize| match &self.against {
+            Against::Source | Against::Known(..) => Sum::default(),
+            Against::Loaded(sums) => sums.get(table).copied().unwrap_or_default(),
+        };
+        let tally = |table| Tally { expected: expected(table), ..Tally::default() };
+        let reading = Arc::new(Reading {
+            dialect: target.dialect,
+            jobs: self.jobs(),
+            next: AtomicUsize::new(0),
+            tallies: (0..self.tables.len()).map(|table| Mutex::new(tally(table))).collect(),
+            left: AtomicUsize::new(count as usize),
+            found: Arc::clone(found),
+            recovery: Recovery::new(&self.errors, target.dialect, &target.patient),
+            work: self,
+        });
         let clients = (1..=count).map(|number| {
             let name = format!("read {number}");
             let reader = Reader {
-                worker: Worker::connect(&*reading.connector, name.clone())?,
+                worker: Worker::connect(&*target.patient, name.clone())?,
                 is_told: false,
                 reading: Arc::clone(&reading),
             };
@@ -194,48 +162,23 @@ impl<S: Source> ReadWork<'_, S> {
     pub fn checks(self, target: &Target, stop: &Stop) -> Result<Vec<Check>, StepError> {
         let found = Found::default();
         unseen("scan", self.clients(target, &found)?, stop)?;
-        let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(std::mem::take(&mut *found))
+        Ok(taken(&found))
     }
 
-    fn reading(self, target: &Target, found: &Found) -> Reading<S> {
-        let jobs = self.jobs();
-        let Self { source, tables, against, every, clients, errors, .. } = self;
-        let expected = |table: usize| match &against {
-            Against::Source | Against::Known(..) => Sum::default(),
-            Against::Loaded(sums) => sums.get(table).copied().unwrap_or_default(),
-        };
-        let tally = |table| Tally { expected: expected(table), ..Tally::default() };
-        Reading {
-            dialect: target.dialect,
-            tallies: (0..tables.len()).map(|table| Mutex::new(tally(table))).collect(),
-            source,
-            tables,
-            against,
-            jobs,
-            next: AtomicUsize::new(0),
-            every,
-            left: AtomicUsize::new(clients.max(1) as usize),
-            found: Arc::clone(found),
-            rules: Rules::new(errors, target.dialect),
-            connector: Arc::clone(&target.patient),
-            patience: Duration::from_secs(u64::from(errors.reconnect_seconds)),
-        }
-    }
     fn jobs(&self) -> Vec<Job> {
         let (mut first, mut jobs) = (Vec::new(), Vec::new());
         for (table, described) in self.tables.iter().enumerate() {
             if described.is_in_order() {
                 self.push_batches(table, &mut jobs);
-                first.extend(self.with_counts.then_some(Job::Count(table)));
-            } else {
-                let others = if self.with_counts { &mut first } else { &mut jobs };
-                others.push(Job::Whole(table));
+                first.extend(self.with_counts.then_some(Job::Count(table, None)));
+            }
+            let others = if self.with_counts { &mut first } else { &mut jobs };
+            if !described.is_in_order() {
+                others.push(Job::Rows(table, 0..self.source.batches(table, RANGE), None));
             }
             if self.with_indexes {
-                let others = if self.with_counts { &mut first } else { &mut jobs };
                 let indexes = 0..described.indexes.len();
-                others.extend(indexes.map(|index| Job::Index(table, index)));
+                others.extend(indexes.map(|index| Job::Count(table, Some(index))));
             }
         }
         first.append(&mut jobs);
@@ -259,8 +202,15 @@ impl<S: Source> ReadWork<'_, S> {
                 (false, true) if !is_grouped => Some(format!("{column} >= {first}")),
                 _ => described.condition(&batch),
             };
-            jobs.push(Job::Rows(batch, condition));
+            jobs.push(Job::Rows(table, number..number + 1, condition));
         }
+    }
+
+    /// The judge of a table, and which copy it is.
+    fn judge(&self, table: usize) -> Option<(&Judge, &TableCopy)> {
+        let Against::Known(judges, copies) = &self.against else { return None };
+        let copy = &copies[table];
+        Some((judges.get(copy.table)?.as_ref()?, copy))
     }
 }
 
@@ -269,47 +219,28 @@ impl<S: Source> Reading<S> {
         self.tallies[table].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn count(&self, batch: &Batch, actual: Sum) {
-        let forms = self.tables[batch.table].forms();
-        let expected = match &self.against {
-            Against::Source => Some(self.source.sum(batch, &forms)),
-            Against::Loaded(_) | Against::Known(..) => None,
-        };
-        let mut tally = self.tally(batch.table);
-        tally.actual.add(actual);
-        if let Some(expected) = expected {
-            tally.expected.add(expected);
-            if expected != actual {
-                let order = (batch.group, batch.first);
-                let differs = (order, self.tables[batch.table].place(batch));
-                tally.differs = tally.differs.take().into_iter().chain([differs]).min();
+    /// Some batches of a table have this sum.
+    fn count(&self, table: usize, batches: Range<u64>, actual: Sum) {
+        let ReadWork { source, tables, against, .. } = &self.work;
+        let (described, first) = (&tables[table], batches.start);
+        let mut expected = Sum::default();
+        if let Against::Source = against {
+            let forms = described.forms();
+            for number in batches {
+                expected.add(source.sum(&source.batch(table, RANGE, number), &forms));
             }
         }
-    }
-
-    fn count_whole(&self, table: usize, actual: Sum) {
-        let forms = self.tables[table].forms();
         let mut tally = self.tally(table);
         tally.actual.add(actual);
-        if let Against::Source = self.against {
-            for number in 0..self.source.batches(table, RANGE) {
-                let batch = self.source.batch(table, RANGE, number);
-                tally.expected.add(self.source.sum(&batch, &forms));
-            }
+        tally.expected.add(expected);
+        if matches!(against, Against::Source) && described.is_in_order() && expected != actual {
+            let batch = source.batch(table, RANGE, first);
+            let differs = ((batch.group, batch.first), described.place(&batch));
+            tally.differs = tally.differs.take().into_iter().chain([differs]).min();
         }
     }
 
-    /// The judge of a table, and which copy it is.
-    fn judge(&self, table: usize) -> Option<(&Judge, u32)> {
-        match &self.against {
-            Against::Known(judges, copies) => {
-                let copy = &copies[table];
-                Some((judges.get(copy.table)?.as_ref()?, copy.number))
-            }
-            Against::Source | Against::Loaded(_) => None,
-        }
-    }
-
+    /// What was found of a table's rows, one by one.
     fn judged(&self, table: usize, sample: &str, tally: &Tally) -> Check {
         let Seen { rows, wrong, first, .. } = &tally.seen;
         let mut actual = format!("{} of {rows} rows right", rows - wrong);
@@ -324,7 +255,7 @@ impl<S: Source> Reading<S> {
             actual = format!("{actual}; {missing}{more}");
         }
         Check {
-            what: format!("contents of {}{sample}", self.tables[table].name),
+            what: format!("contents of {}{sample}", self.work.tables[table].name),
             expected: "rows as the seed and the clients' statements say".to_owned(),
             actual,
             holds: *wrong == 0 && tally.missing.is_empty(),
@@ -332,19 +263,18 @@ impl<S: Source> Reading<S> {
     }
 
     fn leave_checks(&self) {
+        let ReadWork { tables, every, against, .. } = &self.work;
         let mut checks = Vec::new();
-        for (index, table) in self.tables.iter().enumerate() {
+        for (index, table) in tables.iter().enumerate() {
             let mut tally = self.tally(index);
-            let is_sample = self.every > 1 && table.is_in_order();
-            let sample = if is_sample {
-                format!(" (one in {} ranges of {RANGE} rows)", self.every)
+            let sample = if *every > 1 && table.is_in_order() {
+                format!(" (one in {every} ranges of {RANGE} rows)")
             } else {
                 String::new()
             };
-            if let Against::Known(..) = &self.against {
-                if self.judge(index).is_some() {
-                    checks.push(self.judged(index, &sample, &tally));
-                }
+            if let Against::Known(..) = against {
+                let is_known = self.work.judge(index).is_some();
+                checks.extend(is_known.then(|| self.judged(index, &sample, &tally)));
                 continue;
             }
             let differs = match &tally.differs {
@@ -364,6 +294,7 @@ impl<S: Source> Reading<S> {
         found.append(&mut checks);
     }
 }
+
 struct Reader<S> {
     worker: Worker,
     /// Was its session told what it must know before it reads?
@@ -378,12 +309,17 @@ impl<S: Source> Client for Reader<S> {
             && let Some(job) = reading.jobs.get(reading.next.fetch_add(1, Ordering::Relaxed))
         {
             match job {
-                Job::Rows(batch, condition) => {
-                    self.read_rows(batch, condition.as_deref(), context)?;
+                Job::Rows(table, batches, condition) => {
+                    let sql =
+                        reading.work.tables[*table].read(reading.dialect, condition.as_deref());
+                    match &reading.work.against {
+                        Against::Source | Against::Loaded(_) => {
+                            self.read_sum(*table, batches, &sql, context)?;
+                        }
+                        Against::Known(..) => self.judge_rows(*table, batches, &sql, context)?,
+                    }
                 }
-                Job::Whole(table) => self.read_whole(*table, context)?,
-                Job::Count(table) => self.read_count(*table, None, context)?,
-                Job::Index(table, index) => self.read_count(*table, Some(*index), context)?,
+                Job::Count(table, index) => self.read_count(*table, *index, context)?,
             }
         }
         let is_last = reading.left.fetch_sub(1, Ordering::AcqRel) == 1;
@@ -396,78 +332,50 @@ impl<S: Source> Client for Reader<S> {
 }
 
 impl<S: Source> Reader<S> {
-    fn read_rows(
-        &mut self,
-        batch: &Batch,
-        condition: Option<&str>,
-        context: &mut ClientContext<'_>,
-    ) -> Result<(), StepError> {
-        let reading = Arc::clone(&self.reading);
-        if let Against::Known(..) = &reading.against {
-            return self.judge_rows(batch, condition, context);
-        }
-        if let Some(sum) = self.read_sum(batch.table, condition, context)? {
-            reading.count(batch, sum);
-        }
-        Ok(())
-    }
-
-    fn read_whole(
-        &mut self,
-        table: usize,
-        context: &mut ClientContext<'_>,
-    ) -> Result<(), StepError> {
-        let reading = Arc::clone(&self.reading);
-        if let Against::Known(_, copies) = &reading.against {
-            let all = Batch { table, group: [0; 2], first: 1, last: copies[table].rows };
-            return self.judge_rows(&all, None, context);
-        }
-        if let Some(sum) = self.read_sum(table, None, context)? {
-            reading.count_whole(table, sum);
-        }
-        Ok(())
-    }
-
-    /// The sum of the rows of a table that meet a condition; `None` when the step was over before.
     fn read_sum(
         &mut self,
         table: usize,
-        condition: Option<&str>,
+        batches: &Range<u64>,
+        sql: &str,
         context: &mut ClientContext<'_>,
-    ) -> Result<Option<Sum>, StepError> {
-        let table = &self.reading.tables[table];
-        let (sql, forms) = (table.read(self.reading.dialect, condition), table.forms());
+    ) -> Result<(), StepError> {
+        let forms = self.reading.work.tables[table].forms();
         let mut sum = Sum::default();
         let read = self.ask(context, |session| {
-            sum = Sum::of_query(session, &sql, &forms)?;
+            sum = Sum::of_query(session, sql, &forms)?;
             Ok(sum.rows)
         })?;
-        Ok(read.map(|_| sum))
+        if read.is_some() {
+            self.reading.count(table, batches.clone(), sum);
+        }
+        Ok(())
     }
 
     fn judge_rows(
         &mut self,
-        batch: &Batch,
-        condition: Option<&str>,
+        table: usize,
+        batches: &Range<u64>,
+        sql: &str,
         context: &mut ClientContext<'_>,
     ) -> Result<(), StepError> {
         let reading = Arc::clone(&self.reading);
-        let Some((judge, copy)) = reading.judge(batch.table) else {
+        let Some((judge, copy)) = reading.work.judge(table) else {
             return Ok(());
         };
-        let sql = reading.tables[batch.table].read(reading.dialect, condition);
         let (mut seen, mut cells) = (Seen::default(), Cells::new(reading.dialect));
         let read = self.ask(context, |session| {
             seen = Seen::default();
-            session.query(&sql, &mut |row| {
-                seen.row(judge, judge.see(copy, row, &mut cells));
+            session.query(sql, &mut |row| {
+                seen.row(judge, judge.see(copy.number, row, &mut cells));
             })?;
             Ok(seen.rows)
         })?;
         if read.is_some() {
+            let size = u64::from(RANGE);
+            let (first, last) = (batches.start * size + 1, copy.rows.min(batches.end * size));
             let is_complete = judge.fates.is_complete();
-            let whole = if is_complete { seen.is_whole(batch.first, batch.last) } else { Ok(()) };
-            let mut tally = reading.tally(batch.table);
+            let whole = if is_complete { seen.is_whole(first, last) } else { Ok(()) };
+            let mut tally = reading.tally(table);
             tally.seen.add(seen);
             tally.missing.extend(whole.err());
         }
@@ -482,7 +390,7 @@ impl<S: Source> Reader<S> {
         context: &mut ClientContext<'_>,
     ) -> Result<(), StepError> {
         let reading = Arc::clone(&self.reading);
-        let described = &reading.tables[table];
+        let described = &reading.work.tables[table];
         let (name, nothing): (_, &[&str]) = (&described.name, &[]);
         let (what, sql, (before, after)) = match index.map(|index| &described.indexes[index]) {
             None => {
@@ -507,7 +415,7 @@ impl<S: Source> Reader<S> {
             Ok(found)
         })?;
         if read.is_some() {
-            let counted = check(what, reading.source.total(table), found);
+            let counted = check(what, reading.work.source.total(table), found);
             reading.tally(table).counts.push(counted);
         }
         Ok(())
@@ -532,15 +440,15 @@ impl<S: Source> Reader<S> {
                 query(session)
             });
             let is_lost = matches!(&asked, Err(StepError::Session { source, .. })
-                if reading.rules.reaction(source) == Reaction::Reconnect);
-            if !is_lost || tries >= reading.rules.tries() {
+                if reading.recovery.rules.reaction(source) == Reaction::Reconnect);
+            if !is_lost || tries >= reading.recovery.rules.tries() {
                 return asked;
             }
-            let session = reconnect(&*reading.connector, reading.patience, context);
-            let session = session.map_err(|source| StepError::Session {
-                client: format!("{}, connecting again", self.worker.name),
-                source,
-            })?;
+            let session =
+                reading.recovery.session(context).map_err(|source| StepError::Session {
+                    client: format!("{}, connecting again", self.worker.name),
+                    source,
+                })?;
             let Some(session) = session else { break };
             self.worker.session = session;
             self.is_told = false;
@@ -568,18 +476,22 @@ mod tests {
             with_indexes,
             with_counts: false,
             clients: 1,
-            errors: &spec().errors,
+            errors: spec().errors,
         };
         work.jobs()
     }
 
     fn ranges(rows: u64, every: u64) -> Vec<(u64, u64)> {
         let table = SqlTable { copies: 1, rows, ..sbtest() };
-        let range = |job: &Job| match job {
-            Job::Rows(Batch { first, last, .. }, _) => (*first, *last),
-            Job::Whole(_) | Job::Count(_) | Job::Index(..) => panic!("{job:?}"),
+        let source = SqlRows::new(std::slice::from_ref(&table), 1);
+        let range = |job: Job| match job {
+            Job::Rows(0, batches, _) if batches.end == batches.start + 1 => {
+                let Batch { first, last, .. } = source.batch(0, RANGE, batches.start);
+                (first, last)
+            }
+            Job::Rows(..) | Job::Count(..) => panic!("{job:?}"),
         };
-        jobs(table, every, false).iter().map(range).collect()
+        jobs(table, every, false).into_iter().map(range).collect()
     }
 
     #[test]
@@ -606,7 +518,7 @@ mod tests {
     fn rows_that_are_in_no_order_are_read_at_once() {
         let table =
             SqlTable { copies: 1, primary_key: vec!["k".to_owned()], rows: 3 * ROWS, ..sbtest() };
-        assert_eq!(jobs(table, 2, false), [Job::Whole(0)]);
+        assert_eq!(jobs(table, 2, false), [Job::Rows(0, 0..3, None)]);
         assert_eq!(jobs(kinds(), 1, true).len(), 2);
     }
 
@@ -616,8 +528,8 @@ mod tests {
             jobs(SqlTable { copies: 1, rows: 3 * ROWS, ..sbtest() }, 1, false)
                 .into_iter()
                 .map(|job| match job {
-                    Job::Rows(_, condition) => condition,
-                    Job::Whole(_) | Job::Count(_) | Job::Index(..) => panic!("{job:?}"),
+                    Job::Rows(_, _, condition) => condition,
+                    Job::Count(..) => panic!("{job:?}"),
                 })
                 .collect();
         let expected = ["id <= 20000", "id BETWEEN 20001 AND 40000", "id >= 40001"];

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use model::{Check, SqlSpec};
 
+use crate::schema::{TableCopy, copies};
 use load::worker::Worker;
 use load::{StepError, Target};
 
@@ -11,33 +12,33 @@ use load::{StepError, Target};
 /// clients.
 #[derive(Debug)]
 pub struct RowCounts {
-    tables: Vec<Copies>,
+    /// Copies by table.
+    tables: Vec<Vec<CopyCounts>>,
     /// Is it known what was done to rows since they were loaded?
     known: AtomicBool,
     next: AtomicI64,
 }
 
-/// The copies of one table.
 #[derive(Debug)]
-struct Copies {
+struct CopyCounts {
     loaded: u64,
-    rows: Vec<AtomicI64>,
-    /// What statements added to each column of each copy, copy after copy.
+    rows: AtomicI64,
+    /// What statements added to each column.
     added: Vec<AtomicI64>,
-    columns: usize,
 }
 
 impl RowCounts {
     pub fn new(spec: &SqlSpec) -> Self {
-        let zeros = |count: usize| (0..count).map(|_| AtomicI64::new(0)).collect();
-        let tables = spec.tables.iter().map(|table| Copies {
-            loaded: table.rows,
-            rows: zeros(table.copies as usize),
-            added: zeros(table.copies as usize * table.columns.len()),
-            columns: table.columns.len(),
+        let copies = spec.tables.iter().map(|table| {
+            let copy = |_| CopyCounts {
+                loaded: table.rows,
+                rows: AtomicI64::new(0),
+                added: table.columns.iter().map(|_| AtomicI64::new(0)).collect(),
+            };
+            (0..table.copies).map(copy).collect()
         });
         let counts = Self {
-            tables: tables.collect(),
+            tables: copies.collect(),
             known: AtomicBool::new(true),
             next: AtomicI64::new(0),
         };
@@ -47,31 +48,27 @@ impl RowCounts {
 
     /// Rows of a copy were added, or removed where the number is negative.
     pub fn add(&self, table: u32, copy: u32, rows: i64) {
-        if let Some(count) = self.count(table, copy) {
-            count.fetch_add(rows, Ordering::Relaxed);
+        if let Some(copy) = self.copy(table, copy) {
+            copy.rows.fetch_add(rows, Ordering::Relaxed);
         }
     }
 
     pub fn add_to(&self, table: u32, copy: u32, column: u32, sum: i64) {
-        if let Some(added) = self.sum(table, copy, column as usize) {
+        if let Some(added) = self.copy(table, copy).and_then(|c| c.added.get(column as usize)) {
             added.fetch_add(sum, Ordering::Relaxed);
         }
     }
 
     pub fn added(&self, table: u32, copy: u32, column: usize) -> i64 {
-        let added = self.sum(table, copy, column);
+        let added = self.copy(table, copy).and_then(|copy| copy.added.get(column));
         added.map_or(0, |added| added.load(Ordering::Relaxed))
     }
 
     /// All tables hold what is loaded, no more and no less; [`RowCounts::next`] begins anew.
     pub fn set_loaded(&self) {
-        for table in &self.tables {
-            for count in &table.rows {
-                count.store(table.loaded as i64, Ordering::Relaxed);
-            }
-            for added in &table.added {
-                added.store(0, Ordering::Relaxed);
-            }
+        for copy in self.tables.iter().flatten() {
+            copy.rows.store(copy.loaded as i64, Ordering::Relaxed);
+            copy.added.iter().for_each(|added| added.store(0, Ordering::Relaxed));
         }
         self.known.store(true, Ordering::Relaxed);
         self.count_from_the_highest();
@@ -79,14 +76,14 @@ impl RowCounts {
 
     /// The highest number of a loaded row is that of the last one of the largest table.
     fn count_from_the_highest(&self) {
-        let highest = self.tables.iter().map(|table| table.loaded).max();
+        let highest = self.tables.iter().flatten().map(|copy| copy.loaded).max();
         let above = (highest.unwrap_or(0) as i64).saturating_add(1);
         self.next.store(above, Ordering::Relaxed);
     }
 
     pub fn rows(&self, table: u32, copy: u32) -> u64 {
-        let count = self.count(table, copy);
-        count.map_or(0, |count| count.load(Ordering::Relaxed).max(0) as u64)
+        let copy = self.copy(table, copy);
+        copy.map_or(0, |copy| copy.rows.load(Ordering::Relaxed).max(0) as u64)
     }
 
     /// It is not known any more how many rows there must be: an answer was lost, or a statement ran that
@@ -110,30 +107,30 @@ impl RowCounts {
 
     /// Counts the rows of every copy and compares; nothing where it is not known what there must be.
     pub fn check(&self, spec: &SqlSpec, target: &Target) -> Result<Vec<Check>, StepError> {
-        let mut checks = Vec::new();
         if !self.is_known() {
-            return Ok(checks);
+            return Ok(Vec::new());
         }
-        let mut worker = Worker::connect(&*target.patient, "count rows".to_owned())?;
-        for (table, index) in spec.tables.iter().zip(0..) {
-            for copy in 0..table.copies {
-                let name = table.name_of(copy);
-                let expected = self.rows(index, copy);
-                let actual = worker.number(&format!("SELECT COUNT(*) FROM {name}"))?;
-                checks.push(check(format!("rows in {name}"), expected, actual));
-            }
-        }
-        Ok(checks)
+        let copies = copies(&spec.tables).into_iter();
+        let rows = |copy: &TableCopy| self.rows(copy.table as u32, copy.number);
+        check_counts(target, copies.map(|copy| (rows(&copy), copy.name)))
     }
 
-    fn count(&self, table: u32, copy: u32) -> Option<&AtomicI64> {
-        self.tables.get(table as usize)?.rows.get(copy as usize)
+    fn copy(&self, table: u32, copy: u32) -> Option<&CopyCounts> {
+        self.tables.get(table as usize)?.get(copy as usize)
     }
+}
 
-    fn sum(&self, table: u32, copy: u32, column: usize) -> Option<&AtomicI64> {
-        let table = self.tables.get(table as usize)?;
-        table.added.get(copy as usize * table.columns + column)
-    }
+/// Counts the rows of tables, each given with the number that it must have.
+pub fn check_counts(
+    target: &Target,
+    tables: impl Iterator<Item = (u64, String)>,
+) -> Result<Vec<Check>, StepError> {
+    let mut worker = Worker::connect(&*target.patient, "count rows".to_owned())?;
+    let counted = tables.map(|(expected, name)| {
+        let actual = worker.number(&format!("SELECT COUNT(*) FROM {name}"))?;
+        Ok(check(format!("rows in {name}"), expected, actual))
+    });
+    counted.collect()
 }
 
 pub fn check(what: String, expected: u64, actual: u64) -> Check {

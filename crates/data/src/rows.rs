@@ -2,7 +2,7 @@
 
 use model::{Dialect, Draw, Rng, SqlTable, mix};
 
-use crate::copies::{TableCopy, copies};
+use crate::schema::{TableCopy, copies};
 use crate::sink::{Cells, Sink};
 use crate::source::{self, Source};
 use crate::table::Batch;
@@ -113,7 +113,6 @@ impl Source for SqlRows {
     }
 }
 
-/// Some rows of a copy.
 pub struct CopyRows<'a> {
     rows: &'a Rows,
     copy: u32,
@@ -138,21 +137,15 @@ impl source::Rows for CopyRows<'_> {
 }
 
 fn content(draw: &Draw, maker: &Maker) -> Content {
-    match draw {
-        _ if !maker.is_text() => Content::Number,
-        Draw::Template(text) | Draw::Fixed(text) if text.contains(needs_care) => Content::Text,
-        Draw::Template(_)
-        | Draw::Fixed(_)
-        | Draw::Text { .. }
-        | Draw::Decimal { .. }
-        | Draw::Datetime { .. } => Content::Plain,
-        Draw::Row
-        | Draw::Cycle(_)
-        | Draw::Int { .. }
-        | Draw::From(_)
-        | Draw::Plus { .. }
-        | Draw::Next => Content::Text,
+    if !maker.is_text() {
+        return Content::Number;
     }
+    if let Draw::Template(text) | Draw::Fixed(text) = draw
+        && text.contains(needs_care)
+    {
+        return Content::Text;
+    }
+    Content::Plain
 }
 
 fn needs_care(character: char) -> bool {

@@ -3,7 +3,6 @@
 use model::{ColumnKind, Dialect, Draw, Engine, SqlColumn, SqlIndex, SqlTable};
 
 use crate::checksum::Form;
-use crate::copies::copies;
 use crate::table::{Column, Index, Table, engine_option};
 use crate::values::Maker;
 use load::StepError;
@@ -11,6 +10,31 @@ use load::StepError;
 /// Significant digits of a decimal number that SQLite keeps: it has no decimal type and stores what is
 /// not an integer as a double.
 const SQLITE_DIGITS: u32 = 15;
+
+#[derive(Clone, Debug)]
+pub struct TableCopy {
+    /// Index of the table.
+    pub table: usize,
+    /// Number of the copy, from 0.
+    pub number: u32,
+    pub name: String,
+    pub rows: u64,
+}
+
+/// All copies of all tables, in order.
+pub fn copies(tables: &[SqlTable]) -> Vec<TableCopy> {
+    let of = |(index, table): (usize, &SqlTable)| -> Vec<TableCopy> {
+        let name = |number| table.name_of(number);
+        let copy =
+            |number| TableCopy { table: index, number, name: name(number), rows: table.rows };
+        (0..table.copies).map(copy).collect()
+    };
+    tables.iter().enumerate().flat_map(of).collect()
+}
+
+pub fn rows_of(tables: &[SqlTable]) -> u64 {
+    tables.iter().map(|table| table.rows * u64::from(table.copies)).sum()
+}
 
 /// The tables of a workload as they are in a dialect, in the order of [`copies`]. Fails with
 /// [`StepError::Unsupported`] where the server cannot number a column or keep a decimal.
@@ -180,7 +204,6 @@ fn highest(draw: &Draw, rows: u64) -> Option<i64> {
     }
 }
 
-/// Index of a column.
 pub fn column(table: &SqlTable, name: &str) -> Option<usize> {
     let mut columns = table.columns.iter();
     columns.position(|column| column.name.eq_ignore_ascii_case(name))

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use drivers::{Session, SessionError};
 use model::{Dialect, Engine, Nanos, Settle, Version};
 
 use super::drain::{self, Backlog};
@@ -29,28 +30,25 @@ impl SettleWork {
 }
 
 pub fn work(dialect: Dialect, engine: Engine, version: &Version) -> SettleWork {
+    let mysql = SettleWork { each_table: &["ANALYZE TABLE {table}"], finally: &[], settings: &[] };
     match (dialect, engine) {
         (Dialect::Mysql, Engine::Innodb) => SettleWork {
-            each_table: &["ANALYZE TABLE {table}"],
-            finally: &[],
             // They make InnoDB write dirty pages back while it is idle.
             settings: &[
                 ("innodb_max_dirty_pages_pct_lwm", "1"),
                 ("innodb_max_dirty_pages_pct", "1"),
                 ("innodb_idle_flush_pct", "100"),
             ],
+            ..mysql
         },
         (Dialect::Mysql, Engine::Myrocks) => SettleWork {
-            each_table: &["ANALYZE TABLE {table}"],
             finally: &[
                 "SET GLOBAL rocksdb_force_flush_memtable_now = 1",
                 "SET GLOBAL rocksdb_compact_cf = 'default'",
             ],
-            settings: &[],
+            ..mysql
         },
-        (Dialect::Mysql, Engine::Tokudb | Engine::Heap | Engine::Btree | Engine::Other) => {
-            SettleWork { each_table: &["ANALYZE TABLE {table}"], finally: &[], settings: &[] }
-        }
+        (Dialect::Mysql, Engine::Tokudb | Engine::Heap | Engine::Btree | Engine::Other) => mysql,
         (Dialect::Postgres, _) => SettleWork {
             // Without the word, versions from 14 on may leave dead entries in the indexes.
             each_table: if version.major() >= 12 {
@@ -103,7 +101,6 @@ pub fn clients(
         worker: Worker::connect(&*target.patient, name.clone())?,
         work,
         left,
-        may_change_settings: target.ours,
         backlog: Backlog { dialect: target.dialect, engine: target.engine, ours: target.ours },
         at_least,
         notes: Arc::clone(notes),
@@ -135,8 +132,6 @@ struct SettleLead {
     worker: Worker,
     work: SettleWork,
     left: Arc<AtomicUsize>,
-    /// Is the server ours, so that its global settings may be changed for a while?
-    may_change_settings: bool,
     backlog: Backlog,
     at_least: Nanos,
     notes: Notes,
@@ -171,22 +166,22 @@ impl SettleLead {
     /// or a user may not change, is noted and left alone.
     fn change_settings(&mut self) -> Vec<(&'static str, String)> {
         let mut saved = Vec::new();
-        if !self.may_change_settings {
+        if !self.backlog.ours {
             return saved;
         }
         for (name, value) in self.work.settings {
-            let mut old = None;
-            let read = self.worker.session.query(&format!("SELECT @@GLOBAL.{name}"), &mut |row| {
-                old = row.value(0).to_text();
+            let session = &mut *self.worker.session;
+            let old = global(session, name);
+            let changed = old.and_then(|old| {
+                session.execute(&format!("SET GLOBAL {name} = {value}"))?;
+                Ok(old)
             });
-            let set = read
-                .and_then(|_| self.worker.session.execute(&format!("SET GLOBAL {name} = {value}")));
-            match (set, old) {
-                (Ok(_), Some(old)) => saved.push((*name, old)),
-                (Ok(_), None) => self.note(format!("{name} had no value")),
+            match changed {
+                Ok(Some(old)) => saved.push((*name, old)),
+                Ok(None) => note(&self.notes, format!("{name} had no value")),
                 // This version does not have it.
-                (Err(error), _) if error.code() == UNKNOWN_VARIABLE => {}
-                (Err(error), _) => self.note(format!("{name} not changed: {error}")),
+                Err(error) if error.code() == UNKNOWN_VARIABLE => {}
+                Err(error) => note(&self.notes, format!("{name} not changed: {error}")),
             }
         }
         saved
@@ -196,25 +191,25 @@ impl SettleLead {
     /// maximum must come back before it.
     fn restore(&mut self, saved: Vec<(&'static str, String)>) {
         for (name, old) in saved.into_iter().rev() {
-            let mut now = None;
-            let set =
-                self.worker.session.execute(&format!("SET GLOBAL {name} = {old}")).and_then(|_| {
-                    let read = format!("SELECT @@GLOBAL.{name}");
-                    self.worker.session.query(&read, &mut |row| now = row.value(0).to_text())
-                });
-            match set {
-                Err(error) => self.note(format!("{name} not set back to {old}: {error}")),
-                Ok(_) if now.as_ref() != Some(&old) => {
-                    self.note(format!("{name} was {old}, is {now:?} after the settle phase"));
+            let session = &mut *self.worker.session;
+            let set = session.execute(&format!("SET GLOBAL {name} = {old}"));
+            match set.and_then(|_| global(session, name)) {
+                Err(error) => note(&self.notes, format!("{name} not set back to {old}: {error}")),
+                Ok(now) if now.as_ref() != Some(&old) => {
+                    let text = format!("{name} was {old}, is {now:?} after the settle phase");
+                    note(&self.notes, text);
                 }
                 Ok(_) => {}
             }
         }
     }
+}
 
-    fn note(&self, text: String) {
-        note(&self.notes, text);
-    }
+fn global(session: &mut dyn Session, name: &str) -> Result<Option<String>, SessionError> {
+    let mut value = None;
+    let read = format!("SELECT @@GLOBAL.{name}");
+    session.query(&read, &mut |row| value = row.value(0).to_text())?;
+    Ok(value)
 }
 
 #[cfg(test)]

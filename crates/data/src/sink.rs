@@ -7,9 +7,8 @@ use model::Dialect;
 
 use crate::checksum::{Form, RowHash, Sum};
 use crate::decimal::Digits;
-use crate::literal::{self, Literal};
+use crate::literal;
 
-/// Takes rows, value by value.
 pub trait Sink {
     fn int(&mut self, value: i64);
 
@@ -26,7 +25,6 @@ pub trait Sink {
         self.text(|out| out.push_str(text));
     }
 
-    /// Any text.
     #[inline]
     fn any_text(&mut self, write: impl FnOnce(&mut String)) {
         self.text(write);
@@ -44,18 +42,13 @@ fn push_int(text: &mut String, value: i64) {
 
 /// Rows as lines: values separated by tabs.
 pub struct Lines<'a> {
-    text: &'a mut String,
+    pub text: &'a mut String,
     is_first: bool,
 }
 
 impl<'a> Lines<'a> {
     pub fn new(text: &'a mut String) -> Self {
         Self { text, is_first: true }
-    }
-
-    /// Bytes of the text.
-    pub fn size(&self) -> usize {
-        self.text.len()
     }
 
     #[inline]
@@ -119,7 +112,7 @@ fn escape(out: &mut String, start: usize) {
 
 /// Rows as they stand behind VALUES: `(1,'a'),(2,NULL)`.
 pub struct Tuples<'a> {
-    text: &'a mut String,
+    pub text: &'a mut String,
     dialect: Dialect,
     separator: &'static str,
 }
@@ -127,11 +120,6 @@ pub struct Tuples<'a> {
 impl<'a> Tuples<'a> {
     pub fn new(text: &'a mut String, dialect: Dialect) -> Self {
         Self { text, dialect, separator: "(" }
-    }
-
-    /// Bytes of the text.
-    pub fn size(&self) -> usize {
-        self.text.len()
     }
 
     #[inline]
@@ -169,7 +157,7 @@ impl Sink for Tuples<'_> {
         let start = out.len();
         write(out);
         let text = out.split_off(start);
-        literal::push_text(out, dialect, Literal::Quoted, &text);
+        literal::push_text(out, dialect, &text);
     }
 
     fn null(&mut self) {
@@ -207,7 +195,7 @@ pub struct Cells {
     /// Those in use come first.
     all: Vec<Cell>,
     used: usize,
-    rows: usize,
+    pub rows: usize,
     has_null: bool,
 }
 
@@ -219,10 +207,6 @@ impl Cells {
     /// Forgets all values; the memory stays.
     pub fn clear(&mut self) {
         (self.used, self.rows, self.has_null) = (0, 0, false);
-    }
-
-    pub const fn rows(&self) -> usize {
-        self.rows
     }
 
     /// The value at a place, from the first row's first on; NULL beyond the last.
@@ -410,7 +394,7 @@ mod tests {
         for _ in 0..2 {
             cells.clear();
             fill(&mut cells);
-            assert_eq!(cells.rows(), 2);
+            assert_eq!(cells.rows, 2);
             assert_eq!(
                 shown(&cells, 1, 1),
                 [

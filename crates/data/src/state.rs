@@ -1,12 +1,13 @@
 //! What the loading steps left, for a trial that goes on from there in another process.
 
 use model::SqlSpec;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::checksum::{Form, Sum};
-use crate::copies::copies;
 use crate::row_counts::RowCounts;
 use crate::rows::SqlRows;
+use crate::schema::copies;
 use crate::source::Source;
 use crate::table::Batch;
 use load::StepError;
@@ -26,9 +27,8 @@ struct LoadedCopy {
 impl Loaded {
     /// What each copy must hold, in the order of [`copies`].
     pub fn sums(&self) -> Vec<Sum> {
-        let copies = self.copies.iter();
         let sum = |copy: &LoadedCopy| Sum { rows: copy.rows, hash: copy.checksum };
-        copies.map(sum).collect()
+        self.copies.iter().map(sum).collect()
     }
 }
 
@@ -43,14 +43,13 @@ pub fn state(spec: &SqlSpec, seed: u64) -> Result<String, StepError> {
         LoadedCopy { checksum: rows.sum(&all, &forms).hash, rows: copy.rows, table: copy.name }
     });
     let loaded = Loaded { seed, copies: copies.collect() };
-    serde_json::to_string(&loaded).map_err(|error| StepError::State(error.to_string()))
+    write(&loaded)
 }
 
 /// Takes over what another process loaded; the counts say from now on that everything is there. Fails
 /// when the text is not of [`state`], or of other tables.
 pub fn restore(text: &str, spec: &SqlSpec, counts: &RowCounts) -> Result<Loaded, StepError> {
-    let loaded: Loaded =
-        serde_json::from_str(text).map_err(|error| StepError::State(error.to_string()))?;
+    let loaded: Loaded = read(text)?;
     let copies = copies(&spec.tables);
     let list = |name: &str, rows: u64| format!("{name} ({rows})");
     let has: Vec<String> = loaded.copies.iter().map(|c| list(&c.table, c.rows)).collect();
@@ -64,6 +63,16 @@ pub fn restore(text: &str, spec: &SqlSpec, counts: &RowCounts) -> Result<Loaded,
     }
     counts.set_loaded();
     Ok(loaded)
+}
+
+/// A state as text.
+pub fn write(state: &impl Serialize) -> Result<String, StepError> {
+    serde_json::to_string(state).map_err(|error| StepError::State(error.to_string()))
+}
+
+/// A state from what [`write`] made of it.
+pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, StepError> {
+    serde_json::from_str(text).map_err(|error| StepError::State(error.to_string()))
 }
 
 #[cfg(test)]

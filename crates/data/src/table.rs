@@ -210,6 +210,9 @@ impl Partitions {
             Self::Range { column, .. } => ("RANGE", column),
         };
         let by = format!(" PARTITION BY {method} ({column})");
+        let partition = |part: String, values: &str| {
+            format!("CREATE TABLE {name}_{part} PARTITION OF {name} FOR VALUES {values}")
+        };
         match (dialect, self) {
             (Dialect::Mysql, Self::Hash { count, .. }) => {
                 (format!("{by} PARTITIONS {count}"), Vec::new())
@@ -221,23 +224,16 @@ impl Partitions {
                 (format!("{by} ({})", parts.collect::<Vec<_>>().join(", ")), Vec::new())
             }
             (Dialect::Postgres | Dialect::Sqlite, Self::Hash { count, .. }) => {
-                let part = |part| {
-                    format!(
-                        "CREATE TABLE {name}_{part} PARTITION OF {name} FOR VALUES WITH (MODULUS \
-                         {count}, REMAINDER {part})"
-                    )
-                };
-                (by, (0..*count).map(part).collect())
+                let bounds = |part| format!("WITH (MODULUS {count}, REMAINDER {part})");
+                (by, (0..*count).map(|part| partition(format!("{part}"), &bounds(part))).collect())
             }
             (Dialect::Postgres | Dialect::Sqlite, Self::Range { bounds, .. }) => {
-                let edges = bounds.iter().map(u64::to_string);
-                let from = ["MINVALUE".to_owned()].into_iter().chain(edges.clone());
-                let pairs = from.zip(edges.chain(["MAXVALUE".to_owned()])).enumerate();
-                let part = |(n, (from, to))| {
-                    format!(
-                        "CREATE TABLE {name}_p{n} PARTITION OF {name} FOR VALUES FROM ({from}) TO \
-                         ({to})"
-                    )
+                let mut edges = vec!["MINVALUE".to_owned()];
+                edges.extend(bounds.iter().map(u64::to_string));
+                edges.push("MAXVALUE".to_owned());
+                let pairs = edges.windows(2).enumerate();
+                let part = |(n, pair): (usize, &[String])| {
+                    partition(format!("p{n}"), &format!("FROM ({}) TO ({})", pair[0], pair[1]))
                 };
                 (by, pairs.map(part).collect())
             }

@@ -8,7 +8,6 @@ use model::{Distribution, Draw, Rng};
 use super::checksum::{Form, RowHash};
 use super::distribution::Ints;
 
-/// Makes the values of one draw.
 #[derive(Clone, Debug)]
 pub struct Maker(Kind);
 
@@ -232,19 +231,8 @@ const RANDOM_DIGITS: usize = 16;
 impl Seal {
     /// That of the texts that a draw makes; `None` where they are not sealed.
     pub fn of_draw(draw: &Draw) -> Option<Self> {
-        match draw {
-            Draw::Template(text) => Self::of(text),
-            Draw::Row
-            | Draw::Cycle(_)
-            | Draw::Int { .. }
-            | Draw::From(_)
-            | Draw::Plus { .. }
-            | Draw::Next
-            | Draw::Text { .. }
-            | Draw::Fixed(_)
-            | Draw::Decimal { .. }
-            | Draw::Datetime { .. } => None,
-        }
+        let Draw::Template(text) = draw else { return None };
+        Self::of(text)
     }
 
     /// `None` for a template with too few digits, or with letters behind the last ones.

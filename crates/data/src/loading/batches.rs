@@ -10,23 +10,58 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use drivers::{Connector, Session, SessionError};
-use model::{Dialect, ErrorRules};
+use model::{Dialect, ErrorRules, Nanos};
 
-use super::sent::{Loaded, Sent};
+use crate::statements;
 use load::errors::{Reaction, Rules};
 use load::reconnect::reconnect;
-use load::worker::{Worker, number};
+use load::worker::Worker;
 use load::{ClientContext, StepError};
 
 /// Codes of servers that refuse local files: MySQL to 5.7, MySQL 8, MariaDB.
 const NO_LOCAL_FILES: [&str; 3] = ["1148", "3948", "4166"];
 
+/// The kind of the statements that add rows: the first of the step.
+const KIND: usize = 0;
+
 /// How the clients of a load connect, and what they do about errors.
-pub(super) struct Recovery {
-    connector: Arc<dyn Connector>,
-    rules: Rules,
+pub(crate) struct Recovery {
+    pub(super) connector: Arc<dyn Connector>,
+    pub(crate) rules: Rules,
     /// How long a client that lost its connection tries to connect again.
     patience: Duration,
+}
+
+/// A transaction under way in a session.
+pub(super) struct Sending<'a> {
+    pub(super) session: &'a mut dyn Session,
+    context: &'a ClientContext<'a>,
+    sent: &'a mut Vec<Sent>,
+    /// When its first statement was sent, where that is BEGIN.
+    began: Option<Nanos>,
+}
+
+/// A statement that succeeded. It is recorded when its transaction is committed: what was rolled back is in no
+/// number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    started: Nanos,
+    ended: Nanos,
+    rows: u64,
+}
+
+/// What the statements of a transaction did together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Loaded {
+    pub(super) rows: u64,
+    pub(super) took: Nanos,
+}
+
+pub(super) struct Batches<S> {
+    pub(super) worker: Worker,
+    pub(super) sender: S,
+    /// The statements of the transaction under way.
+    pub(super) sent: Vec<Sent>,
 }
 
 /// Sends the batches of a workload, and knows what is in them.
@@ -42,41 +77,16 @@ pub(super) trait SendBatch {
     /// them from others.
     fn count(&self, batch: &Self::Batch) -> Result<String, StepError>;
 
-    /// Sends it and commits it, and adds each statement to `sent`; how many rows were added, as the server
-    /// counts.
-    fn send(
-        &mut self,
-        session: &mut dyn Session,
-        batch: &Self::Batch,
-        sent: &mut Sent,
-        context: &ClientContext<'_>,
-    ) -> Result<u64, SessionError>;
+    /// Sends it and commits it.
+    fn send(&mut self, batch: &Self::Batch, to: &mut Sending<'_>) -> Result<(), SessionError>;
 
     /// The session is another one now: nothing is prepared in it.
     fn begin_anew(&mut self, session: &mut dyn Session);
 }
-pub(super) struct Batches<S> {
-    worker: Worker,
-    sender: S,
-    kind: usize,
-    sent: Sent,
-}
-enum Trouble {
-    /// What the session said.
-    Session(SessionError),
-    /// What was found in the table.
-    Rows(StepError),
-}
-
-impl From<SessionError> for Trouble {
-    fn from(error: SessionError) -> Self {
-        Self::Session(error)
-    }
-}
 
 impl Recovery {
     /// By sessions of `connector`, with the plan's rules.
-    pub(super) fn new(
+    pub(crate) fn new(
         errors: &ErrorRules,
         dialect: Dialect,
         connector: &Arc<dyn Connector>,
@@ -87,26 +97,54 @@ impl Recovery {
             patience: Duration::from_secs(u64::from(errors.reconnect_seconds)),
         }
     }
+
+    /// Another session in place of one that was lost; `None` when the step was over before.
+    pub(crate) fn session(
+        &self,
+        context: &ClientContext<'_>,
+    ) -> Result<Option<Box<dyn Session>>, SessionError> {
+        reconnect(&*self.connector, self.patience, context)
+    }
+}
+
+impl Sending<'_> {
+    /// Sends BEGIN before the first statement. Tells whether the statement that follows is a transaction by
+    /// itself: the first one and the last one too.
+    pub(super) fn begin(&mut self, dialect: Dialect, is_last: bool) -> Result<bool, SessionError> {
+        if self.began.is_none() && !is_last {
+            self.began = Some(self.context.recorder.begin());
+            self.session.execute(statements::begin(dialect))?;
+        }
+        Ok(self.began.is_none())
+    }
+
+    /// Sends a statement that adds rows, as many as `add` returns.
+    pub(super) fn add(
+        &mut self,
+        add: impl FnOnce(&mut dyn Session) -> Result<u64, SessionError>,
+    ) -> Result<(), SessionError> {
+        let started = self.context.recorder.begin();
+        let rows = add(&mut *self.session)?;
+        self.sent.push(Sent { started, ended: self.context.recorder.clock().now(), rows });
+        Ok(())
+    }
+
+    /// Sends COMMIT after the last statement where there was a BEGIN, which counts into the time of the first
+    /// statement; COMMIT counts into that of the last.
+    pub(super) fn commit(&mut self) -> Result<(), SessionError> {
+        let Some(began) = self.began else { return Ok(()) };
+        self.session.execute("COMMIT")?;
+        if let Some(first) = self.sent.first_mut() {
+            first.started = began;
+        }
+        if let Some(last) = self.sent.last_mut() {
+            last.ended = self.context.recorder.clock().now();
+        }
+        Ok(())
+    }
 }
 
 impl<S: SendBatch> Batches<S> {
-    /// Those of the client with this name, which connects; `sender` is made for its session. Its statements
-    /// are operations of `kind`.
-    pub(super) fn connect(
-        recovery: &Recovery,
-        name: String,
-        kind: usize,
-        sender: impl FnOnce(&dyn Session) -> Result<S, StepError>,
-    ) -> Result<Self, StepError> {
-        let worker = Worker::connect(&*recovery.connector, name)?;
-        Ok(Self { sender: sender(&*worker.session)?, worker, kind, sent: Sent::default() })
-    }
-
-    /// The client's session, for work that comes after the load.
-    pub(super) fn worker(&mut self) -> &mut Worker {
-        &mut self.worker
-    }
-
     /// Loads one batch and tells what that took; `None` when the step was over before it was there.
     pub(super) fn load(
         &mut self,
@@ -118,11 +156,11 @@ impl<S: SendBatch> Batches<S> {
         let mut unsure = false;
         for tries in 1.. {
             let error = match self.attempt(batch, unsure, context) {
-                Ok(()) => return Ok(Some(self.sent.record(self.kind, context))),
-                Err(Trouble::Rows(error)) => return Err(error),
-                Err(Trouble::Session(error)) => error,
+                Ok(()) => return Ok(Some(self.record(context))),
+                Err(StepError::Session { source, .. }) => source,
+                Err(error) => return Err(error),
             };
-            self.sent.forget();
+            self.sent.clear();
             let reaction = match recovery.rules.reaction(&error) {
                 // A row is there already: the server still had to end what was sent before the
                 // connection was lost, and has now. So it is looked for once more.
@@ -130,7 +168,7 @@ impl<S: SendBatch> Batches<S> {
                 other => other,
             };
             let retried = matches!(reaction, Reaction::Retry | Reaction::Reconnect);
-            context.recorder.failed(self.kind, error.code(), retried);
+            context.recorder.failed(KIND, error.code(), retried);
             if retried && tries >= recovery.rules.tries() {
                 return Err(StepError::TooManyRetries {
                     client: self.worker.name.clone(),
@@ -139,7 +177,9 @@ impl<S: SendBatch> Batches<S> {
                 });
             }
             match reaction {
-                Reaction::Retry => self.roll_back(),
+                // There may be no transaction to end, which is an error of its own; a lost connection shows
+                // in the next statement.
+                Reaction::Retry => drop(self.worker.session.execute("ROLLBACK")),
                 Reaction::Reconnect if self.reconnect(recovery, context)? => unsure = true,
                 Reaction::Reconnect => break,
                 // Rows that are left out are no load.
@@ -159,45 +199,54 @@ impl<S: SendBatch> Batches<S> {
         batch: &S::Batch,
         unsure: bool,
         context: &ClientContext<'_>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), StepError> {
         let started = context.recorder.begin();
         let rows = self.sender.rows(batch);
         if unsure && self.is_there(batch, rows)? {
             // Its statements count as one.
-            self.sent.add(started, context, rows);
+            self.sent.push(Sent { started, ended: context.recorder.clock().now(), rows });
             return Ok(());
         }
-        let session = &mut *self.worker.session;
-        let added = self.sender.send(session, batch, &mut self.sent, context)?;
+        let Worker { name, session } = &mut self.worker;
+        let mut to =
+            Sending { session: &mut **session, context, sent: &mut self.sent, began: None };
+        self.sender
+            .send(batch, &mut to)
+            .map_err(|source| StepError::Session { client: name.clone(), source })?;
+        let added: u64 = self.sent.iter().map(|statement| statement.rows).sum();
         if added == rows {
             return Ok(());
         }
-        Err(Trouble::Rows(StepError::Load(format!(
+        Err(StepError::Load(format!(
             "{}: {added} were added where {rows} were sent",
             self.sender.named(batch)
-        ))))
+        )))
+    }
+
+    /// The transaction was committed: its statements are operations.
+    fn record(&mut self, context: &mut ClientContext<'_>) -> Loaded {
+        let mut loaded = Loaded::default();
+        for Sent { started, ended, rows } in self.sent.drain(..) {
+            loaded.rows += rows;
+            loaded.took += ended.saturating_sub(started);
+            context.recorder.record(KIND, started, None, ended, rows);
+        }
+        loaded
     }
 
     /// Is a batch of `rows` rows in its table, whole? A part of it is an error: nothing says which rows are
     /// missing.
-    fn is_there(&mut self, batch: &S::Batch, rows: u64) -> Result<bool, Trouble> {
-        let sql = self.sender.count(batch).map_err(Trouble::Rows)?;
-        let found = number(&mut *self.worker.session, &sql)?;
+    fn is_there(&mut self, batch: &S::Batch, rows: u64) -> Result<bool, StepError> {
+        let sql = self.sender.count(batch)?;
+        let found = self.worker.number(&sql)?;
         if found == 0 || found == rows {
             return Ok(found > 0);
         }
-        Err(Trouble::Rows(StepError::Load(format!(
+        Err(StepError::Load(format!(
             "{}, one transaction: {found} of {rows} are there after the connection was lost; does the \
              engine have transactions, and does no one else write?",
             self.sender.named(batch)
-        ))))
-    }
-
-    /// After an error that may be gone: ends what the server has not ended itself.
-    fn roll_back(&mut self) {
-        // There may be no transaction, which is an error of its own; a lost connection shows in the
-        // next statement.
-        let _ = self.worker.session.execute("ROLLBACK");
+        )))
     }
 
     /// Opens the session again; false when the step was over before that.
@@ -206,7 +255,7 @@ impl<S: SendBatch> Batches<S> {
         recovery: &Recovery,
         context: &ClientContext<'_>,
     ) -> Result<bool, StepError> {
-        match reconnect(&*recovery.connector, recovery.patience, context) {
+        match recovery.session(context) {
             Ok(Some(session)) => {
                 self.worker.session = session;
                 self.sender.begin_anew(&mut *self.worker.session);
@@ -216,6 +265,7 @@ impl<S: SendBatch> Batches<S> {
             Err(error) => Err(self.failure(error)),
         }
     }
+
     fn failure(&self, source: SessionError) -> StepError {
         if NO_LOCAL_FILES.contains(&source.code()) {
             return StepError::Unsupported(format!(

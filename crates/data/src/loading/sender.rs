@@ -5,23 +5,27 @@ use std::sync::Arc;
 
 use drivers::{Session, SessionError, StatementId};
 
-use super::batches::SendBatch;
-use super::sent::Sent;
-use super::shared::{Load, Method};
+use super::batches::{SendBatch, Sending};
+use super::{Load, switch_local_files_on};
 use crate::sink::{Cells, Lines, Tuples};
 use crate::source::{Rows, Source};
-use crate::statements;
 use crate::table::Batch;
-use load::{ClientContext, StepError};
+use load::StepError;
 
 /// Text that is made before some of it is sent by a bulk load.
 const BLOCK: usize = 32 << 10;
 
-/// Sends batches in one session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    /// `COPY` or `LOAD DATA`.
+    Bulk,
+    Prepared,
+    Text,
+}
+
 pub(super) struct Sender<S> {
     load: Arc<Load<S>>,
     method: Method,
-    /// The INSERTs that the session has prepared.
     prepared: HashMap<Insert, StatementId>,
     /// The text that is being made; reused.
     text: String,
@@ -48,70 +52,47 @@ impl<S: Source> Sender<S> {
         }
     }
 
-    fn send_bulk(
-        &mut self,
-        session: &mut dyn Session,
-        batch: &Batch,
-        sent: &mut Sent,
-        context: &ClientContext<'_>,
-    ) -> Result<u64, SessionError> {
+    fn send_bulk(&mut self, batch: &Batch, to: &mut Sending<'_>) -> Result<(), SessionError> {
         let text = &mut self.text;
-        let mut rows = self.load.source.rows(batch);
-        let table = &self.load.tables[batch.table];
-        let started = context.recorder.begin();
+        let mut rows = self.load.work.source.rows(batch);
+        let table = &self.load.work.tables[batch.table];
         let mut next = |out: &mut Vec<u8>| {
             text.clear();
             let mut lines = Lines::new(text);
-            while lines.size() < BLOCK && rows.put(&mut lines) {}
+            while lines.text.len() < BLOCK && rows.put(&mut lines) {}
             out.extend_from_slice(text.as_bytes());
             !text.is_empty()
         };
-        let added = session.load_rows(&table.name, &table.loaded_names(), &mut next)?;
-        sent.add(started, context, added);
-        Ok(added)
+        to.add(|session| session.load_rows(&table.name, &table.loaded_names(), &mut next))
     }
 
     /// Several rows a statement. Rows with NULLs have statements of their own: NULL is no parameter.
-    fn send_prepared(
-        &mut self,
-        session: &mut dyn Session,
-        batch: &Batch,
-        sent: &mut Sent,
-        context: &ClientContext<'_>,
-    ) -> Result<u64, SessionError> {
+    fn send_prepared(&mut self, batch: &Batch, to: &mut Sending<'_>) -> Result<(), SessionError> {
         let load = Arc::clone(&self.load);
         let most = load.rows_at_once[batch.table];
-        let mut rows = load.source.rows(batch);
-        let mut transaction = Transaction::default();
-        let mut added = 0;
+        let mut rows = load.work.source.rows(batch);
         while let Some(nulls) = rows.next_has_null() {
             self.cells.clear();
-            while self.cells.rows() < most
+            while self.cells.rows < most
                 && rows.next_has_null() == Some(nulls)
                 && rows.put(&mut self.cells)
             {}
-            let is_last = rows.next_has_null().is_none();
-            transaction.begin(session, &load, context, is_last)?;
-            let all = self.cells.rows();
+            let is_one = to.begin(load.dialect, rows.next_has_null().is_none())?;
+            let all = self.cells.rows;
             let mut done = 0;
             while done < all {
                 // What is left at the end goes by statements of 64, 32, … rows, so that a session has few to
                 // prepare, whatever the lengths of batches.
                 let left = all - done;
-                let rows =
-                    if left == most || transaction.is_one { left } else { 1 << left.ilog2() };
+                let rows = if left == most || is_one { left } else { 1 << left.ilog2() };
                 let insert = Insert { table: batch.table, nulls, rows };
-                let statement = self.prepare(session, insert)?;
+                let statement = self.prepare(to.session, insert)?;
                 let params = self.cells.params(done, rows);
-                let started = context.recorder.begin();
-                let affected = session.count_prepared(statement, &params)?.affected;
-                sent.add(started, context, affected);
-                added += affected;
+                to.add(|session| Ok(session.count_prepared(statement, &params)?.affected))?;
                 done += rows;
             }
         }
-        transaction.commit(session, sent, context)?;
-        Ok(added)
+        to.commit()
     }
 
     fn prepare(
@@ -123,78 +104,26 @@ impl<S: Source> Sender<S> {
             return Ok(*statement);
         }
         let Insert { table, nulls, rows } = insert;
-        let table = &self.load.tables[table];
+        let table = &self.load.work.tables[table];
         let (sql, types) = table.insert_prepared(self.load.dialect, nulls, rows);
         let statement = session.prepare(&sql, &types)?;
         self.prepared.insert(insert, statement);
         Ok(statement)
     }
 
-    fn send_text(
-        &mut self,
-        session: &mut dyn Session,
-        batch: &Batch,
-        sent: &mut Sent,
-        context: &ClientContext<'_>,
-    ) -> Result<u64, SessionError> {
-        let load = Arc::clone(&self.load);
-        let head = load.tables[batch.table].insert_head();
-        let mut rows = load.source.rows(batch);
-        let mut transaction = Transaction::default();
-        let mut added = 0;
+    fn send_text(&mut self, batch: &Batch, to: &mut Sending<'_>) -> Result<(), SessionError> {
+        let load = &*self.load;
+        let head = load.work.tables[batch.table].insert_head();
+        let mut rows = load.work.source.rows(batch);
         while rows.next_has_null().is_some() {
             self.text.clear();
             self.text.push_str(&head);
             let mut tuples = Tuples::new(&mut self.text, load.dialect);
-            while rows.put(&mut tuples) && tuples.size() < load.statement_size {}
-            let is_last = rows.next_has_null().is_none();
-            transaction.begin(session, &load, context, is_last)?;
-            let started = context.recorder.begin();
-            let affected = session.execute(&self.text)?.affected;
-            sent.add(started, context, affected);
-            added += affected;
+            while rows.put(&mut tuples) && tuples.text.len() < load.statement_size {}
+            to.begin(load.dialect, rows.next_has_null().is_none())?;
+            to.add(|session| Ok(session.execute(&self.text)?.affected))?;
         }
-        transaction.commit(session, sent, context)?;
-        Ok(added)
-    }
-}
-
-/// The transaction of a batch. One statement that is all of it is a transaction by itself.
-#[derive(Default)]
-struct Transaction {
-    began: Option<model::Nanos>,
-    is_one: bool,
-}
-
-impl Transaction {
-    /// Begins it before its first statement.
-    fn begin<S>(
-        &mut self,
-        session: &mut dyn Session,
-        load: &Load<S>,
-        context: &ClientContext<'_>,
-        is_last: bool,
-    ) -> Result<(), SessionError> {
-        self.is_one = self.began.is_none() && is_last;
-        if self.began.is_none() && !is_last {
-            self.began = Some(context.recorder.begin());
-            session.execute(statements::begin(load.dialect))?;
-        }
-        Ok(())
-    }
-
-    /// BEGIN counts into the time of the first statement, COMMIT into that of the last.
-    fn commit(
-        &self,
-        session: &mut dyn Session,
-        sent: &mut Sent,
-        context: &ClientContext<'_>,
-    ) -> Result<(), SessionError> {
-        if let Some(began) = self.began {
-            session.execute("COMMIT")?;
-            sent.enclose(began, context);
-        }
-        Ok(())
+        to.commit()
     }
 }
 
@@ -202,15 +131,15 @@ impl<S: Source> SendBatch for Sender<S> {
     type Batch = Batch;
 
     fn rows(&self, batch: &Batch) -> u64 {
-        self.load.source.count(batch)
+        self.load.work.source.count(batch)
     }
 
     fn named(&self, batch: &Batch) -> String {
-        self.load.tables[batch.table].place(batch)
+        self.load.work.tables[batch.table].place(batch)
     }
 
     fn count(&self, batch: &Batch) -> Result<String, StepError> {
-        let table = &self.load.tables[batch.table];
+        let table = &self.load.work.tables[batch.table];
         match table.condition(batch) {
             Some(condition) => Ok(format!("SELECT COUNT(*) FROM {} WHERE {condition}", table.name)),
             None => Err(StepError::Load(format!(
@@ -221,22 +150,19 @@ impl<S: Source> SendBatch for Sender<S> {
         }
     }
 
-    fn send(
-        &mut self,
-        session: &mut dyn Session,
-        batch: &Batch,
-        sent: &mut Sent,
-        context: &ClientContext<'_>,
-    ) -> Result<u64, SessionError> {
+    fn send(&mut self, batch: &Batch, to: &mut Sending<'_>) -> Result<(), SessionError> {
         match self.method {
-            Method::Bulk => self.send_bulk(session, batch, sent, context),
-            Method::Prepared => self.send_prepared(session, batch, sent, context),
-            Method::Text => self.send_text(session, batch, sent, context),
+            Method::Bulk => self.send_bulk(batch, to),
+            Method::Prepared => self.send_prepared(batch, to),
+            Method::Text => self.send_text(batch, to),
         }
     }
 
     fn begin_anew(&mut self, session: &mut dyn Session) {
         self.prepared.clear();
-        self.load.local_files.allow_again(session);
+        if self.load.local_files_switched {
+            // The server may have been restarted. One that cannot refuses the files and says so.
+            let _ = switch_local_files_on(session);
+        }
     }
 }

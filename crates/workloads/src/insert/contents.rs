@@ -1,15 +1,18 @@
-//! Reads whole tables at the end, in the order of their keys, and compares each row with what was inserted.
+//! What is proved of the tables, and when. At the end whole tables are read, in the order of their keys, and each row is compared with what was inserted.
 //! A table of one client must have exactly its rows that are not deleted, in their order. Where clients
 //! share a table, the rows of each must come in their order; how they mix is up to the machine.
 
 use std::sync::{Arc, Mutex};
 
-use drivers::{Row, Session, SessionError};
-use model::{Check, Dialect, InsertSpec};
+use drivers::Row;
+use model::{Check, Dialect, InsertSpec, InsertStage as Stage};
 
 use super::inserted::{Inserted, Stream, TableState};
-use super::sql;
+use super::samples::Sampled;
+use super::{Insert, sql};
 use data::checksum::{Form, RowHash};
+use data::reading::taken;
+use data::row_counts::check_counts;
 use load::clients::{Clients, bounded};
 use load::engine::Stop;
 use load::fixed_work::unseen;
@@ -23,7 +26,50 @@ const ROWS: u64 = 100_000;
 const FORMS: [Form; 6] =
     [Form::Exact, Form::Integer, Form::Integer, Form::Integer, Form::Integer, Form::Exact];
 
-pub(super) fn checks(
+impl Insert {
+    pub(super) fn sampled(&self) -> Vec<Sampled> {
+        let tables = self.tables.iter().zip(0..);
+        let sampled = tables.map(|(table, number)| Sampled {
+            table: sql::table_name(number),
+            before: table.now(),
+            samples: Arc::default(),
+        });
+        sampled.collect()
+    }
+
+    /// What the tables hold against what they must hold, after a step: their rows counted, and at the end
+    /// compared. Both reads whole tables and so warms the cache: it is done only before the settle phase and
+    /// at the end.
+    pub(super) fn prove(
+        &self,
+        index: usize,
+        target: &Target,
+        stop: &Stop,
+    ) -> Result<Vec<Check>, StepError> {
+        match self.stages.get(index + 1) {
+            None => {
+                let mut checks = self.count_rows(target)?;
+                checks.extend(compare_all(&self.spec, &self.tables, target, stop)?);
+                Ok(checks)
+            }
+            Some(Stage::Settle) => self.count_rows(target),
+            Some(
+                Stage::Load
+                | Stage::Index
+                | Stage::Random { .. }
+                | Stage::Warm
+                | Stage::Query { .. },
+            ) => Ok(Vec::new()),
+        }
+    }
+
+    fn count_rows(&self, target: &Target) -> Result<Vec<Check>, StepError> {
+        let tables = self.tables.iter().zip(0..);
+        check_counts(target, tables.map(|(state, number)| (state.rows(), sql::table_name(number))))
+    }
+}
+
+fn compare_all(
     spec: &InsertSpec,
     tables: &[TableState],
     target: &Target,
@@ -44,10 +90,11 @@ pub(super) fn checks(
         Ok(bounded(name, reader))
     });
     unseen("scan", clients.collect::<Result<Clients, StepError>>()?, stop)?;
-    let mut checks = super::take(&checks);
+    let mut checks = taken(&checks);
     checks.sort_by_key(|(number, _): &(u32, Check)| *number);
     Ok(checks.into_iter().map(|(_, check)| check).collect())
 }
+
 struct Reader {
     worker: Worker,
     dialect: Dialect,
@@ -60,13 +107,11 @@ struct Reader {
 
 impl Client for Reader {
     fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
-        // Servers give keys from 1 on.
-        let mut last = 0;
         while !context.is_over() {
-            let query = sql::rows_after(self.dialect, &self.table, last, ROWS);
             let comparison = &mut self.comparison;
+            let query = sql::rows_after(self.dialect, &self.table, comparison.last, ROWS);
             let rows = self.worker.operate(context, 0, None, |session| {
-                compare(session, &query, comparison, &mut last)
+                Ok(session.query(&query, &mut |row| comparison.row(row))?.rows)
             })?;
             if rows.is_none_or(|rows| rows < ROWS) {
                 break;
@@ -80,26 +125,11 @@ impl Client for Reader {
     }
 }
 
-fn compare(
-    session: &mut dyn Session,
-    query: &str,
-    comparison: &mut Comparison,
-    last: &mut i64,
-) -> Result<u64, SessionError> {
-    let done = session.query(query, &mut |row| {
-        let key = row.value(0).as_int().unwrap_or(i64::MAX);
-        // After an error the query is repeated: rows that were seen before it come again.
-        if key > *last {
-            *last = key;
-            comparison.row(row);
-        }
-    })?;
-    Ok(done.rows)
-}
-
 /// The rows that must come next.
 struct Comparison {
     heads: Vec<Head>,
+    /// The last key that was read; servers give them from 1 on.
+    last: i64,
     expected: u64,
     found: u64,
     wrong: u64,
@@ -125,16 +155,19 @@ impl Comparison {
             head.advance();
             head
         });
-        Self { heads: heads.collect(), expected: state.rows(), found: 0, wrong: 0, first: None }
+        let (heads, expected) = (heads.collect(), state.rows());
+        Self { heads, last: 0, expected, found: 0, wrong: 0, first: None }
     }
 
     fn row(&mut self, row: &dyn Row) {
-        self.found += 1;
-        let mut hash = RowHash::default();
-        for (column, form) in FORMS.iter().enumerate() {
-            hash.value(*form, row.value(column + 1));
+        let key = row.value(0).as_int().unwrap_or(i64::MAX);
+        // After an error the query is repeated: rows that were seen before it come again.
+        if key <= self.last {
+            return;
         }
-        let hash = Some(hash.finish());
+        self.last = key;
+        self.found += 1;
+        let hash = Some(RowHash::of_row(&FORMS, row, 1));
         if let Some(head) = self.heads.iter_mut().find(|head| head.next == hash) {
             head.advance();
             return;

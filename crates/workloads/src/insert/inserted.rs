@@ -20,6 +20,12 @@ pub(super) struct Batch {
     pub(super) inserted: Arc<AtomicU64>,
 }
 
+impl Batch {
+    fn rows(&self) -> u64 {
+        self.inserted.load(Ordering::Relaxed)
+    }
+}
+
 /// What a table must hold.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TableState {
@@ -31,8 +37,7 @@ pub(super) struct TableState {
 
 impl TableState {
     pub(super) fn inserted(&self) -> u64 {
-        let inserted = self.batches.iter();
-        inserted.map(|batch| batch.inserted.load(Ordering::Relaxed)).sum()
+        self.batches.iter().map(Batch::rows).sum()
     }
 
     pub(super) fn deleted(&self) -> u64 {
@@ -46,24 +51,25 @@ impl TableState {
     pub(super) fn now(&self) -> Self {
         let fixed =
             |count: &Arc<AtomicU64>| Arc::new(AtomicU64::new(count.load(Ordering::Relaxed)));
-        let batches = self
-            .batches
-            .iter()
-            .map(|batch| Batch { inserted: fixed(&batch.inserted), ..batch.clone() });
+        let batches = self.batches.iter();
+        let batches =
+            batches.map(|batch| Batch { inserted: fixed(&batch.inserted), ..batch.clone() });
         Self { batches: batches.collect(), deleted: fixed(&self.deleted) }
     }
 
     /// The rows of each client that inserted, from its first on. Only a table of one client has rows deleted.
     pub(super) fn streams(&self, spec: &InsertSpec) -> Vec<Stream> {
-        let mut streams: Vec<(u32, Vec<Batch>)> = Vec::new();
-        for batch in &self.batches {
-            match streams.iter_mut().find(|(client, _)| *client == batch.client) {
-                Some((_, batches)) => batches.push(batch.clone()),
-                None => streams.push((batch.client, vec![batch.clone()])),
+        let mut streams: Vec<Stream> = Vec::new();
+        for batch in &self.now().batches {
+            let part = (batch.clone(), Rows::new(spec, batch.seed, batch.client));
+            match streams.iter_mut().find(|stream| stream.parts[0].0.client == batch.client) {
+                Some(stream) => stream.parts.push(part),
+                None => {
+                    streams.push(Stream { parts: vec![part], at: (0, 0), date: Date::default() });
+                }
             }
         }
-        let streams = streams.into_iter();
-        streams.map(|(_, batches)| Stream::new(spec, &batches)).collect()
+        streams
     }
 }
 
@@ -105,17 +111,10 @@ pub(super) fn loaded(
 
 /// The rows of one client, one after the other.
 pub(super) struct Stream {
-    client: u32,
-    parts: Vec<Part>,
+    parts: Vec<(Batch, Rows)>,
+    /// The part and the row in it that comes next.
     at: (usize, u64),
     date: Date,
-}
-
-struct Part {
-    rows: Rows,
-    first: u64,
-    rows_per_commit: u64,
-    count: u64,
 }
 
 /// A row with all that a client sent.
@@ -125,33 +124,18 @@ pub(super) struct Inserted<'a> {
 }
 
 impl Stream {
-    fn new(spec: &InsertSpec, batches: &[Batch]) -> Self {
-        let parts = batches.iter().map(|batch| Part {
-            rows: Rows::new(spec, batch.seed, batch.client),
-            first: batch.first,
-            rows_per_commit: u64::from(batch.rows_per_commit),
-            count: batch.inserted.load(Ordering::Relaxed),
-        });
-        Self {
-            client: batches.first().map_or(0, |batch| batch.client),
-            parts: parts.collect(),
-            at: (0, 0),
-            date: Date::default(),
-        }
-    }
-
     pub(super) fn len(&self) -> u64 {
-        self.parts.iter().map(|part| part.count).sum()
+        self.parts.iter().map(|(batch, _)| batch.rows()).sum()
     }
 
     pub(super) fn skip(&mut self, mut count: u64) {
         while count > 0
-            && let Some(part) = self.parts.get(self.at.0)
+            && let Some((batch, _)) = self.parts.get(self.at.0)
         {
-            let skipped = count.min(part.count - self.at.1);
+            let skipped = count.min(batch.rows() - self.at.1);
             count -= skipped;
             self.at.1 += skipped;
-            if self.at.1 == part.count {
+            if self.at.1 == batch.rows() {
                 self.at = (self.at.0 + 1, 0);
             }
         }
@@ -159,14 +143,14 @@ impl Stream {
 
     /// Shows the next row; `None` where there is none left.
     pub(super) fn next(&mut self) -> Option<Inserted<'_>> {
-        while self.parts.get(self.at.0)?.count == self.at.1 {
+        while self.parts.get(self.at.0)?.0.rows() == self.at.1 {
             self.at = (self.at.0 + 1, 0);
         }
         let (place, before) = self.at;
         self.at.1 += 1;
-        let part = self.parts.get_mut(place)?;
-        let first = part.first + before - before % part.rows_per_commit;
-        Some(Inserted { date: self.date.of(first), row: part.rows.row(part.first + before) })
+        let (batch, rows) = self.parts.get_mut(place)?;
+        let first = batch.first + before - before % u64::from(batch.rows_per_commit);
+        Some(Inserted { date: self.date.of(first), row: rows.row(batch.first + before) })
     }
 
     pub(super) fn again(&mut self) -> Option<Inserted<'_>> {
@@ -177,9 +161,10 @@ impl Stream {
     /// Where the last row is, for people: `row 7 of client 1`.
     pub(super) fn place(&self) -> String {
         let (part, after) = self.at;
-        let number = self.parts.get(part).map_or(0, |part| part.first + after);
+        let number = self.parts.get(part).map_or(0, |(batch, _)| batch.first + after);
+        let client = self.parts.first().map_or(0, |(batch, _)| batch.client);
         // People count from 1, so this is the row before the next one.
-        format!("row {number} of client {}", self.client + 1)
+        format!("row {number} of client {}", client + 1)
     }
 }
 

@@ -5,43 +5,43 @@
 //! done differently from the original, and why.
 
 mod contents;
-mod index;
 mod inserted;
-mod proof;
 mod query;
 mod rows;
 mod samples;
 mod sql;
 mod state;
-mod warm;
 mod writer;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 use model::{
     Check, Dialect, InsertKinds as Kinds, InsertSpec, InsertStage as Stage, Nanos, Note, NoteKind,
     Pacing, QueryKind, Rng, Statements, StepRecord, Tables, mix,
 };
 
-use self::index::IndexBuilder;
 use self::inserted::{Batch, TableState};
-use self::query::{LongTransaction, PointQueries, QuerySetup, RangeQueries, Reads};
+use self::query::{LongTransaction, PointQueries, QuerySession, RangeQueries, Reads};
 use self::rows::Rows;
 use self::samples::Sampled;
-use self::state::{State, TableLoad};
-use self::warm::TableReader;
-use self::writer::{Coupling, Deleter, InsertStatement, Inserter, Pacer, Turn};
+use self::state::{State, TableLoad, TableReader};
+use self::writer::{
+    Coupling, Deleter, IndexBuilder, InsertStatement, Inserter, Pacer, Turn, Writer,
+};
+use data::reading::{Found, taken};
 use data::row_counts::check;
 use data::settle;
-use data::statements::push_placeholder;
-use load::clients::{Notes, taken};
+use data::statements::{around_index, push_placeholder};
+use data::table::Table;
+use load::clients::{self, Clients, Notes};
 use load::engine::{Client, End, Observer, Pace, Role, StepSetup, Stop, run};
 use load::worker::{Worker, Wrong};
 use load::{Schedule, StepError, Target, Workload};
 
 /// A query step is given up after this many times its nominal length.
 const OVERRUN: u64 = 10;
+
 pub(super) struct Insert {
     spec: InsertSpec,
     seed: u64,
@@ -53,16 +53,31 @@ pub(super) struct Insert {
 }
 
 /// A step being set up: its clients, and what they share.
-struct StepClients<'a> {
+struct Setup<'a> {
     target: &'a Target,
+    stage: &'a Stage,
     kinds: Kinds,
-    clients: Vec<(Role, Box<dyn Client>)>,
+    clients: Clients,
     wrong: Arc<Wrong>,
     notes: Notes,
-    checks: Arc<Mutex<Vec<Check>>>,
+    checks: Found,
     requested_rows: u64,
     expected_ops: Option<u64>,
     sampled: Vec<Sampled>,
+}
+
+impl Setup<'_> {
+    fn add(&mut self, name: String, bounded: bool, client: impl Client + 'static) {
+        self.clients.push((Role { name, bounded }, Box::new(client)));
+    }
+
+    fn connect(&self, name: &str) -> Result<Worker, StepError> {
+        Worker::connect(&*self.target.connector, name.to_owned())
+    }
+
+    fn connect_patient(&self, name: &str) -> Result<Worker, StepError> {
+        Worker::connect(&*self.target.patient, name.to_owned())
+    }
 }
 
 impl Insert {
@@ -98,41 +113,44 @@ impl Insert {
         per_client * u64::from(self.spec.clients) / self.tables.len() as u64
     }
 
-    fn create_tables(&self, target: &Target) -> Result<(), StepError> {
-        if self.spec.partitions > 0 && target.dialect == Dialect::Sqlite {
+    fn table(&self, number: u32, target: &Target) -> Table {
+        sql::table(target, number, &self.spec, self.rows_per_table())
+    }
+
+    fn create_tables(&self, step: &Setup<'_>) -> Result<(), StepError> {
+        let dialect = step.target.dialect;
+        if self.spec.partitions > 0 && dialect == Dialect::Sqlite {
             return Err(StepError::Unsupported(format!(
                 "this database has no partitioned tables: leave out `partitions` = {}",
                 self.spec.partitions
             )));
         }
-        let mut worker = Worker::connect(&*target.connector, "create tables".to_owned())?;
-        for table in 0..self.tables.len() as u32 {
-            let name = sql::table_name(table);
-            let rows = self.rows_per_table();
-            let table = sql::table(target.dialect, target.engine, &name, &self.spec, rows);
-            for statement in table.create(target.dialect) {
+        let mut worker = step.connect("create tables")?;
+        for number in 0..self.tables.len() as u32 {
+            for statement in self.table(number, step.target).create(dialect) {
                 worker.run(&statement)?;
             }
         }
         Ok(())
     }
 
-    /// An inserter of `statements` statements for one client.
     fn inserter(
         &mut self,
-        step: &mut StepClients<'_>,
+        step: &mut Setup<'_>,
         client: u32,
-        rows_per_commit: u32,
         turn: Turn,
     ) -> Result<Inserter, StepError> {
-        let name = format!("insert {}", client + 1);
-        let mut worker = Worker::connect(&*step.target.connector, name)?;
+        let rows_per_commit = turn.rows_per_commit;
+        let mut worker = step.connect(&format!("insert {}", client + 1))?;
         let table_number = self.table_of(client);
-        let table = sql::table_name(table_number);
-        let statement = if writes_prepared(&self.spec) {
-            InsertStatement::prepare(&mut worker, step.target.dialect, &table, rows_per_commit)?
+        let table = self.table(table_number, step.target);
+        let statement = if self.spec.writes == Statements::Prepared {
+            let rows = rows_per_commit as usize;
+            let (sql, types) = table.insert_prepared(step.target.dialect, false, rows);
+            InsertStatement::Prepared(query::prepare(&mut worker, &sql, &types)?)
         } else {
-            InsertStatement::text(&table)
+            let sql = table.insert_head();
+            InsertStatement::Text { head: sql.len(), sql }
         };
         let first_row = self.next_row[client as usize];
         let rows = turn.statements * u64::from(rows_per_commit);
@@ -148,53 +166,51 @@ impl Insert {
             inserted: Arc::clone(&inserted),
         });
         Ok(Inserter {
-            worker,
-            turn,
-            kind: step.kinds.insert,
+            writer: Writer {
+                worker,
+                turn,
+                kind: step.kinds.insert,
+                wrong: Arc::clone(&step.wrong),
+                written: inserted,
+            },
             rows: Rows::new(&self.spec, self.seed, client),
             first_row,
-            rows_per_commit,
             statement,
-            wrong: Arc::clone(&step.wrong),
-            inserted,
         })
     }
 
     fn deleter(
         &self,
-        step: &StepClients<'_>,
+        step: &Setup<'_>,
         client: u32,
-        rows_per_commit: u32,
         turn: Turn,
         lo: &Arc<AtomicU64>,
     ) -> Result<Deleter, StepError> {
-        let connect =
-            |role: &str| Worker::connect(&*step.target.connector, format!("{role} {}", client + 1));
-        let mut worker = connect("delete")?;
-        let table = sql::table_name(self.table_of(client));
+        let mut worker = step.connect(&format!("delete {}", client + 1))?;
+        let table_number = self.table_of(client);
+        let table = sql::table_name(table_number);
         let dialect = step.target.dialect;
-        let prepared = if writes_prepared(&self.spec) {
+        let mut prepared = None;
+        if self.spec.writes == Statements::Prepared {
             let mut lo = String::new();
             push_placeholder(&mut lo, dialect, 1);
-            let sql = sql::delete(dialect, &table, &lo, rows_per_commit);
-            let id = worker.session.prepare(&sql, &[drivers::ParamType::Int]);
-            Some(id.map_err(|source| StepError::Session { client: worker.name.clone(), source })?)
-        } else {
-            None
-        };
+            let sql = sql::delete(dialect, &table, &lo, turn.rows_per_commit);
+            prepared = Some(query::prepare(&mut worker, &sql, &[drivers::ParamType::Int])?);
+        }
         Ok(Deleter {
-            worker,
-            scout: connect("min")?,
-            turn,
-            kind: step.kinds.delete,
+            writer: Writer {
+                worker,
+                turn,
+                kind: step.kinds.delete,
+                wrong: Arc::clone(&step.wrong),
+                written: Arc::clone(&self.tables[table_number as usize].deleted),
+            },
+            scout: step.connect(&format!("min {}", client + 1))?,
             min_kind: step.kinds.min_pk,
             dialect,
             table,
-            rows_per_commit,
             min_resync: self.spec.min_resync,
             prepared,
-            wrong: Arc::clone(&step.wrong),
-            deleted: Arc::clone(&self.tables[self.table_of(client) as usize].deleted),
             lo: Arc::clone(lo),
         })
     }
@@ -202,24 +218,23 @@ impl Insert {
     /// The writers of one client: an inserter and, where there are deletes, a deleter in step.
     fn add_writers(
         &mut self,
-        step: &mut StepClients<'_>,
+        step: &mut Setup<'_>,
         client: u32,
-        stage: &Stage,
         lo: &Arc<AtomicU64>,
     ) -> Result<(), StepError> {
-        let rows_per_commit = stage.rows_per_commit(&self.spec);
-        let statements = stage.rows(&self.spec).div_ceil(u64::from(rows_per_commit));
-        let with_deletes = self.deletes() && stage.has_deletes();
+        let rows_per_commit = step.stage.rows_per_commit(&self.spec);
+        let statements = step.stage.rows(&self.spec).div_ceil(u64::from(rows_per_commit));
+        let with_deletes = self.deletes() && step.stage.has_deletes();
         let coupling = with_deletes.then(|| Arc::new(Coupling::new(self.spec.queue)));
-        let (pacer, delete_pacer) = self.pacers(stage, client);
-        let turn = Turn { statements, pacer, coupling };
-        let inserter = self.inserter(step, client, rows_per_commit, turn.clone())?;
+        let (pacer, delete_pacer) = self.pacers(step.stage, client);
+        let turn = Turn { statements, rows_per_commit, pacer, coupling };
+        let inserter = self.inserter(step, client, turn.clone())?;
         if with_deletes {
             let turn = Turn { pacer: delete_pacer, ..turn };
-            let deleter = self.deleter(step, client, rows_per_commit, turn, lo)?;
-            step.add(format!("delete {}", client + 1), true, Box::new(deleter));
+            let deleter = self.deleter(step, client, turn, lo)?;
+            step.add(format!("delete {}", client + 1), true, deleter);
         }
-        step.add(format!("insert {}", client + 1), true, Box::new(inserter));
+        step.add(format!("insert {}", client + 1), true, inserter);
         Ok(())
     }
 
@@ -244,132 +259,99 @@ impl Insert {
 
     fn add_queries(
         &self,
-        step: &mut StepClients<'_>,
+        step: &mut Setup<'_>,
         client: u32,
-        stage: &Stage,
+        (kind, rate): (QueryKind, u32),
         lo: &Arc<AtomicU64>,
     ) -> Result<(), StepError> {
-        let Stage::Query { kind, rate } = *stage else {
-            return Ok(());
-        };
-        let table = sql::table_name(self.table_of(client));
-        for session in 0..self.spec.query_sessions {
+        let (spec, number) = (&self.spec, self.table_of(client));
+        for session in 0..spec.query_sessions {
             let name = format!("query {}.{}", client + 1, session + 1);
-            let mut worker = Worker::connect(&*step.target.connector, name.clone())?;
-            if session == 0 && !self.spec.compat {
+            let mut worker = step.connect(&name)?;
+            let table = sql::table_name(number);
+            if session == 0 && !spec.compat {
                 // The original asks from zero until the first delete; those keys do not exist.
-                lo.store(
-                    worker.number(&format!("SELECT MIN(transactionid) FROM {table}"))?,
-                    Ordering::Relaxed,
-                );
+                let lowest = worker.number(&format!("SELECT MIN(transactionid) FROM {table}"))?;
+                lo.store(lowest, Ordering::Relaxed);
             }
             let salt = [u64::from(client), 2, u64::from(session), u64::from(rate), kind as u64];
-            let setup = QuerySetup {
+            let session = QuerySession {
+                worker,
                 dialect: step.target.dialect,
-                table: &table,
+                table,
                 kind: step.kinds.query,
                 rng: Rng::new(mix(self.seed, &salt)),
-                rows_per_query: self.spec.rows_per_query,
-                reads: reads(&self.spec, step.target.dialect),
+                limit: spec.rows_per_query,
+                reads: reads(spec, step.target.dialect),
                 wrong: Arc::clone(&step.wrong),
-                table_rows: self.tables[self.table_of(client) as usize].rows(),
-                samples: step.samples(self.table_of(client), self.sessions_of_table()),
+                table_rows: self.tables[number as usize].rows(),
+                of_table: spec.query_sessions * spec.clients / self.tables.len() as u32,
+                samples: Arc::clone(&step.sampled[number as usize].samples),
             };
-            let client: Box<dyn Client> = match kind {
+            match kind {
                 QueryKind::Range => {
-                    Box::new(RangeQueries::new(worker, setup, self.spec.secondary_indexes)?)
+                    step.add(name, false, RangeQueries::new(session, spec.secondary_indexes)?);
                 }
                 QueryKind::Point => {
-                    let lo = Arc::clone(lo);
-                    let max_kind = step.kinds.max_pk;
-                    let refresh = self.spec.max_refresh;
-                    Box::new(PointQueries::new(worker, setup, max_kind, refresh, lo)?)
+                    let max = (step.kinds.max_pk, spec.max_refresh);
+                    step.add(name, false, PointQueries::new(session, max, Arc::clone(lo))?);
                 }
-            };
-            step.add(name, false, client);
+            }
         }
         Ok(())
     }
 
-    fn add_long_transaction(
-        &self,
-        step: &mut StepClients<'_>,
-        client: u32,
-    ) -> Result<(), StepError> {
-        if self.spec.htap_seconds > 0 {
-            let name = format!("long transaction {}", client + 1);
-            let worker = Worker::connect(&*step.target.connector, name.clone())?;
-            let long = LongTransaction {
-                worker,
-                kind: step.kinds.long,
-                table: sql::table_name(self.table_of(client)),
-                seconds: self.spec.htap_seconds,
-            };
-            step.add(name, false, Box::new(long));
-        }
-        Ok(())
-    }
-
-    fn add_index_builders(&mut self, step: &mut StepClients<'_>) -> Result<(), StepError> {
-        let (dialect, engine) = (step.target.dialect, step.target.engine);
+    fn add_index_builders(&mut self, step: &mut Setup<'_>) -> Result<(), StepError> {
         let mut expected = 0;
-        for table in 0..self.tables.len() as u32 {
-            let name = sql::table_name(table);
-            let statements =
-                sql::create_indexes(dialect, engine, &name, self.spec.secondary_indexes);
+        for number in 0..self.tables.len() as u32 {
+            let statements = sql::create_indexes(step.target, &self.table(number, step.target));
             expected += statements.len() as u64;
             let rows_per_commit = self.spec.i0_rows_per_commit;
-            let turn = Turn { statements: 1, pacer: None, coupling: None };
-            let first = Box::new(self.inserter(step, table, rows_per_commit, turn)?);
-            let held = self.tables[table as usize].inserted();
-            let worker =
-                Worker::connect(&*step.target.patient, format!("create index {}", table + 1))?;
+            let turn = Turn { statements: 1, rows_per_commit, pacer: None, coupling: None };
+            let first = self.inserter(step, number, turn)?;
+            let name = format!("create index {}", number + 1);
             let builder = IndexBuilder {
-                worker,
+                worker: step.connect_patient(&name)?,
                 kind: step.kinds.index,
                 statements,
-                rows: held + u64::from(rows_per_commit),
+                rows: self.tables[number as usize].inserted() + u64::from(rows_per_commit),
                 first,
             };
-            step.add(format!("create index {}", table + 1), true, Box::new(builder));
+            step.add(name, true, builder);
         }
         step.expected_ops = Some(expected);
         Ok(())
     }
 
-    fn add_settling(&self, step: &mut StepClients<'_>) -> Result<(), StepError> {
+    fn add_settling(&self, step: &mut Setup<'_>) -> Result<(), StepError> {
         let tables: Vec<String> = (0..self.tables.len() as u32).map(sql::table_name).collect();
         let rows = self.spec.rows * u64::from(self.spec.clients);
         let at_least = settle::length(self.spec.settle, rows);
-        let clients = settle::clients(step.target, &tables, at_least, &step.notes)?;
-        step.clients.extend(clients);
+        step.clients = settle::clients(step.target, &tables, at_least, &step.notes)?;
         Ok(())
     }
 
-    fn add_readers(&self, step: &mut StepClients<'_>) -> Result<(), StepError> {
-        for (load, table) in self.loaded.iter().zip(0..) {
-            let table = sql::table_name(table);
-            let role = format!("read {table}");
-            let worker = Worker::connect(&*step.target.patient, role.clone())?;
-            let dialect = step.target.dialect;
-            let indexes = self.spec.secondary_indexes as usize;
-            let reader = TableReader::new(worker, dialect, &table, indexes, load, &step.checks)?;
-            step.add(role, true, Box::new(reader));
+    fn add_readers(&self, step: &mut Setup<'_>) -> Result<(), StepError> {
+        for (load, number) in self.loaded.iter().zip(0..) {
+            let table = self.table(number, step.target);
+            let (role, dialect) = (format!("read {}", table.name), step.target.dialect);
+            let mut worker = step.connect_patient(&role)?;
+            for statement in around_index(dialect).0 {
+                worker.run(statement)?;
+            }
+            let (load, checks) = (load.clone(), Arc::clone(&step.checks));
+            let reader = TableReader { worker, dialect, table, load, checks };
+            step.add(role, true, reader);
         }
         Ok(())
     }
 
-    fn add_clients(
-        &mut self,
-        stage: &Stage,
-        step: &mut StepClients<'_>,
-        stop: &Stop,
-    ) -> Result<(), StepError> {
-        match stage {
+    fn add_clients(&mut self, step: &mut Setup<'_>, stop: &Stop) -> Result<(), StepError> {
+        match step.stage {
             Stage::Index => return self.add_index_builders(step),
             Stage::Settle => return self.add_settling(step),
             Stage::Warm => return self.add_readers(step),
-            Stage::Load => self.create_tables(step.target)?,
+            Stage::Load => self.create_tables(step)?,
             Stage::Random { .. } => {}
             Stage::Query { .. } => step.sampled = self.sampled(),
         }
@@ -378,9 +360,20 @@ impl Insert {
                 return Err(StepError::Interrupted);
             }
             let lo = Arc::new(AtomicU64::new(0));
-            self.add_writers(step, client, stage, &lo)?;
-            self.add_queries(step, client, stage, &lo)?;
-            self.add_long_transaction(step, client)?;
+            self.add_writers(step, client, &lo)?;
+            if let Stage::Query { kind, rate } = *step.stage {
+                self.add_queries(step, client, (kind, rate), &lo)?;
+            }
+            if self.spec.htap_seconds > 0 {
+                let name = format!("long transaction {}", client + 1);
+                let long = LongTransaction {
+                    worker: step.connect(&name)?,
+                    kind: step.kinds.long,
+                    table: sql::table_name(self.table_of(client)),
+                    seconds: self.spec.htap_seconds,
+                };
+                step.add(name, false, long);
+            }
         }
         Ok(())
     }
@@ -395,11 +388,12 @@ impl Workload for Insert {
         observer: &mut dyn Observer,
     ) -> Result<StepRecord, StepError> {
         let clock = stop.clock();
-        let stage = self.stages[index].clone();
-        let mut step = StepClients {
+        let stage = &self.stages[index].clone();
+        let mut step = Setup {
             target,
-            kinds: Kinds::of(&stage, &self.spec),
-            clients: Vec::new(),
+            stage,
+            kinds: Kinds::of(stage, &self.spec),
+            clients: Clients::new(),
             wrong: Arc::default(),
             notes: Arc::default(),
             checks: Arc::default(),
@@ -407,24 +401,22 @@ impl Workload for Insert {
             expected_ops: None,
             sampled: Vec::new(),
         };
-        self.add_clients(&stage, &mut step, stop)?;
+        self.add_clients(&mut step, stop)?;
         let paced = stage.rate().map(|rate| u64::from(rate) * u64::from(self.spec.clients));
+        let longest = Nanos::from_secs(u64::from(self.spec.query_seconds) * OVERRUN);
         let setup = StepSetup {
             kinds: step.kinds.specs.clone(),
             clients: std::mem::take(&mut step.clients),
-            pace: paced.map(|rows_per_second| self.pace(&stage, &step.kinds, rows_per_second)),
-            end: End::AllDone {
-                limit: paced
-                    .map(|_| Nanos::from_secs(u64::from(self.spec.query_seconds) * OVERRUN)),
-            },
+            pace: paced.map(|rows_per_second| self.pace(&step, rows_per_second)),
+            end: End::AllDone { limit: paced.map(|_| longest) },
             warmup: Nanos(0),
         };
         let measured = run(setup, stop, observer)?;
         let elapsed = clock.now();
-        let mut checks = self.checks(&stage, &step, &measured);
+        let mut checks = self.checks(&step, &measured);
         checks.extend(self.prove(index, target, stop)?);
-        let mut notes = taken(&step.notes, &NoteKind::Settle);
-        notes.extend(self.notes(&stage, &step.kinds, &measured));
+        let mut notes = clients::taken(&step.notes, &NoteKind::Settle);
+        notes.extend(self.notes(&step, &measured));
         Ok(StepRecord { elapsed, requested_rows: step.requested_rows, checks, notes, ..measured })
     }
 
@@ -447,7 +439,7 @@ impl Workload for Insert {
             next_row: self.next_row.clone(),
             seed: self.seed,
         };
-        state.write()
+        data::state::write(&state)
     }
 
     fn restore(&mut self, state: &str) -> Result<(), StepError> {
@@ -482,15 +474,14 @@ impl Workload for Insert {
 pub(super) fn loading(spec: &InsertSpec) -> Result<String, StepError> {
     let rows = Insert::new(spec.clone(), 0).rows_per_table();
     let bounds = (spec.partitions > 0).then_some(rows);
-    serde_json::to_string(&(state::VERSION, state::of_loading(spec), bounds))
-        .map_err(|error| StepError::State(error.to_string()))
+    data::state::write(&(state::VERSION, state::of_loading(spec), bounds))
 }
 
 impl Insert {
-    fn pace(&self, stage: &Stage, kinds: &Kinds, rows_per_second: u64) -> Pace {
-        let statement = u64::from(stage.rows_per_commit(&self.spec));
+    fn pace(&self, step: &Setup<'_>, rows_per_second: u64) -> Pace {
+        let statement = u64::from(step.stage.rows_per_commit(&self.spec));
         Pace {
-            kind: kinds.insert,
+            kind: step.kinds.insert,
             rows_per_second,
             slack: statement * u64::from(self.spec.clients),
             tolerance_percent: 100 - u64::from(self.spec.sla_percent.min(100)),
@@ -498,11 +489,11 @@ impl Insert {
         }
     }
 
-    fn checks(&self, stage: &Stage, step: &StepClients<'_>, window: &StepRecord) -> Vec<Check> {
+    fn checks(&self, step: &Setup<'_>, window: &StepRecord) -> Vec<Check> {
         let mut checks =
             vec![check("statements with a wrong answer".to_owned(), 0, step.wrong.count())];
-        checks.extend(take(&step.checks));
-        if stage.is_measured() && !window.cut_short {
+        checks.extend(taken(&step.checks));
+        if step.stage.is_measured() && !window.cut_short {
             let inserted = window.kinds[step.kinds.insert].sums.rows;
             checks.push(check("rows inserted".to_owned(), step.requested_rows, inserted));
         }
@@ -510,59 +501,42 @@ impl Insert {
             let built = window.kinds[step.kinds.index].sums.ops;
             checks.push(check("indexes built".to_owned(), expected, built));
         }
-        if let Stage::Query { .. } = stage {
-            checks.push(found_rows(&window.kinds[step.kinds.query].sums));
+        if let Stage::Query { .. } = step.stage {
+            // Queries that never find a row are no answer, however fast they are; nor are none at all.
+            let found = window.kinds[step.kinds.query].sums.rows;
+            checks.push(Check {
+                what: "rows that queries found".to_owned(),
+                expected: "more than 0".to_owned(),
+                actual: found.to_string(),
+                holds: found > 0,
+            });
         }
         let sampled = step.sampled.iter().zip(&self.tables);
         checks.extend(sampled.map(|(sampled, table)| sampled.check(&self.spec, table)));
         checks
     }
 
-    fn notes(&self, stage: &Stage, kinds: &Kinds, window: &StepRecord) -> Vec<Note> {
+    fn notes(&self, step: &Setup<'_>, window: &StepRecord) -> Vec<Note> {
         let mut notes = Vec::new();
         if window.cut_short {
             let text = format!("given up after {OVERRUN} times its nominal length");
             notes.push(Note::new(NoteKind::CutShort, text));
         }
-        if let Stage::Query { .. } = stage {
-            let query = &window.kinds[kinds.query].sums;
+        if let Stage::Query { .. } = step.stage {
+            let query = &window.kinds[step.kinds.query].sums;
             if query.ops > 0 {
                 let mean = query.rows as f64 / query.ops as f64;
                 let text = format!("{mean:.3} of {}", self.spec.rows_per_query);
                 notes.push(Note::new("rows per query", text));
             }
         }
-        if self.deletes() && stage.has_deletes() {
-            let min = &window.kinds[kinds.min_pk].sums;
+        if self.deletes() && step.stage.has_deletes() {
+            let min = &window.kinds[step.kinds.min_pk].sums;
             let mean = min.service.mean().unwrap_or_default();
             notes.push(Note::new("min(pk) queries", format!("{}, mean {mean}", min.ops)));
         }
         notes
     }
-}
-
-impl StepClients<'_> {
-    fn add(&mut self, name: String, bounded: bool, client: Box<dyn Client>) {
-        self.clients.push((Role { name, bounded }, client));
-    }
-}
-
-fn take<T>(shared: &Mutex<Vec<T>>) -> Vec<T> {
-    shared.lock().map(|mut shared| std::mem::take(&mut *shared)).unwrap_or_default()
-}
-
-/// Queries that never find a row are no answer, however fast they are; nor are none at all.
-fn found_rows(query: &model::KindInterval) -> Check {
-    Check {
-        what: "rows that queries found".to_owned(),
-        expected: "more than 0".to_owned(),
-        actual: query.rows.to_string(),
-        holds: query.rows > 0,
-    }
-}
-
-fn writes_prepared(spec: &InsertSpec) -> bool {
-    spec.writes == Statements::Prepared
 }
 
 /// How queries go unless the plan says so itself: on PostgreSQL the original sends `execute` as text.

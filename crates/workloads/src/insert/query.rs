@@ -16,23 +16,21 @@ use load::{Client, ClientContext, StepError};
 /// Domains of the leading columns of `sql::INDEXES`, in their order.
 const DOMAINS: [u64; 3] = [PRODUCTS, REGISTERS, PRICES];
 
-/// Asks short ranges of the secondary indexes until the step is over.
-pub(super) struct RangeQueries {
-    worker: Worker,
-    kind: usize,
-    rng: Rng,
-    limit: u64,
-    table_rows: u64,
-    wrong: Arc<Wrong>,
-    statements: Vec<RangeStatement>,
-    sql: String,
-    sampler: Sampler<Range>,
-    samples: Arc<Mutex<Samples>>,
-}
-
-enum RangeStatement {
-    Text(String, String),
-    Prepared(StatementId),
+pub(super) struct QuerySession {
+    pub(super) worker: Worker,
+    pub(super) dialect: Dialect,
+    pub(super) table: String,
+    pub(super) kind: usize,
+    pub(super) rng: Rng,
+    /// Rows that a query asks for.
+    pub(super) limit: u32,
+    pub(super) reads: Reads,
+    pub(super) wrong: Arc<Wrong>,
+    /// Rows that the table has, about: inserts and deletes go in step.
+    pub(super) table_rows: u64,
+    /// Query sessions of the table.
+    pub(super) of_table: u32,
+    pub(super) samples: Arc<Mutex<Samples>>,
 }
 
 /// How queries reach the server.
@@ -45,18 +43,17 @@ pub(super) enum Reads {
     ByName,
 }
 
-/// What both kinds of query sessions need.
-pub(super) struct QuerySetup<'a> {
-    pub(super) dialect: Dialect,
-    pub(super) table: &'a str,
-    pub(super) kind: usize,
-    pub(super) rng: Rng,
-    pub(super) rows_per_query: u32,
-    pub(super) reads: Reads,
-    pub(super) wrong: Arc<Wrong>,
-    /// Rows that the table has, about: inserts and deletes go in step.
-    pub(super) table_rows: u64,
-    pub(super) samples: (Arc<Mutex<Samples>>, u32),
+/// Asks short ranges of the secondary indexes until the step is over.
+pub(super) struct RangeQueries {
+    session: QuerySession,
+    statements: Vec<RangeStatement>,
+    sql: String,
+    sampler: Sampler<Range>,
+}
+
+enum RangeStatement {
+    Text(String, String),
+    Prepared(StatementId),
 }
 
 /// A range that must hold this many times its limit cannot come back short by chance.
@@ -64,63 +61,41 @@ const SURELY: u64 = 10;
 
 impl RangeQueries {
     /// A session that uses the first `indexes` secondary indexes.
-    pub(super) fn new(
-        mut worker: Worker,
-        setup: QuerySetup<'_>,
-        indexes: u32,
-    ) -> Result<Self, StepError> {
-        let QuerySetup {
-            dialect,
-            table,
-            kind,
-            rng,
-            rows_per_query: limit,
-            reads,
-            wrong,
-            table_rows,
-            samples: (samples, sessions),
-        } = setup;
+    pub(super) fn new(mut session: QuerySession, indexes: u32) -> Result<Self, StepError> {
+        let QuerySession { worker, dialect, table, limit, reads, .. } = &mut session;
         let mut statements = Vec::new();
         for index in 0..(indexes as usize).min(DOMAINS.len()) {
-            let mut key = String::new();
-            push_placeholder(&mut key, dialect, 1);
-            statements.push(match reads {
+            let query = |key: &str| sql::range_query(*dialect, table, index, key, *limit);
+            statements.push(match *reads {
                 Reads::Prepared => {
-                    let sql = sql::range_query(dialect, table, index, &key, limit);
-                    RangeStatement::Prepared(prepare(&mut worker, &sql, &[ParamType::Int])?)
+                    let mut key = String::new();
+                    push_placeholder(&mut key, *dialect, 1);
+                    let id = prepare(worker, &query(&key), &[ParamType::Int])?;
+                    RangeStatement::Prepared(id)
                 }
                 Reads::Text => {
-                    let sql = sql::range_query(dialect, table, index, "\0", limit);
+                    let sql = query("\0");
                     let (before, after) = sql.split_once('\0').unwrap_or((&sql, ""));
                     RangeStatement::Text(before.to_owned(), after.to_owned())
                 }
                 Reads::ByName => {
-                    let named = ByName::range(table, index, limit);
+                    let named = ByName::range(table, index, *limit);
                     worker.run(&named.prepare)?;
                     RangeStatement::Text(named.head, ")".to_owned())
                 }
             });
         }
-        Ok(Self {
-            worker,
-            kind,
-            rng,
-            limit: u64::from(limit),
-            table_rows,
-            wrong,
-            statements,
-            sql: String::new(),
-            sampler: Sampler::new(sessions),
-            samples,
-        })
+        let sampler = Sampler::new(session.of_table);
+        Ok(Self { session, statements, sql: String::new(), sampler })
     }
 }
 
 impl Client for RangeQueries {
     fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
         while !context.is_over() {
-            let index = self.rng.below(self.statements.len() as u64) as usize;
-            let key = self.rng.below(DOMAINS[index]) as i64;
+            let rng = &mut self.session.rng;
+            let index = rng.below(self.statements.len() as u64) as usize;
+            let key = rng.below(DOMAINS[index]) as i64;
             let statement = &self.statements[index];
             if let RangeStatement::Text(before, after) = statement {
                 self.sql.clear();
@@ -135,34 +110,38 @@ impl Client for RangeQueries {
             let sql = &self.sql;
             let is_kept = self.sampler.is_due();
             let mut kept = Vec::new();
-            let rows = self.worker.operate(context, self.kind, None, |session| {
-                (last, ordered) = (lowest, true);
-                kept.clear();
-                let mut check = |row: &dyn Row| {
-                    let value = row.value(0).as_int().unwrap_or(i64::MIN);
-                    ordered &= value >= last;
-                    last = value;
-                };
-                let mut keep = |row: &dyn Row| {
-                    check(row);
-                    kept.push(entry(row));
-                };
-                let done = if is_kept {
-                    statement.send(session, sql, key, &mut keep)?
-                } else {
-                    statement.send(session, sql, key, &mut check)?
-                };
-                Ok(done.rows)
-            })?;
+            let rows =
+                self.session.worker.operate(context, self.session.kind, None, |session| {
+                    (last, ordered) = (lowest, true);
+                    kept.clear();
+                    let mut check = |row: &dyn Row| {
+                        let value = row.value(0).as_int().unwrap_or(i64::MIN);
+                        ordered &= value >= last;
+                        last = value;
+                    };
+                    let mut keep = |row: &dyn Row| {
+                        check(row);
+                        kept.push(entry(row));
+                    };
+                    let done = if is_kept {
+                        statement.send(session, sql, key, &mut keep)?
+                    } else {
+                        statement.send(session, sql, key, &mut check)?
+                    };
+                    Ok(done.rows)
+                })?;
             let Some(rows) = rows else { break };
             let full = self.is_surely_full(index, lowest);
-            let counts = rows == self.limit || (rows < self.limit && !full);
-            self.wrong.unless(ordered && counts);
+            let limit = u64::from(self.session.limit);
+            let counts = rows == limit || (rows < limit && !full);
+            self.session.wrong.unless(ordered && counts);
             if is_kept {
-                self.sampler.keep(Range { index, lowest, is_full: rows == self.limit, rows: kept });
+                self.sampler.keep(Range { index, lowest, is_full: rows == limit, rows: kept });
             }
         }
-        self.sampler.end(&self.samples);
+        if let Ok(mut samples) = self.session.samples.lock() {
+            samples.ranges.append(&mut self.sampler.kept);
+        }
         Ok(())
     }
 }
@@ -190,81 +169,63 @@ impl RangeQueries {
     fn is_surely_full(&self, index: usize, lowest: i64) -> bool {
         let domain = DOMAINS[index];
         let left = domain.saturating_sub(lowest.unsigned_abs());
-        let expected = u128::from(self.table_rows) * u128::from(left) / u128::from(domain);
-        expected >= u128::from(SURELY * self.limit)
+        let rows = u128::from(self.session.table_rows);
+        let expected = rows * u128::from(left) / u128::from(domain);
+        expected >= u128::from(SURELY * u64::from(self.session.limit))
     }
 }
 
 /// Asks for lists of keys between the lowest that is left and the highest, until the step is over.
 pub(super) struct PointQueries {
-    worker: Worker,
-    kind: usize,
+    session: QuerySession,
+    /// The kind of the queries for the highest key, and how many others come between two of them.
     max_kind: usize,
-    rng: Rng,
-    wrong: Arc<Wrong>,
+    max_refresh: u32,
+    max: String,
     prepared: Option<StatementId>,
     head: String,
-    max: String,
-    max_refresh: u32,
     lo: Arc<AtomicU64>,
     keys: Vec<Param<'static>>,
     sorted: Vec<i64>,
     sql: String,
     sampler: Sampler<Vec<Point>>,
-    samples: Arc<Mutex<Samples>>,
 }
 
 impl PointQueries {
     /// A session; `lo` is kept up to date by the deleter.
     pub(super) fn new(
-        mut worker: Worker,
-        setup: QuerySetup<'_>,
-        max_kind: usize,
-        max_refresh: u32,
+        mut session: QuerySession,
+        (max_kind, max_refresh): (usize, u32),
         lo: Arc<AtomicU64>,
     ) -> Result<Self, StepError> {
-        let QuerySetup {
-            dialect,
-            table,
-            kind,
-            rng,
-            rows_per_query,
-            reads,
-            wrong,
-            table_rows: _,
-            samples: (samples, sessions),
-        } = setup;
-        let mut head = sql::point_head(table);
+        let QuerySession { worker, dialect, table, limit, reads, .. } = &mut session;
+        let keys = *limit as usize;
+        let mut head = format!("{}(", sql::point_head(table));
         let mut prepared = None;
-        match reads {
+        match *reads {
             Reads::Text => {}
             Reads::Prepared => {
-                let sql = sql::point_prepared(dialect, table, rows_per_query);
-                let types = vec![ParamType::Int; rows_per_query as usize];
-                prepared = Some(prepare(&mut worker, &sql, &types)?);
+                let sql = sql::point_prepared(*dialect, table, *limit);
+                prepared = Some(prepare(worker, &sql, &vec![ParamType::Int; keys])?);
             }
             Reads::ByName => {
-                let named = ByName::point(table, rows_per_query);
+                let named = ByName::point(table, *limit);
                 worker.run(&named.prepare)?;
                 head = named.head;
             }
         }
         Ok(Self {
-            worker,
-            kind,
             max_kind,
-            rng,
-            wrong,
+            max_refresh: max_refresh.max(1),
+            max: format!("SELECT MAX(transactionid) FROM {table}"),
             prepared,
             head,
-            max: format!("SELECT MAX(transactionid) FROM {table}"),
-            max_refresh: max_refresh.max(1),
             lo,
-            keys: vec![Param::Int(0); rows_per_query as usize],
-            sorted: Vec::with_capacity(rows_per_query as usize),
+            keys: vec![Param::Int(0); keys],
+            sorted: Vec::with_capacity(keys),
             sql: String::new(),
-            sampler: Sampler::new(sessions),
-            samples,
+            sampler: Sampler::new(session.of_table),
+            session,
         })
     }
 
@@ -273,7 +234,7 @@ impl PointQueries {
         let span = hi.saturating_sub(lo).max(1);
         self.sorted.clear();
         for key in &mut self.keys {
-            let number = (lo + self.rng.below(span)) as i64;
+            let number = (lo + self.session.rng.below(span)) as i64;
             *key = Param::Int(number);
             self.sorted.push(number);
         }
@@ -300,10 +261,11 @@ impl Client for PointQueries {
             if asked.is_multiple_of(self.max_refresh) {
                 let max = &self.max;
                 let found = &mut hi;
-                let looked = self.worker.operate(context, self.max_kind, None, |session| {
-                    *found = number(session, max)?;
-                    Ok(1)
-                })?;
+                let looked =
+                    self.session.worker.operate(context, self.max_kind, None, |session| {
+                        *found = number(session, max)?;
+                        Ok(1)
+                    })?;
                 if looked.is_none() {
                     break;
                 }
@@ -315,31 +277,35 @@ impl Client for PointQueries {
             let mut known = true;
             let is_kept = self.sampler.is_due();
             let mut kept = Vec::new();
-            let rows = self.worker.operate(context, self.kind, None, |session| {
-                known = true;
-                kept.clear();
-                let mut check = |row: &dyn Row| {
-                    let id = row.value(0).as_int();
-                    known &= id.is_some_and(|id| sorted.binary_search(&id).is_ok());
-                };
-                let mut keep = |row: &dyn Row| {
-                    check(row);
-                    kept.push(Point::of(row));
-                };
-                let each: &mut dyn FnMut(&dyn Row) = if is_kept { &mut keep } else { &mut check };
-                let done = match prepared {
-                    None => session.query(sql, each)?,
-                    Some(id) => session.execute_prepared(id, keys, each)?,
-                };
-                Ok(done.rows)
-            })?;
+            let rows =
+                self.session.worker.operate(context, self.session.kind, None, |session| {
+                    known = true;
+                    kept.clear();
+                    let mut check = |row: &dyn Row| {
+                        let id = row.value(0).as_int();
+                        known &= id.is_some_and(|id| sorted.binary_search(&id).is_ok());
+                    };
+                    let mut keep = |row: &dyn Row| {
+                        check(row);
+                        kept.push(Point::of(row));
+                    };
+                    let each: &mut dyn FnMut(&dyn Row) =
+                        if is_kept { &mut keep } else { &mut check };
+                    let done = match prepared {
+                        None => session.query(sql, each)?,
+                        Some(id) => session.execute_prepared(id, keys, each)?,
+                    };
+                    Ok(done.rows)
+                })?;
             let Some(rows) = rows else { break };
-            self.wrong.unless(known && rows <= keys.len() as u64);
+            self.session.wrong.unless(known && rows <= keys.len() as u64);
             if is_kept {
                 self.sampler.keep(kept);
             }
         }
-        self.sampler.end(&self.samples);
+        if let Ok(mut samples) = self.session.samples.lock() {
+            samples.points.append(&mut self.sampler.kept);
+        }
         Ok(())
     }
 }
@@ -366,7 +332,11 @@ impl Client for LongTransaction {
     }
 }
 
-fn prepare(worker: &mut Worker, sql: &str, types: &[ParamType]) -> Result<StatementId, StepError> {
-    let prepared: Result<StatementId, SessionError> = worker.session.prepare(sql, types);
+pub(super) fn prepare(
+    worker: &mut Worker,
+    sql: &str,
+    types: &[ParamType],
+) -> Result<StatementId, StepError> {
+    let prepared = worker.session.prepare(sql, types);
     prepared.map_err(|source| StepError::Session { client: worker.name.clone(), source })
 }

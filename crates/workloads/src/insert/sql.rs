@@ -5,7 +5,8 @@ use model::{Dialect, Engine, InsertSpec};
 
 use data::checksum::Form;
 use data::statements;
-use data::table::{Column, Partitions, Table, engine_option};
+use data::table::{Column, Index, Partitions, Table, engine_option};
+use load::Target;
 
 /// The key, which servers give.
 const KEY: &str = "transactionid";
@@ -26,14 +27,9 @@ pub(super) fn table_name(number: u32) -> String {
     format!("pi{}", number + 1)
 }
 
-/// A table. `rows` is how many it will have been given at the end, for the bounds of partitions.
-pub(super) fn table(
-    dialect: Dialect,
-    engine: Engine,
-    name: &str,
-    spec: &InsertSpec,
-    rows: u64,
-) -> Table {
+/// Table `number`. `rows` is how many it will have been given at the end, for the bounds of partitions.
+pub(super) fn table(target: &Target, number: u32, spec: &InsertSpec, rows: u64) -> Table {
+    let (dialect, name) = (target.dialect, table_name(number));
     let (key, date, int, data) = match dialect {
         Dialect::Mysql => {
             ("BIGINT NOT NULL AUTO_INCREMENT", "DATETIME", "INT NOT NULL", "VARCHAR(4000)")
@@ -58,12 +54,19 @@ pub(super) fn table(
     columns.extend(ints);
     columns.push(column(text, data, ParamType::Text, Form::Exact));
     let cache = format!("ALTER SEQUENCE {name}_{KEY}_seq CACHE {}", spec.sequence_cache.max(1));
+    let indexes = INDEXES.iter().take(spec.secondary_indexes as usize);
+    let indexes = indexes.map(|(suffix, columns)| Index {
+        name: format!("{name}_{suffix}"),
+        columns: columns.split(", ").map(str::to_owned).collect(),
+        unique: false,
+        with_table: false,
+    });
     Table {
-        name: name.to_owned(),
+        indexes: indexes.collect(),
+        name,
         columns,
         key: vec![KEY.to_owned()],
-        indexes: Vec::new(),
-        options: engine_option(dialect, engine),
+        options: engine_option(dialect, target.engine),
         partitions: (spec.partitions > 0).then(|| Partitions::Range {
             column: KEY.to_owned(),
             bounds: bounds(spec.partitions, rows),
@@ -81,52 +84,21 @@ fn bounds(partitions: u32, rows: u64) -> Vec<u64> {
     (1..u64::from(partitions)).map(|i| i * step + 1).collect()
 }
 
-/// Statements that build the first `count` secondary indexes.
-pub(super) fn create_indexes(
-    dialect: Dialect,
-    engine: Engine,
-    table: &str,
-    count: u32,
-) -> Vec<String> {
-    let wanted = INDEXES.iter().take(count as usize);
-    match (dialect, engine) {
+pub(super) fn create_indexes(target: &Target, table: &Table) -> Vec<String> {
+    let parts = table.indexes.iter().map(|index| {
+        let Index { name, columns, .. } = index;
+        format!("ADD INDEX {name} ({})", columns.join(", "))
+    });
+    let alter = |part: String| format!("ALTER TABLE {} {part}", table.name);
+    match (target.dialect, target.engine) {
+        (Dialect::Mysql, _) if table.indexes.is_empty() => Vec::new(),
         // InnoDB builds all of them in one scan of the table.
         (Dialect::Mysql, Engine::Innodb) => {
-            let parts: Vec<String> = wanted
-                .map(|(suffix, columns)| format!("ADD INDEX {table}_{suffix} ({columns})"))
-                .collect();
-            if parts.is_empty() {
-                Vec::new()
-            } else {
-                vec![format!("ALTER TABLE {table} {}", parts.join(", "))]
-            }
+            vec![alter(parts.collect::<Vec<_>>().join(", "))]
         }
-        (Dialect::Mysql, _) => wanted
-            .map(|(suffix, columns)| {
-                format!("ALTER TABLE {table} ADD INDEX {table}_{suffix} ({columns})")
-            })
-            .collect(),
-        (Dialect::Postgres | Dialect::Sqlite, _) => wanted
-            .map(|(suffix, columns)| {
-                format!("CREATE INDEX {table}_{suffix} ON {table} ({columns})")
-            })
-            .collect(),
+        (Dialect::Mysql, _) => parts.map(alter).collect(),
+        (Dialect::Postgres | Dialect::Sqlite, _) => table.create_indexes(),
     }
-}
-
-/// `INSERT INTO pi1 (…) VALUES `, to be followed by the rows.
-pub(super) fn insert_head(table: &str) -> String {
-    format!("INSERT INTO {table} ({}) VALUES ", COLUMNS.join(","))
-}
-
-/// The INSERT of `rows` rows with placeholders, six a row.
-pub(super) fn insert_prepared(dialect: Dialect, table: &str, rows: u32) -> String {
-    statements::insert_rows(
-        &insert_head(table),
-        dialect,
-        rows as usize,
-        &std::iter::repeat_n(false, 6),
-    )
 }
 
 /// The DELETE of the `rows` lowest keys at or above the bound; `lo` is its text or a placeholder.
@@ -165,21 +137,14 @@ pub(super) fn range_query(
     )
 }
 
-/// `SELECT … WHERE transactionid IN (`, to be followed by the keys and `)`.
+/// `SELECT … WHERE transactionid IN `, to be followed by the keys in brackets.
 pub(super) fn point_head(table: &str) -> String {
-    format!("SELECT transactionid, productid, data FROM {table} WHERE transactionid IN (")
+    format!("SELECT transactionid, productid, data FROM {table} WHERE transactionid IN ")
 }
 
 pub(super) fn point_prepared(dialect: Dialect, table: &str, keys: u32) -> String {
-    let mut sql = point_head(table);
-    for key in 1..=keys {
-        if key > 1 {
-            sql.push(',');
-        }
-        statements::push_placeholder(&mut sql, dialect, key as usize);
-    }
-    sql.push(')');
-    sql
+    let keys = std::iter::repeat_n(false, keys as usize);
+    statements::insert_rows(&point_head(table), dialect, 1, &keys)
 }
 
 /// Names of the original's prepared range queries, in the order of [`INDEXES`].
@@ -206,13 +171,11 @@ impl ByName {
         }
     }
 
-    /// The range query on secondary index `index`.
     pub(super) fn range(table: &str, index: usize, limit: u32) -> Self {
         let sql = range_query(Dialect::Postgres, table, index, "$1", limit);
         Self::new(RANGE_NAMES[index], 1, &sql)
     }
 
-    /// The point query for `keys` keys.
     pub(super) fn point(table: &str, keys: u32) -> Self {
         let sql = point_prepared(Dialect::Postgres, table, keys);
         Self::new(POINT_NAME, keys as usize, &sql)
@@ -234,16 +197,15 @@ const ONLY_THERE: [&str; 3] = ["productid", "cashregisterid", "dateandtime"];
 
 /// Counts the rows of the table by reading it itself, or with the number of a secondary index by
 /// reading that, from one end to the other.
-pub(super) fn scan(dialect: Dialect, table: &str, index: Option<usize>) -> String {
+pub(super) fn scan(dialect: Dialect, table: &Table, index: Option<usize>) -> String {
+    let name = &table.name;
     let Some(index) = index else {
         let hint = statements::primary_hint(dialect);
-        return format!("SELECT COUNT(data) FROM {table}{hint}");
+        return format!("SELECT COUNT(data) FROM {name}{hint}");
     };
-    let (suffix, columns) = INDEXES[index];
-    let first = columns.split(',').next().unwrap_or(columns);
-    let hint = statements::index_hint(dialect, &format!("{table}_{suffix}"));
-    let counted = ONLY_THERE[index];
-    format!("SELECT COUNT({counted}) FROM {table}{hint} WHERE {first} >= 0")
+    let Index { name: hinted, columns, .. } = &table.indexes[index];
+    let (counted, hint) = (ONLY_THERE[index], statements::index_hint(dialect, hinted));
+    format!("SELECT COUNT({counted}) FROM {name}{hint} WHERE {} >= 0", columns[0])
 }
 
 #[cfg(test)]

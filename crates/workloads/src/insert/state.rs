@@ -1,9 +1,15 @@
-//! What the loading steps left, for a trial that goes on from there in another process.
+//! What the loading steps left, for a trial that goes on from there in another process, and the phase with which
+//! that one begins.
 
-use model::{InsertScale, InsertSpec, InsertStage as Stage, Pacing, Statements};
+use model::{Dialect, InsertScale, InsertSpec, InsertStage as Stage, Pacing, Statements};
 use serde::{Deserialize, Serialize};
 
-use load::StepError;
+use super::sql;
+use data::reading::Found;
+use data::row_counts::check;
+use data::table::Table;
+use load::worker::{Worker, number};
+use load::{Client, ClientContext, StepError};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) tables: Vec<TableLoad>,
@@ -29,13 +35,8 @@ impl TableLoad {
 }
 
 impl State {
-    pub(super) fn write(&self) -> Result<String, StepError> {
-        serde_json::to_string(self).map_err(|error| StepError::State(error.to_string()))
-    }
-
     pub(super) fn read(text: &str, tables: usize, clients: usize) -> Result<Self, StepError> {
-        let state: Self =
-            serde_json::from_str(text).map_err(|error| StepError::State(error.to_string()))?;
+        let state: Self = data::state::read(text)?;
         let has = (state.tables.len(), state.next_row.len());
         if has != (tables, clients) {
             return Err(StepError::State(format!(
@@ -71,6 +72,56 @@ pub(super) fn of_loading(spec: &InsertSpec) -> InsertSpec {
     }
 }
 
+/// Reads one table and its indexes once, so that the caches hold what fits, as they do after a load; and what is
+/// found must be what was loaded.
+pub(super) struct TableReader {
+    pub(super) worker: Worker,
+    pub(super) dialect: Dialect,
+    pub(super) table: Table,
+    pub(super) load: TableLoad,
+    pub(super) checks: Found,
+}
+
+impl TableReader {
+    /// What is asked: its name, the query, the number that this must return, and whether that counts the rows that
+    /// were read.
+    fn expected(&self) -> Vec<(String, String, u64, bool)> {
+        let (load, name) = (&self.load, &self.table.name);
+        let key = |end: &str, number| {
+            let query = format!("SELECT {end}(transactionid) FROM {name}");
+            (format!("{end}(transactionid) of {name}"), query, number, false)
+        };
+        let scan = |what: String, index| {
+            (what, sql::scan(self.dialect, &self.table, index), load.rows(), true)
+        };
+        let mut expected = vec![key("MIN", load.lowest), key("MAX", load.highest)];
+        expected.push(scan(format!("rows in {name}"), None));
+        let indexes = 0..self.table.indexes.len();
+        let number = |index| format!("rows in index {} of {name}", index + 1);
+        expected.extend(indexes.map(|index| scan(number(index), Some(index))));
+        expected
+    }
+}
+
+impl Client for TableReader {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        for (what, query, expected, is_count) in self.expected() {
+            let mut found = 0;
+            let read = self.worker.operate(context, 0, None, |session| {
+                found = number(session, &query)?;
+                Ok(if is_count { found } else { 1 })
+            })?;
+            if read.is_none() {
+                break;
+            }
+            if let Ok(mut checks) = self.checks.lock() {
+                checks.push(check(what, expected, found));
+            }
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::spec;
@@ -83,7 +134,7 @@ mod tests {
             next_row: vec![5, 0],
             seed: u64::MAX,
         };
-        let text = state.write().unwrap();
+        let text = data::state::write(&state).unwrap();
         assert_eq!(State::read(&text, 1, 2).unwrap(), state);
         assert_eq!(state.tables[0].rows(), 3);
         let message = |text: &str, clients| State::read(text, 1, clients).unwrap_err().to_string();

@@ -1,10 +1,9 @@
 //! The inserter and the deleter of a client, and what keeps them in step.
 
-use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use drivers::{Param, ParamType, StatementId};
+use drivers::{Param, Session, SessionError, StatementId};
 use model::{Dialect, Nanos};
 
 use super::rows::{Date, Rows};
@@ -17,7 +16,8 @@ use load::{Client, ClientContext, Schedule, StepError};
 #[derive(Debug)]
 pub(super) struct Coupling {
     ahead: u64,
-    done: Mutex<(u64, u64)>,
+    /// Statements that each side has done.
+    done: Mutex<[u64; 2]>,
     changed: Condvar,
 }
 
@@ -37,10 +37,7 @@ impl Coupling {
     fn wait(&self, side: Side, context: &ClientContext<'_>) -> bool {
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            let (mine, theirs) = match side {
-                Side::Insert => *done,
-                Side::Delete => (done.1, done.0),
-            };
+            let (mine, theirs) = (done[side as usize], done[1 - side as usize]);
             if mine < theirs + self.ahead {
                 return true;
             }
@@ -56,12 +53,7 @@ impl Coupling {
     }
 
     fn advance(&self, side: Side) {
-        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
-        match side {
-            Side::Insert => done.0 += 1,
-            Side::Delete => done.1 += 1,
-        }
-        drop(done);
+        self.done.lock().unwrap_or_else(PoisonError::into_inner)[side as usize] += 1;
         self.changed.notify_one();
     }
 }
@@ -106,6 +98,7 @@ impl Pacer {
 #[derive(Clone, Debug)]
 pub(super) struct Turn {
     pub(super) statements: u64,
+    pub(super) rows_per_commit: u32,
     pub(super) pacer: Option<Pacer>,
     pub(super) coupling: Option<Arc<Coupling>>,
 }
@@ -141,18 +134,44 @@ impl Turn {
     }
 }
 
-/// Inserts a fixed number of statements.
-pub(super) struct Inserter {
+/// Sends a fixed number of statements, and knows what they did.
+pub(super) struct Writer {
     pub(super) worker: Worker,
     pub(super) turn: Turn,
     pub(super) kind: usize,
+    pub(super) wrong: Arc<Wrong>,
+    /// Rows that the server said it inserted, or deleted.
+    pub(super) written: Arc<AtomicU64>,
+}
+
+impl Writer {
+    /// Sends statement `n` when its time has come; false when the step was over before it succeeded.
+    fn send(
+        &mut self,
+        n: u64,
+        side: Side,
+        context: &mut ClientContext<'_>,
+        act: impl FnMut(&mut dyn Session) -> Result<u64, SessionError>,
+    ) -> Result<bool, StepError> {
+        if !self.turn.wait(n, side, context) {
+            return Ok(false);
+        }
+        let intended = self.turn.intended(n);
+        let Some(rows) = self.worker.operate(context, self.kind, intended, act)? else {
+            return Ok(false);
+        };
+        self.wrong.unless(rows == u64::from(self.turn.rows_per_commit));
+        self.written.fetch_add(rows, Ordering::Relaxed);
+        self.turn.advance(side);
+        Ok(true)
+    }
+}
+
+pub(super) struct Inserter {
+    pub(super) writer: Writer,
     pub(super) rows: Rows,
     pub(super) first_row: u64,
-    pub(super) rows_per_commit: u32,
     pub(super) statement: InsertStatement,
-    pub(super) wrong: Arc<Wrong>,
-    /// Rows that the server said it inserted.
-    pub(super) inserted: Arc<AtomicU64>,
 }
 
 /// How rows reach the server.
@@ -161,42 +180,17 @@ pub(super) enum InsertStatement {
     Prepared(StatementId),
 }
 
-impl InsertStatement {
-    pub(super) fn text(table: &str) -> Self {
-        let sql = sql::insert_head(table);
-        let head = sql.len();
-        Self::Text { sql, head }
-    }
-
-    pub(super) fn prepare(
-        worker: &mut Worker,
-        dialect: Dialect,
-        table: &str,
-        rows: u32,
-    ) -> Result<Self, StepError> {
-        use ParamType::{DateTime, Int, Text};
-        let types = [DateTime, Int, Int, Int, Int, Text].repeat(rows as usize);
-        let sql = sql::insert_prepared(dialect, table, rows);
-        let id = worker.session.prepare(&sql, &types);
-        id.map(Self::Prepared)
-            .map_err(|source| StepError::Session { client: worker.name.clone(), source })
-    }
-}
-
 impl Client for Inserter {
     fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
         let mut batch = Batch::default();
-        for n in 0..self.turn.statements {
-            let first = self.first_row + n * u64::from(self.rows_per_commit);
+        let rows = self.writer.turn.rows_per_commit;
+        for n in 0..self.writer.turn.statements {
+            let first = self.first_row + n * u64::from(rows);
             // The statement is built before its time comes: building is no part of its latency.
-            batch.build(&mut self.statement, &mut self.rows, first, self.rows_per_commit);
-            if !self.turn.wait(n, Side::Insert, context) {
-                break;
-            }
-            let intended = self.turn.intended(n);
+            batch.build(&mut self.statement, &mut self.rows, first, rows);
             let params = batch.params();
             let statement = &self.statement;
-            let rows = self.worker.operate(context, self.kind, intended, |session| {
+            let sent = self.writer.send(n, Side::Insert, context, |session| {
                 let done = match statement {
                     InsertStatement::Text { sql, .. } => session.execute(sql)?,
                     InsertStatement::Prepared(id) => {
@@ -205,13 +199,29 @@ impl Client for Inserter {
                 };
                 Ok(done.affected)
             })?;
-            let Some(rows) = rows else { break };
-            self.wrong.unless(rows == u64::from(self.rows_per_commit));
-            self.inserted.fetch_add(rows, Ordering::Relaxed);
-            self.turn.advance(Side::Insert);
+            if !sent {
+                break;
+            }
         }
-        self.turn.finish(context);
+        self.writer.turn.finish(context);
         Ok(())
+    }
+}
+
+/// Builds the indexes of a table, after some inserts, as the original does.
+pub(super) struct IndexBuilder {
+    pub(super) worker: Worker,
+    pub(super) kind: usize,
+    pub(super) statements: Vec<String>,
+    /// Rows that the table has; counted once, whatever the number of indexes.
+    pub(super) rows: u64,
+    pub(super) first: Inserter,
+}
+
+impl Client for IndexBuilder {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        self.first.run(context)?;
+        self.worker.build_indexes(context, self.kind, &self.statements, self.rows)
     }
 }
 
@@ -261,20 +271,14 @@ impl Batch {
 
 /// Deletes as many rows as its inserter inserts, from the low end of the table.
 pub(super) struct Deleter {
-    pub(super) worker: Worker,
+    pub(super) writer: Writer,
     /// Looks for MIN(pk) on a connection of its own.
     pub(super) scout: Worker,
-    pub(super) turn: Turn,
-    pub(super) kind: usize,
     pub(super) min_kind: usize,
     pub(super) dialect: Dialect,
     pub(super) table: String,
-    pub(super) rows_per_commit: u32,
     pub(super) min_resync: u32,
     pub(super) prepared: Option<StatementId>,
-    pub(super) wrong: Arc<Wrong>,
-    /// Rows that the server said it deleted.
-    pub(super) deleted: Arc<AtomicU64>,
     /// The lowest key that is not deleted yet, for the point queries.
     pub(super) lo: Arc<AtomicU64>,
 }
@@ -282,9 +286,10 @@ pub(super) struct Deleter {
 impl Client for Deleter {
     fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
         let min = format!("SELECT MIN(transactionid) FROM {}", self.table);
+        let rows = self.writer.turn.rows_per_commit;
         let mut sql = String::new();
         let mut lo = 0;
-        for n in 0..self.turn.statements {
+        for n in 0..self.writer.turn.statements {
             let resync = n == 0 || (self.min_resync > 0 && n % u64::from(self.min_resync) == 0);
             if resync {
                 // Its result is a bound, not rows touched.
@@ -294,13 +299,13 @@ impl Client for Deleter {
                     Ok(1)
                 })?;
             }
-            self.write_statement(&mut sql, lo);
-            if !self.turn.wait(n, Side::Delete, context) {
-                break;
+            if self.prepared.is_none() {
+                let mut digits = itoa::Buffer::new();
+                sql.clear();
+                sql.push_str(&sql::delete(self.dialect, &self.table, digits.format(lo), rows));
             }
-            let intended = self.turn.intended(n);
             let prepared = self.prepared;
-            let rows = self.worker.operate(context, self.kind, intended, |session| {
+            let sent = self.writer.send(n, Side::Delete, context, |session| {
                 let done = match prepared {
                     None => session.execute(&sql)?,
                     Some(id) => {
@@ -309,26 +314,13 @@ impl Client for Deleter {
                 };
                 Ok(done.affected)
             })?;
-            let Some(rows) = rows else { break };
-            self.wrong.unless(rows == u64::from(self.rows_per_commit));
-            self.deleted.fetch_add(rows, Ordering::Relaxed);
-            lo += u64::from(self.rows_per_commit);
+            if !sent {
+                break;
+            }
+            lo += u64::from(rows);
             self.lo.store(lo, Ordering::Relaxed);
-            self.turn.advance(Side::Delete);
         }
-        self.turn.finish(context);
+        self.writer.turn.finish(context);
         Ok(())
-    }
-}
-
-impl Deleter {
-    fn write_statement(&self, sql: &mut String, lo: u64) {
-        if self.prepared.is_none() {
-            let mut digits = itoa::Buffer::new();
-            sql.clear();
-            let text =
-                sql::delete(self.dialect, &self.table, digits.format(lo), self.rows_per_commit);
-            let _infallible = sql.write_str(&text);
-        }
     }
 }

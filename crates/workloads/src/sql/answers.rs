@@ -4,10 +4,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use model::{Check, Verb};
+use model::{Check, Dialect, Verb};
 
-use super::compile::{Answer, Sending, Statement};
-use super::drawn::{Place, Values};
+use super::compile::{Answer, Sent};
+use super::drawn::Values;
+use data::row_counts::check;
 
 /// Wrong answers that notes show in full.
 const TOLD: usize = 5;
@@ -25,13 +26,7 @@ pub(crate) struct Answers {
 
 impl Answers {
     pub(crate) fn check(&self) -> Check {
-        let wrong = self.wrong.load(Ordering::Relaxed);
-        Check {
-            what: "answers that were wrong".to_owned(),
-            expected: "0".to_owned(),
-            actual: wrong.to_string(),
-            holds: wrong == 0,
-        }
+        check("answers that were wrong".to_owned(), 0, self.wrong.load(Ordering::Relaxed))
     }
 
     pub(crate) fn told(&self) -> Vec<String> {
@@ -39,32 +34,19 @@ impl Answers {
         told.clone()
     }
 
-    pub(super) fn tell(&self, text: String) {
-        self.put(|| text);
-    }
-
     /// Counts one; it is put into words only while there are few.
     #[cold]
     pub(crate) fn add(&self, tell: impl FnOnce() -> String) {
         self.wrong.fetch_add(1, Ordering::Relaxed);
-        self.put(tell);
+        self.tell(tell);
     }
 
-    fn put(&self, tell: impl FnOnce() -> String) {
+    pub(super) fn tell(&self, tell: impl FnOnce() -> String) {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.len() < TOLD {
             told.push(tell());
         }
     }
-}
-
-/// What was sent.
-pub(super) struct Sent<'a> {
-    pub(super) statement: &'a Statement,
-    pub(super) sending: &'a Sending,
-    pub(super) copy: u32,
-    pub(super) values: &'a Values,
-    pub(super) dialect: model::Dialect,
 }
 
 /// Looks at the answers of one client.
@@ -82,53 +64,47 @@ impl Checker {
     }
 
     #[inline]
-    pub(super) fn see(&mut self, sent: &Sent<'_>, found: u64) {
-        match sent.statement.answer {
-            Answer::Any => {}
-            Answer::Rows(low, high) => {
-                if !(low..=high).contains(&found) {
-                    self.answers.add(|| sent.tell(&range(low, high), found));
-                }
-            }
+    pub(super) fn see(&mut self, sent: Sent<'_>, dialect: Dialect, values: &Values, found: u64) {
+        let (low, high) = match sent.statement.answer {
+            Answer::Any => return,
+            Answer::Rows(low, high) => (low, high),
             Answer::Distinct(place) => {
                 self.lists = (self.lists + 1) % SAMPLED;
-                if self.lists == 1 {
-                    self.compare_list(sent, place, found);
+                if self.lists != 1 {
+                    return;
                 }
+                let distinct = self.distinct(values.numbers(sent.sending.base, place));
+                (distinct, distinct)
             }
+        };
+        if !(low..=high).contains(&found) {
+            self.answers.add(|| told(sent, dialect, values, &range(low, high), found));
         }
     }
 
     #[inline(never)]
-    fn compare_list(&mut self, sent: &Sent<'_>, place: Place, found: u64) {
+    fn distinct(&mut self, numbers: impl Iterator<Item = i64>) -> u64 {
         self.sorted.clear();
-        self.sorted.extend(sent.values.numbers(sent.sending.base, place));
+        self.sorted.extend(numbers);
         self.sorted.sort_unstable();
         self.sorted.dedup();
-        let distinct = self.sorted.len() as u64;
-        if found != distinct {
-            let expected = distinct.to_string();
-            self.answers.add(|| sent.tell(&expected, found));
-        }
+        self.sorted.len() as u64
     }
 }
 
-impl Sent<'_> {
-    fn tell(&self, expected: &str, found: u64) -> String {
-        let mut sql = String::new();
-        let base = self.sending.base;
-        self.statement.write(self.dialect, self.copy, self.values, base, &mut sql);
-        if let Some((end, _)) = sql.char_indices().nth(CHARACTERS) {
-            sql.truncate(end);
-            sql.push('…');
-        }
-        let did = match self.statement.verb {
-            Verb::Select => "returned",
-            Verb::Insert | Verb::Update | Verb::Delete | Verb::Other => "changed",
-        };
-        let rows = if found == 1 { "row" } else { "rows" };
-        format!("`{}`: {did} {found} {rows}, expected {expected} (`{sql}`)", self.statement.name)
+fn told(sent: Sent<'_>, dialect: Dialect, values: &Values, expected: &str, found: u64) -> String {
+    let mut sql = String::new();
+    sent.write(dialect, values, &mut sql);
+    if let Some((end, _)) = sql.char_indices().nth(CHARACTERS) {
+        sql.truncate(end);
+        sql.push('…');
     }
+    let did = match sent.statement.verb {
+        Verb::Select => "returned",
+        Verb::Insert | Verb::Update | Verb::Delete | Verb::Other => "changed",
+    };
+    let rows = if found == 1 { "row" } else { "rows" };
+    format!("`{}`: {did} {found} {rows}, expected {expected} (`{sql}`)", sent.statement.name)
 }
 
 fn range(low: u64, high: u64) -> String {

@@ -2,24 +2,86 @@
 
 use std::sync::Arc;
 
-use drivers::{Done, Param, Row, SessionError, StatementId};
-use model::{Nanos, Rng, Verb};
+use drivers::{Done, Param, Row, Session, SessionError, StatementId};
+use model::{Dialect, Nanos, Rng, Verb};
 
-use super::answers::{Checker, Sent};
-use super::compile::{Operation, Params, Program, Sending, Statement};
+use super::answers::Checker;
+use super::compile::{Operation, Params, Sending, Sent};
 use super::drawn::Values;
-use super::own::{Change, Common, Counted, Ended, Own, Progress, name};
+use super::run::{Common, name};
 use super::sampled::{Answer, Turn};
 use super::shape::Shape;
+use super::statements::Ids;
+use crate::recovery::{Next, Recovering};
 use data::row_counts::RowCounts;
 use load::arrival::Arrival;
 use load::arrivals::Queue;
+use load::outages::Refused;
 use load::{Client, ClientContext, StepError};
 
 /// A client with its session, generator and memory.
 pub(super) struct SqlClient {
     common: Arc<Common>,
     own: Own,
+}
+
+/// What a client has for itself.
+struct Own {
+    name: String,
+    /// Its number, from zero.
+    number: u32,
+    session: Box<dyn Session>,
+    ids: Ids,
+    rng: Rng,
+    checker: Checker,
+    values: Values,
+    /// The chosen copy for each block of the operation under way.
+    copies: Vec<u32>,
+    /// What the operation under way did to the tables' counts and sums: not yet committed.
+    changes: Vec<Change>,
+    turn: Turn,
+    /// The answers to the operation under way, where they are kept.
+    kept: Option<Vec<Answer>>,
+    // Memory that is kept from statement to statement, not what is in it.
+    sql: String,
+    params: Vec<Param<'static>>,
+    batch: Vec<(StatementId, &'static [Param<'static>])>,
+    answered: Vec<Done>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    table: u32,
+    copy: u32,
+    what: Counted,
+    by: i64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Counted {
+    Rows,
+    Sum(u32),
+}
+
+struct Operating<'a> {
+    own: &'a mut Own,
+    common: &'a Common,
+    operation: &'a Operation,
+    /// The next of its sendings.
+    next: usize,
+    rows: u64,
+    /// When its last statement ended, or it started.
+    last: Nanos,
+    tries: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    Done(Nanos),
+    /// It was given up and counted as failed.
+    Failed,
+    /// The step was over before it succeeded.
+    Over,
 }
 
 impl SqlClient {
@@ -32,7 +94,7 @@ impl SqlClient {
                 return Err(StepError::Session { client: name, source });
             }
         };
-        let ids = common.prepare(number, &mut *session);
+        let ids = Ids::prepare(common, number, &mut *session);
         let ids = ids.map_err(|refused| refused.of(&name))?;
         let own = Own {
             name,
@@ -57,13 +119,16 @@ impl SqlClient {
 
 impl Client for SqlClient {
     fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
-        if let Some(kind) = self.common.every {
+        let Self { common, own } = self;
+        if let Some(kind) = common.every {
             context.recorder.count_also_in(kind);
         }
-        match &self.common.queue {
-            None => self.own.closed_loop(&self.common, context),
-            Some(queue) => self.own.open_loop(&self.common, queue, context),
+        match &common.queue {
+            None => own.closed_loop(common, context)?,
+            Some(queue) => own.open_loop(common, queue, context)?,
         }
+        context.recorder.abandoned();
+        Ok(())
     }
 }
 
@@ -75,14 +140,12 @@ impl Own {
     ) -> Result<(), StepError> {
         let mut started = context.recorder.begin();
         while !context.is_over_at(started) && !common.is_done(context, started) {
-            let operation = common.program.choose(&mut self.rng);
-            started = match self.operate(common, operation, context, started, None)? {
+            started = match self.operate(common, context, started, None)? {
                 Ended::Done(end) => context.recorder.begin_after(end),
                 Ended::Failed => context.recorder.begin(),
                 Ended::Over => break,
             };
         }
-        context.recorder.abandoned();
         Ok(())
     }
 
@@ -94,17 +157,14 @@ impl Own {
     ) -> Result<(), StepError> {
         let mut now = context.recorder.clock().now();
         while !context.is_over()
-            && let Some(arrival) = Arrival::next(queue, now, context)
+            && let Some(Arrival { due, started }) = Arrival::next(queue, now, context)
         {
-            let Arrival { due, started } = arrival;
-            let operation = common.program.choose(&mut self.rng);
-            now = match self.operate(common, operation, context, started, Some(due))? {
+            now = match self.operate(common, context, started, Some(due))? {
                 Ended::Done(end) => end,
                 Ended::Failed => context.recorder.clock().now(),
                 Ended::Over => break,
             };
         }
-        context.recorder.abandoned();
         Ok(())
     }
 
@@ -112,29 +172,27 @@ impl Own {
     fn operate(
         &mut self,
         common: &Common,
-        operation: &Operation,
         context: &mut ClientContext<'_>,
         started: Nanos,
         intended: Option<Nanos>,
     ) -> Result<Ended, StepError> {
         let (rng, counts) = (&mut self.rng, &common.counts);
+        let operation = common.program.choose(rng);
         operation.draw(&mut self.values, &mut self.copies, rng, counts, self.number);
-        let is_pipelined = self.ids.is_pipelined(operation.index);
+        let is_pipelined = self.ids.pipelined[operation.index];
         self.kept = self.turn.comes().then(Vec::new);
-        let mut progress = Progress { next: 0, rows: 0, last: started, tries: 1 };
+        let mut operating =
+            Operating { own: self, common, operation, next: 0, rows: 0, last: started, tries: 1 };
         loop {
-            let attempt = if is_pipelined {
-                self.pipeline(common, operation, &mut progress)
-            } else {
-                self.attempt(common, operation, context, &mut progress)
-            };
+            let attempt =
+                if is_pipelined { operating.pipeline() } else { operating.attempt(context) };
             let Err(error) = attempt else { break };
-            if let Some(ended) = self.react(common, operation, context, &mut progress, error)? {
+            if let Some(ended) = operating.react(context, error)? {
                 return Ok(ended);
             }
         }
-        self.commit(&common.counts);
-        let Progress { rows, last, .. } = progress;
+        let Operating { rows, last, .. } = operating;
+        self.commit(counts);
         let (recorder, kind) = (&mut context.recorder, operation.kind);
         // The end of the last statement, where each was recorded, is the end of the operation.
         let end = if is_pipelined || operation.sends.len() < 2 {
@@ -149,58 +207,27 @@ impl Own {
         Ok(Ended::Done(end))
     }
 
-    fn attempt(
-        &mut self,
-        common: &Common,
-        operation: &Operation,
-        context: &mut ClientContext<'_>,
-        progress: &mut Progress,
-    ) -> Result<(), SessionError> {
-        let program = &common.program;
-        for sending in &operation.sends[progress.next..] {
-            let statement = &program.statements[sending.statement];
-            let copy = sending.copy(&self.copies);
-            let done = self.send(program, statement, sending, copy)?;
-            let rows = self.see(common, statement, sending, copy, done);
-            progress.next += 1;
-            progress.rows += rows;
-            if let Some(kind) = statement.kind {
-                progress.last = context.recorder.part(kind, progress.last, rows);
-            }
-            if !operation.transaction {
-                self.commit(&common.counts);
-            }
-        }
-        Ok(())
-    }
-
     #[inline]
-    fn send(
-        &mut self,
-        program: &Program,
-        statement: &Statement,
-        sending: &Sending,
-        copy: u32,
-    ) -> Result<Done, SessionError> {
-        let base = sending.base;
+    fn send(&mut self, dialect: Dialect, sent: Sent<'_>) -> Result<Done, SessionError> {
+        let Sent { statement, sending: Sending { base, .. }, copy } = sent;
         if self.kept.is_some()
             && let Some(shape) = &statement.shape
         {
-            return self.send_and_keep(program, sending, shape, copy);
+            return self.send_and_keep(dialect, sent, shape);
         }
-        let Some(id) = self.ids.get(statement.place(copy)) else {
+        let Some(id) = self.ids.places[statement.place(copy)] else {
             self.sql.clear();
-            statement.write(program.dialect, copy, &self.values, base, &mut self.sql);
+            sent.write(dialect, &self.values, &mut self.sql);
             return self.session.execute(&self.sql);
         };
         match &statement.params {
             Params::InPlace { first, count } => {
-                let params = self.values.ints(base, *first, *count);
+                let params = self.values.ints(*base, *first, *count);
                 self.session.count_prepared(id, params)
             }
             gathered @ Params::Gathered(_) => {
                 let mut params: Vec<Param<'_>> = std::mem::take(&mut self.params);
-                gathered.gather(&self.values, base, &mut params);
+                gathered.gather(&self.values, *base, &mut params);
                 let done = self.session.count_prepared(id, &params);
                 self.params = emptied(params);
                 done
@@ -211,24 +238,21 @@ impl Own {
     #[cold]
     fn send_and_keep(
         &mut self,
-        program: &Program,
-        sending: &Sending,
+        dialect: Dialect,
+        sent: Sent<'_>,
         shape: &Shape,
-        copy: u32,
     ) -> Result<Done, SessionError> {
-        let statement = &program.statements[sending.statement];
-        let base = sending.base;
-        let mut answer = answer_to(&self.values, sending, shape, copy);
+        let mut answer = answer_to(&self.values, sent, shape);
         let each = &mut |row: &dyn Row| answer.take(shape, row);
-        let done = match self.ids.get(statement.place(copy)) {
+        let done = match self.ids.places[sent.statement.place(sent.copy)] {
             None => {
                 self.sql.clear();
-                statement.write(program.dialect, copy, &self.values, base, &mut self.sql);
+                sent.write(dialect, &self.values, &mut self.sql);
                 self.session.query(&self.sql, each)?
             }
             Some(id) => {
                 let mut params = Vec::new();
-                statement.params.gather(&self.values, base, &mut params);
+                sent.statement.params.gather(&self.values, sent.sending.base, &mut params);
                 self.session.execute_prepared(id, &params, each)?
             }
         };
@@ -236,86 +260,16 @@ impl Own {
         Ok(done)
     }
 
-    fn pipeline(
-        &mut self,
-        common: &Common,
-        operation: &Operation,
-        progress: &mut Progress,
-    ) -> Result<(), SessionError> {
-        let program = &common.program;
-        self.answered.clear();
-        let answered = &mut self.answered;
-        let mut params: Vec<Param<'_>> = std::mem::take(&mut self.params);
-        let mut batch: Vec<(StatementId, &[Param<'_>])> = std::mem::take(&mut self.batch);
-        for sending in &operation.sends {
-            let statement = &program.statements[sending.statement];
-            statement.params.gather(&self.values, sending.base, &mut params);
-        }
-        let mut rest = params.as_slice();
-        for sending in &operation.sends {
-            let statement = &program.statements[sending.statement];
-            let (these, others) = rest.split_at(statement.params.count());
-            rest = others;
-            // All of its statements are prepared.
-            if let Some(id) = self.ids.get(statement.place(sending.copy(&self.copies))) {
-                batch.push((id, these));
-            }
-        }
-        let mut kept = Vec::new();
-        if self.kept.is_some() {
-            kept.extend(operation.sends.iter().map(|sending| {
-                let shape = program.statements[sending.statement].shape.as_ref()?;
-                let copy = sending.copy(&self.copies);
-                Some((shape, answer_to(&self.values, sending, shape, copy)))
-            }));
-        }
-        let each = &mut |index: usize, row: &dyn Row| {
-            if let Some((shape, answer)) = kept.get_mut(index).and_then(Option::as_mut) {
-                answer.take(shape, row);
-            }
-        };
-        let result =
-            self.session.execute_pipelined(&batch, each, &mut |_, done| answered.push(done));
-        if let Some(own) = &mut self.kept {
-            own.extend(kept.into_iter().flatten().map(|(_, answer)| answer));
-        }
-        batch.clear();
-        let nothing: &'static [Param<'static>] = &[];
-        self.batch = batch.into_iter().map(|(id, _)| (id, nothing)).collect();
-        self.params = emptied(params);
-        result?;
-        for (sending, index) in operation.sends.iter().zip(0..) {
-            let statement = &program.statements[sending.statement];
-            let copy = sending.copy(&self.copies);
-            let done = self.answered.get(index).copied().unwrap_or_default();
-            progress.rows += self.see(common, statement, sending, copy, done);
-        }
-        Ok(())
-    }
-
     /// Checks the answer to a statement and accounts for the rows; how many it touched.
     #[inline]
-    fn see(
-        &mut self,
-        common: &Common,
-        statement: &Statement,
-        sending: &Sending,
-        copy: u32,
-        done: Done,
-    ) -> u64 {
+    fn see(&mut self, common: &Common, sent: Sent<'_>, done: Done) -> u64 {
+        let Sent { statement, sending, copy } = sent;
         let table = statement.table;
         let found = match statement.verb {
             Verb::Select => done.rows,
             Verb::Insert | Verb::Update | Verb::Delete | Verb::Other => done.affected,
         };
-        let sent = Sent {
-            statement,
-            sending,
-            copy,
-            values: &self.values,
-            dialect: common.program.dialect,
-        };
-        self.checker.see(&sent, found);
+        self.checker.see(sent, common.program.dialect, &self.values, found);
         let rows = found as i64;
         let mut change = |rows| {
             self.changes.push(Change { table, copy, what: Counted::Rows, by: rows });
@@ -352,7 +306,144 @@ impl Own {
     }
 }
 
-fn answer_to(values: &Values, sending: &Sending, shape: &Shape, copy: u32) -> Answer {
+impl Operating<'_> {
+    fn attempt(&mut self, context: &mut ClientContext<'_>) -> Result<(), SessionError> {
+        let Self { common, operation, .. } = *self;
+        for sending in &operation.sends[self.next..] {
+            let sent = common.program.sent(sending, &self.own.copies);
+            let done = self.own.send(common.program.dialect, sent)?;
+            let rows = self.own.see(common, sent, done);
+            self.next += 1;
+            self.rows += rows;
+            if let Some(kind) = sent.statement.kind {
+                self.last = context.recorder.part(kind, self.last, rows);
+            }
+            if !operation.transaction {
+                self.own.commit(&common.counts);
+            }
+        }
+        Ok(())
+    }
+
+    fn pipeline(&mut self) -> Result<(), SessionError> {
+        let Self { common: Common { program, .. }, operation, .. } = *self;
+        let own = &mut *self.own;
+        own.answered.clear();
+        let mut params: Vec<Param<'_>> = std::mem::take(&mut own.params);
+        let mut batch: Vec<(StatementId, &[Param<'_>])> = std::mem::take(&mut own.batch);
+        for sending in &operation.sends {
+            let statement = &program.statements[sending.statement];
+            statement.params.gather(&own.values, sending.base, &mut params);
+        }
+        let mut rest = params.as_slice();
+        let mut kept = Vec::new();
+        for sending in &operation.sends {
+            let sent = program.sent(sending, &own.copies);
+            let (these, others) = rest.split_at(sent.statement.params.count());
+            rest = others;
+            // All of its statements are prepared.
+            if let Some(id) = own.ids.places[sent.statement.place(sent.copy)] {
+                batch.push((id, these));
+            }
+            if own.kept.is_some() {
+                let shape = sent.statement.shape.as_ref();
+                kept.push(shape.map(|shape| (shape, answer_to(&own.values, sent, shape))));
+            }
+        }
+        let each = &mut |index: usize, row: &dyn Row| {
+            if let Some((shape, answer)) = kept.get_mut(index).and_then(Option::as_mut) {
+                answer.take(shape, row);
+            }
+        };
+        let answered = &mut own.answered;
+        let result =
+            own.session.execute_pipelined(&batch, each, &mut |_, done| answered.push(done));
+        if let Some(own) = &mut own.kept {
+            own.extend(kept.into_iter().flatten().map(|(_, answer)| answer));
+        }
+        batch.clear();
+        let nothing: &'static [Param<'static>] = &[];
+        own.batch = batch.into_iter().map(|(id, _)| (id, nothing)).collect();
+        own.params = emptied(params);
+        result?;
+        for (index, sending) in operation.sends.iter().enumerate() {
+            let sent = program.sent(sending, &own.copies);
+            let done = own.answered.get(index).copied().unwrap_or_default();
+            self.rows += own.see(self.common, sent, done);
+        }
+        Ok(())
+    }
+
+    /// Does what an error asks for; the end of the operation, `None` where it is tried again.
+    #[cold]
+    fn react(
+        &mut self,
+        context: &mut ClientContext<'_>,
+        error: SessionError,
+    ) -> Result<Option<Ended>, StepError> {
+        let Self { common, operation, tries, .. } = *self;
+        self.own.changes.clear();
+        match common.recovery.react(self, context, (operation.kind, tries), error)? {
+            Next::GivenUp => Ok(Some(Ended::Failed)),
+            Next::Over => Ok(Some(Ended::Over)),
+            Next::Again => {
+                // Where each statement is a transaction of its own, those that succeeded stay.
+                if operation.transaction || self.own.ids.pipelined[operation.index] {
+                    (self.next, self.rows) = (0, 0);
+                }
+                self.last = context.recorder.clock().now();
+                self.tries += 1;
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl Recovering for Operating<'_> {
+    type Ready = Ids;
+
+    fn session(&mut self) -> &mut dyn Session {
+        &mut *self.own.session
+    }
+
+    fn name(&self, is_exact: bool) -> String {
+        let (name, operation) = (&self.own.name, self.operation);
+        if !is_exact {
+            return name.clone();
+        }
+        let is_one = operation.sends.len() < 2 || self.own.ids.pipelined[operation.index];
+        match operation.sends.get(self.next) {
+            Some(sending) if !is_one => {
+                let statement = &self.common.program.statements[sending.statement];
+                format!("{name}, at `{}` of `{}`", statement.name, operation.name)
+            }
+            Some(_) | None => format!("{name}, at `{}`", operation.name),
+        }
+    }
+
+    fn prepare(&self, session: &mut dyn Session) -> Result<Ids, Refused> {
+        Ids::prepare(self.common, self.own.number, session)
+    }
+
+    fn replace(&mut self, session: Box<dyn Session>, ids: Ids) {
+        (self.own.session, self.own.ids) = (session, ids);
+    }
+
+    fn is_in_transaction(&self) -> bool {
+        self.operation.transaction
+    }
+
+    fn lost(&mut self) {
+        if self.operation.writes {
+            self.common.counts.forget();
+        }
+    }
+
+    fn ignored(&mut self, _: &SessionError) {}
+}
+
+fn answer_to(values: &Values, sent: Sent<'_>, shape: &Shape) -> Answer {
+    let Sent { sending, copy, .. } = sent;
     let numbers = |place| values.numbers(sending.base, place).collect();
     Answer::new(sending.statement, copy, shape, numbers)
 }

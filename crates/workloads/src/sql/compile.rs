@@ -6,10 +6,10 @@ use model::{
     SqlRun, SqlSpec, SqlStatement, Statements, TableChoice, Verb,
 };
 
-use super::drawn::{Base, Drawn, Place, Values, Width, draws};
-use super::effects::{Adding, Amount, additions};
+use super::drawn::{Base, Drawn, Place, Values, draws};
+use super::effects::{Addition, additions};
 use super::shape::{self, Shape};
-use data::literal::{push_int, push_text};
+use data::literal::{push_int, push_number, push_text};
 use data::row_counts::RowCounts;
 use data::statements::push_placeholder;
 use load::StepError;
@@ -85,35 +85,6 @@ pub(super) enum Answer {
     Distinct(Place),
 }
 
-/// A column to which a statement adds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Addition {
-    pub(super) table: u32,
-    pub(super) column: u32,
-    factor: i64,
-    /// An integer of its values; one where there is none.
-    place: Option<Place>,
-}
-
-impl Addition {
-    #[inline]
-    pub(super) fn amount(&self, values: &Values, base: Base) -> i64 {
-        let drawn = self.place.map(|place| values.int(base.ints + place.first));
-        self.factor.wrapping_mul(drawn.unwrap_or(1))
-    }
-
-    fn new(adding: Adding, draws: &[Drawn]) -> Option<Self> {
-        let (factor, place) = match adding.amount {
-            Amount::Fixed(number) => (number, None),
-            Amount::Draw { index, negative } => {
-                let place = draws.get(index)?.place;
-                (if negative { -1 } else { 1 }, Some(place))
-            }
-        };
-        Some(Self { table: adding.table as u32, column: adding.column as u32, factor, place })
-    }
-}
-
 /// Where the parameters of a prepared statement are.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Params {
@@ -170,12 +141,13 @@ impl Compiler<'_> {
     fn operation(&mut self, index: usize) -> Result<Operation, StepError> {
         let run = self.run;
         let operation = &run.operations[index];
+        let mut statements = operation.blocks.iter().flat_map(|block| &block.statements);
         let mut compiled = Operation {
             index,
             name: operation.name.clone(),
             kind: self.kinds.operation(index),
             transaction: operation.transaction,
-            writes: operation.blocks.iter().any(writes),
+            writes: statements.any(|statement| statement.verb != Verb::Select),
             sends: Vec::new(),
             blocks: Vec::new(),
         };
@@ -185,8 +157,9 @@ impl Compiler<'_> {
         }
         let mut base = Base::default();
         for block in &operation.blocks {
-            self.block(operation, block, &mut base, &mut compiled)
-                .map_err(|error| named(&error, operation))?;
+            self.block(operation, block, &mut base, &mut compiled).map_err(|error| {
+                StepError::Unsupported(format!("operation `{}`: {error}", operation.name))
+            })?;
         }
         if operation.transaction {
             let commit = self.control(operation, COMMIT, "COMMIT");
@@ -208,7 +181,7 @@ impl Compiler<'_> {
             return Err(StepError::Unsupported(what));
         };
         let names: Vec<String> = (0..table.copies.max(1)).map(|n| table.name_of(n)).collect();
-        let (draws, Width { ints, texts }) = draws(block, self.dialect)?;
+        let (draws, Base { ints, texts }) = draws(block, self.dialect)?;
         let first = self.statements.len();
         for statement in &block.statements {
             let kind = self.kinds.statement(self.run, operation, &statement.name);
@@ -249,26 +222,25 @@ impl Compiler<'_> {
                 statement.name
             ))),
         };
-        let mut pieces = Vec::new();
-        for piece in statement.text.of(self.dialect) {
-            pieces.push(match piece {
-                SqlPiece::Text(text) => Piece::Text(text.clone()),
-                SqlPiece::Table => Piece::Table,
-                SqlPiece::Draw(draw) => Piece::Values(place_of(*draw)?),
-            });
-        }
+        let text = statement.text.of(self.dialect);
+        let piece = |piece: &SqlPiece| match piece {
+            SqlPiece::Text(text) => Ok(Piece::Text(text.clone())),
+            SqlPiece::Table => Ok(Piece::Table),
+            SqlPiece::Draw(draw) => Ok(Piece::Values(place_of(*draw)?)),
+        };
+        let pieces = text.iter().map(piece).collect::<Result<Vec<_>, StepError>>()?;
         let answer = match statement.expect {
             Expect::Any => Answer::Any,
             Expect::Rows(low, high) => Answer::Rows(low, high),
-            Expect::Distinct(draw) => distinct(statement, place_of(draw)?)?,
+            Expect::Distinct(draw) => match place_of(draw)? {
+                place if !place.is_text() => Answer::Distinct(place),
+                _ => return Err(not_distinct(statement)),
+            },
         };
         let additions = match statement.verb {
-            Verb::Update => additions(self.spec, block, statement, self.dialect),
+            Verb::Update => additions(self.spec, block, text, draws),
             Verb::Select | Verb::Insert | Verb::Delete | Verb::Other => Vec::new(),
         };
-        let additions = additions.into_iter();
-        let is_prepared = !statement.always_text
-            && is_prepared(self.spec.statements, self.dialect, statement.verb);
         let stride = usize::from(pieces.contains(&Piece::Table));
         let place = self.places;
         self.places += if stride == 0 { 1 } else { names.len() };
@@ -278,18 +250,29 @@ impl Compiler<'_> {
             verb: statement.verb,
             answer,
             shape: shape::of(self.spec, block, statement, draws, self.dialect),
-            additions: additions.filter_map(|adding| Addition::new(adding, draws)).collect(),
+            additions,
             table: block.table,
             scans: statement.scans,
             is_control: false,
             params: params(&pieces),
             choice: block.choice,
-            is_prepared,
+            is_prepared: self.is_prepared(statement),
             place,
             stride,
             names: names.to_vec(),
             pieces,
         })
+    }
+
+    fn is_prepared(&self, statement: &SqlStatement) -> bool {
+        match (self.spec.statements, self.dialect) {
+            _ if statement.always_text => false,
+            (Statements::Prepared, _) => true,
+            (Statements::Text, _) | (Statements::Usual, Dialect::Mysql) => false,
+            (Statements::Usual, Dialect::Postgres | Dialect::Sqlite) => {
+                statement.verb == Verb::Select
+            }
+        }
     }
 
     fn control(&mut self, operation: &SqlOperation, name: &str, text: &str) -> Sending {
@@ -319,22 +302,10 @@ impl Compiler<'_> {
     }
 }
 
-fn distinct(statement: &SqlStatement, place: Place) -> Result<Answer, StepError> {
-    if !place.is_text() {
-        return Ok(Answer::Distinct(place));
-    }
-    Err(StepError::Unsupported(format!(
-        "the statement `{}` expects as many rows as there are distinct values of one that is no integer",
-        statement.name
-    )))
-}
-
-fn named(error: &StepError, operation: &SqlOperation) -> StepError {
-    StepError::Unsupported(format!("operation `{}`: {error}", operation.name))
-}
-
-fn writes(block: &SqlBlock) -> bool {
-    block.statements.iter().any(|s| s.verb != Verb::Select)
+fn not_distinct(SqlStatement { name, .. }: &SqlStatement) -> StepError {
+    StepError::Unsupported(format!(
+        "the statement `{name}` expects as many rows as there are distinct values of one that is no integer"
+    ))
 }
 
 /// What begins a transaction. In SQLite one that writes takes the write lock at once: two that take it
@@ -343,16 +314,6 @@ const fn begin(dialect: Dialect, writes: bool) -> &'static str {
     match dialect {
         Dialect::Sqlite if writes => "BEGIN IMMEDIATE",
         Dialect::Mysql | Dialect::Postgres | Dialect::Sqlite => "BEGIN",
-    }
-}
-
-fn is_prepared(statements: Statements, dialect: Dialect, verb: Verb) -> bool {
-    match statements {
-        Statements::Prepared => true,
-        Statements::Text => false,
-        Statements::Usual => {
-            verb == Verb::Select && matches!(dialect, Dialect::Postgres | Dialect::Sqlite)
-        }
     }
 }
 
@@ -374,7 +335,36 @@ fn params(pieces: &[Piece]) -> Params {
     Params::InPlace { first, count }
 }
 
+/// A statement as it is sent: to a copy of its table.
+#[derive(Clone, Copy)]
+pub(super) struct Sent<'a> {
+    pub(super) statement: &'a Statement,
+    pub(super) sending: &'a Sending,
+    pub(super) copy: u32,
+}
+
+impl Sent<'_> {
+    /// Appends its text with the values in it.
+    pub(super) fn write(self, dialect: Dialect, values: &Values, sql: &mut String) {
+        let base = self.sending.base;
+        self.statement.write(self.copy, sql, |sql, place, n| match place.kind {
+            ParamType::Int => push_int(sql, values.int(base.ints + place.first + n)),
+            ParamType::Decimal => push_number(sql, values.text(base, place, n)),
+            ParamType::Text | ParamType::DateTime => {
+                push_text(sql, dialect, values.text(base, place, n));
+            }
+        });
+    }
+}
+
 impl Program {
+    /// A sending to the copy of its table that was chosen for its block.
+    #[inline]
+    pub(super) fn sent<'a>(&'a self, sending: &'a Sending, copies: &[u32]) -> Sent<'a> {
+        let copy = copies.get(sending.block).copied().unwrap_or(0);
+        Sent { statement: &self.statements[sending.statement], sending, copy }
+    }
+
     #[inline]
     pub(super) fn choose(&self, rng: &mut Rng) -> &Operation {
         let all = self.shares.last().copied().unwrap_or(0);
@@ -428,14 +418,6 @@ impl Operation {
     }
 }
 
-impl Sending {
-    /// The copy of the table that it uses, of those that were chosen for the blocks.
-    #[inline]
-    pub(super) fn copy(&self, copies: &[u32]) -> u32 {
-        copies.get(self.block).copied().unwrap_or(0)
-    }
-}
-
 impl Statement {
     /// Where a session keeps its id for a copy of the table.
     #[inline]
@@ -456,53 +438,26 @@ impl Statement {
 
     /// Its text with placeholders, and their types.
     pub(super) fn to_prepare(&self, dialect: Dialect, copy: u32) -> (String, Vec<ParamType>) {
-        let mut sql = String::new();
-        let mut types = Vec::new();
+        let (mut sql, mut types) = (String::new(), Vec::new());
+        self.write(copy, &mut sql, |sql, place, _| {
+            types.push(place.kind);
+            push_placeholder(sql, dialect, types.len());
+        });
+        (sql, types)
+    }
+
+    /// Appends its text; `value` appends one value of a draw, by number.
+    fn write(&self, copy: u32, sql: &mut String, mut value: impl FnMut(&mut String, Place, usize)) {
         for piece in &self.pieces {
             match piece {
                 Piece::Text(text) => sql.push_str(text),
                 Piece::Table => sql.push_str(self.table_name(copy)),
                 Piece::Values(place) => {
                     for n in 0..place.count {
-                        types.push(place.kind);
                         if n > 0 {
                             sql.push(',');
                         }
-                        push_placeholder(&mut sql, dialect, types.len());
-                    }
-                }
-            }
-        }
-        (sql, types)
-    }
-
-    /// Appends its text with the values in it.
-    pub(super) fn write(
-        &self,
-        dialect: Dialect,
-        copy: u32,
-        values: &Values,
-        base: Base,
-        sql: &mut String,
-    ) {
-        for piece in &self.pieces {
-            match piece {
-                Piece::Text(text) => sql.push_str(text),
-                Piece::Table => sql.push_str(self.table_name(copy)),
-                Piece::Values(place) if place.is_text() => {
-                    for (n, text) in values.texts(base, *place).enumerate() {
-                        if n > 0 {
-                            sql.push(',');
-                        }
-                        push_text(sql, dialect, place.literal(), text);
-                    }
-                }
-                Piece::Values(place) => {
-                    for (n, int) in values.numbers(base, *place).enumerate() {
-                        if n > 0 {
-                            sql.push(',');
-                        }
-                        push_int(sql, int);
+                        value(sql, *place, n);
                     }
                 }
             }
@@ -531,7 +486,8 @@ impl Params {
             Self::Gathered(places) => {
                 for place in places {
                     if place.is_text() {
-                        out.extend(values.texts(base, *place).map(Param::Text));
+                        let text = |n| Param::Text(values.text(base, *place, n));
+                        out.extend((0..place.count).map(text));
                     } else {
                         out.extend_from_slice(values.ints(base, place.first, place.count));
                     }

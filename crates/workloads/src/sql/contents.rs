@@ -8,17 +8,17 @@
 use std::collections::BTreeMap;
 
 use drivers::Row;
-use model::{Check, Dialect, Rng, SqlRun, SqlSpec, StepId, mix};
+use model::{Check, Dialect, Rng, SqlColumn, SqlRun, SqlSpec, StepId, mix};
 
 use super::effects;
 use data::checksum::RowHash;
-use data::copies::{TableCopy, copies};
-use data::fate::{Fate, Fates};
+use data::judge::{Fate, Fates};
 use data::judge::{Judge, Seen};
-use data::reading::checks_of_contents;
-use data::row_counts::RowCounts;
+use data::reading::{Against, ReadWork};
+use data::row_counts::{RowCounts, check};
 use data::rows::Rows;
 use data::schema;
+use data::schema::{TableCopy, copies};
 use data::sink::Cells;
 use data::statements;
 use data::table::{Batch, Table};
@@ -38,9 +38,12 @@ pub(super) struct Contents {
     fates: Vec<Fates>,
     /// The step after which the checks held last.
     whole_after: Option<StepId>,
-    /// The sampled rows as they were then: hashes of their columns, by copy and number.
-    rows: BTreeMap<(usize, i64), Vec<u64>>,
+    /// The sampled rows of each copy as they were then.
+    rows: BTreeMap<usize, SampledRows>,
 }
+
+/// Hashes of the columns of rows, by number.
+type SampledRows = BTreeMap<i64, Vec<u64>>;
 
 /// What follows on a step.
 #[derive(Clone, Copy)]
@@ -52,7 +55,6 @@ pub(super) enum Next<'a> {
     End,
 }
 
-/// A step that has ended.
 pub(super) struct Edge<'a> {
     pub(super) spec: &'a SqlSpec,
     pub(super) target: &'a Target,
@@ -66,7 +68,7 @@ pub(super) struct Edge<'a> {
 #[derive(Default)]
 struct Sample {
     seen: Seen,
-    rows: BTreeMap<i64, Vec<u64>>,
+    rows: SampledRows,
     others: Vec<String>,
 }
 
@@ -117,8 +119,9 @@ impl Contents {
         checks.append(&mut self.sums(edge, &mut worker)?);
         drop(worker);
         if let Next::End = edge.next {
-            let judges = self.judges(edge.spec);
-            checks.append(&mut checks_of_contents(edge.spec, edge.target, judges, stop)?);
+            let Edge { spec, target, .. } = edge;
+            let known = Against::Known(self.judges(spec), copies(&spec.tables));
+            checks.extend(ReadWork::of_sql(spec, 0, target, known)?.checks(target, stop)?);
         }
         let last = self.last_right();
         for check in checks.iter_mut().filter(|check| !check.holds) {
@@ -148,20 +151,16 @@ impl Contents {
             let mut sample = self.read(dialect, worker, judge, (&copy, &tables[index]))?;
             let untouched = Fates::untouched(&edge.spec.tables[copy.table]);
             let step = step.as_ref().and_then(|step| step.get(copy.table));
-            self.compare(index, step.unwrap_or(&untouched), edge, &mut sample);
+            let columns = &edge.spec.tables[copy.table].columns;
+            if let Some(before) = self.rows.get(&index) {
+                sample.compare(before, step.unwrap_or(&untouched), columns);
+            }
             rows += sample.seen.rows;
             checks.extend(sample.failure(&copy.name));
-            self.rows.retain(|(other, _), _| *other != index);
-            let read = sample.rows.into_iter();
-            self.rows.extend(read.map(|(number, hashes)| ((index, number), hashes)));
+            self.rows.insert(index, sample.rows);
         }
         if checks.is_empty() && rows > 0 {
-            checks.push(Check {
-                what: "sampled rows that are right".to_owned(),
-                expected: rows.to_string(),
-                actual: rows.to_string(),
-                holds: true,
-            });
+            checks.push(check("sampled rows that are right".to_owned(), rows, rows));
         }
         Ok(checks)
     }
@@ -207,38 +206,6 @@ impl Contents {
         Ok(sample)
     }
 
-    /// Compares what was read with what was read last, in columns that the step did not write.
-    fn compare(&self, copy: usize, step: &Fates, edge: &Edge<'_>, sample: &mut Sample) {
-        if step.unknown || step.replaced {
-            return;
-        }
-        let mut changed = Vec::new();
-        let columns = &edge.spec.tables[copies(&edge.spec.tables)[copy].table].columns;
-        for (number, hashes) in &sample.rows {
-            let Some(before) = self.rows.get(&(copy, *number)) else {
-                continue;
-            };
-            let pairs = before.iter().zip(hashes).zip(&step.columns).zip(columns);
-            for (((before, now), fate), column) in pairs {
-                if *fate == Fate::Kept && before != now {
-                    changed.push(format!("row {number}: {} has changed", column.name));
-                }
-            }
-        }
-        let read = |number: &i64| sample.rows.contains_key(number);
-        let before = self.rows.range((copy, i64::MIN)..=(copy, i64::MAX));
-        let mut gone = before.filter(|((_, number), _)| !read(number));
-        if let (false, Some(((_, number), _))) = (step.removed, gone.next()) {
-            changed.push(format!("row {number} is missing"));
-        }
-        let count = changed.len();
-        if let Some(first) = changed.into_iter().next() {
-            let what =
-                format!("{count} values differ that no statement of the step writes: {first}");
-            sample.others.push(what);
-        }
-    }
-
     /// Reads the sums that are known now and are not after the next step.
     fn sums(&self, edge: &Edge<'_>, worker: &mut Worker) -> Result<Vec<Check>, StepError> {
         let mut checks = Vec::new();
@@ -281,6 +248,34 @@ impl Contents {
 }
 
 impl Sample {
+    /// Compares what was read with what was read last, in columns that the step did not write.
+    fn compare(&mut self, before: &SampledRows, step: &Fates, columns: &[SqlColumn]) {
+        if step.unknown || step.replaced {
+            return;
+        }
+        let mut changed = Vec::new();
+        for (number, hashes) in &self.rows {
+            let before = before.get(number).into_iter().flatten();
+            for (((before, now), fate), column) in
+                before.zip(hashes).zip(&step.columns).zip(columns)
+            {
+                if *fate == Fate::Kept && before != now {
+                    changed.push(format!("row {number}: {} has changed", column.name));
+                }
+            }
+        }
+        let mut gone = before.keys().filter(|number| !self.rows.contains_key(number));
+        if let (false, Some(number)) = (step.removed, gone.next()) {
+            changed.push(format!("row {number} is missing"));
+        }
+        if let [first, ..] = changed.as_slice() {
+            self.others.push(format!(
+                "{} values differ that no statement of the step writes: {first}",
+                changed.len()
+            ));
+        }
+    }
+
     fn failure(&self, copy: &str) -> Option<Check> {
         let first = self.seen.first.iter().map(ToString::to_string);
         let wrong: Vec<String> = first.chain(self.others.iter().cloned()).collect();

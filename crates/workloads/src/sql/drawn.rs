@@ -5,7 +5,6 @@ use std::ops::Range;
 use drivers::{Param, ParamType};
 use model::{Dialect, Draw, Rng, SqlBlock, SqlDraw};
 
-use data::literal::Literal;
 use data::row_counts::RowCounts;
 use data::values::Maker;
 use load::StepError;
@@ -41,24 +40,10 @@ impl Place {
     pub(super) fn is_text(&self) -> bool {
         self.kind != ParamType::Int
     }
-
-    pub(super) fn literal(&self) -> Literal {
-        match self.kind {
-            ParamType::Int | ParamType::Decimal => Literal::Number,
-            ParamType::Text | ParamType::DateTime => Literal::Quoted,
-        }
-    }
 }
 
-/// How many values of each sort the draws of a block make.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Width {
-    pub(super) ints: usize,
-    pub(super) texts: usize,
-}
-
-pub(super) fn draws(block: &SqlBlock, dialect: Dialect) -> Result<(Vec<Drawn>, Width), StepError> {
-    let mut width = Width::default();
+pub(super) fn draws(block: &SqlBlock, dialect: Dialect) -> Result<(Vec<Drawn>, Base), StepError> {
+    let mut width = Base::default();
     let mut draws: Vec<Drawn> = Vec::with_capacity(block.draws.len());
     for draw in &block.draws {
         let (source, kind) = source(draw, &draws, dialect)?;
@@ -110,7 +95,7 @@ fn source(
     }
 }
 
-/// Where the values of one sending of a block's statements begin.
+/// Where the values of one sending of a block's statements begin; also how many values of each sort a block makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Base {
     pub(super) ints: usize,
@@ -188,10 +173,10 @@ impl Values {
         }
     }
 
-    pub(super) fn texts(&self, base: Base, place: Place) -> impl Iterator<Item = &str> {
-        let first = base.texts + place.first;
-        let spans = &self.texts[first..first + place.count];
-        spans.iter().map(|span| &self.text[span.start as usize..span.end as usize])
+    /// Text `n` of a draw.
+    pub(super) fn text(&self, base: Base, place: Place, n: usize) -> &str {
+        let Range { start, end } = self.texts[base.texts + place.first + n].clone();
+        &self.text[start as usize..end as usize]
     }
 
     pub(super) fn numbers(&self, base: Base, place: Place) -> impl Iterator<Item = i64> {

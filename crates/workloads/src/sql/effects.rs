@@ -1,33 +1,40 @@
 //! What statements may have done to the rows that were loaded: which columns still hold what the seed says.
 
-use model::{ColumnKind, Dialect, Draw, SqlBlock, SqlRun, SqlSpec, SqlStatement, SqlTable, Verb};
+use model::{
+    ColumnKind, Dialect, Draw, SqlBlock, SqlColumn, SqlPiece, SqlRun, SqlSpec, SqlTable, Verb,
+};
 
+use super::drawn::{Base, Drawn, Place, Values};
 use super::tokens::{Token, tokens};
-use data::fate::{self, Fate, Fates};
+use data::judge::{self, Fate, Fates};
 use data::schema::{self, column};
 use data::values::Seal;
 
-/// What an UPDATE adds to a column for each row that it changes.
+/// A column to which an UPDATE adds, for each row that it changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Adding {
-    pub(super) table: usize,
-    pub(super) column: usize,
-    pub(super) amount: Amount,
+pub(super) struct Addition {
+    pub(super) table: u32,
+    pub(super) column: u32,
+    factor: i64,
+    /// An integer of its values; one where there is none.
+    place: Option<Place>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Amount {
-    /// This number.
-    Fixed(i64),
-    /// The draw with this index, subtracted where so said.
-    Draw { index: usize, negative: bool },
+impl Addition {
+    #[inline]
+    pub(super) fn amount(&self, values: &Values, base: Base) -> i64 {
+        let drawn = self.place.map(|place| values.int(base.ints + place.first));
+        self.factor.wrapping_mul(drawn.unwrap_or(1))
+    }
 }
 
 pub(super) fn of_run(spec: &SqlSpec, run: &SqlRun, dialect: Dialect) -> Vec<Fates> {
     let mut all: Vec<Fates> = spec.tables.iter().map(Fates::untouched).collect();
     for block in run.operations.iter().flat_map(|o| &o.blocks) {
+        let writing = Writing { spec, block };
         for statement in &block.statements {
-            if touch(spec, block, statement, dialect, &mut all).is_none() {
+            let tokens = tokens(statement.text.of(dialect));
+            if writing.touch(statement.verb, &tokens, &mut all).is_none() {
                 for fates in &mut all {
                     fates.unknown = true;
                 }
@@ -37,94 +44,177 @@ pub(super) fn of_run(spec: &SqlSpec, run: &SqlRun, dialect: Dialect) -> Vec<Fate
     all
 }
 
-/// Notes what a statement may do; `None` where it is not understood which table it writes.
-fn touch(
-    spec: &SqlSpec,
-    block: &SqlBlock,
-    statement: &SqlStatement,
-    dialect: Dialect,
-    all: &mut [Fates],
-) -> Option<()> {
-    let tokens = tokens(statement.text.of(dialect));
-    match statement.verb {
-        Verb::Select => {}
-        Verb::Update => {
-            let (index, rest) = updated(spec, block, &tokens)?;
-            let (table, fates) = (spec.tables.get(index)?, all.get_mut(index)?);
-            match assignments(table, rest) {
-                Some(assigned) => {
-                    for (column, expression) in assigned {
-                        let fate = written(table, block, column, expression);
-                        fates.columns[column] = fates.columns[column].and(fate);
-                    }
-                }
-                None => fates.columns.fill(Fate::Free),
-            }
-        }
-        Verb::Insert => {
-            let index = block.table as usize;
-            let (table, fates) = (spec.tables.get(index)?, all.get_mut(index)?);
-            insert(table, block, &tokens, fates);
-        }
-        Verb::Delete => all.get_mut(block.table as usize)?.removed = true,
-        Verb::Other => return None,
-    }
-    Some(())
-}
-
 pub(super) fn additions(
     spec: &SqlSpec,
     block: &SqlBlock,
-    statement: &SqlStatement,
-    dialect: Dialect,
-) -> Vec<Adding> {
-    let tokens = tokens(statement.text.of(dialect));
-    let Some((index, rest)) = updated(spec, block, &tokens) else {
+    text: &[SqlPiece],
+    draws: &[Drawn],
+) -> Vec<Addition> {
+    let (writing, tokens) = (Writing { spec, block }, tokens(text));
+    let assigned = || {
+        let (index, rest) = writing.updated(&tokens)?;
+        let table = spec.tables.get(index)?;
+        Some((index, table, assignments(table, rest)?))
+    };
+    let Some((index, table, assigned)) = assigned() else {
         return Vec::new();
     };
-    let Some((table, assigned)) =
-        spec.tables.get(index).and_then(|table| Some((table, assignments(table, rest)?)))
-    else {
-        return Vec::new();
-    };
-    let of = |(column, expression): (usize, &[Token<'_>])| {
-        let amount = amount(table, block, column, expression)?;
-        Some(Adding { table: index, column, amount })
+    let of = |(column, expression): (usize, Expression<'_, '_>)| {
+        let (factor, draw) = writing.amount(&table.columns[column], expression)?;
+        let place = draw.map(|draw| draws[draw].place);
+        Some(Addition { table: index as u32, column: column as u32, factor, place })
     };
     assigned.into_iter().filter_map(of).collect()
 }
 
-fn updated<'t, 'a>(
-    spec: &SqlSpec,
-    block: &SqlBlock,
-    tokens: &'t [Token<'a>],
-) -> Option<(usize, &'t [Token<'a>])> {
-    let [update, table, set, rest @ ..] = tokens else {
-        return None;
-    };
-    if !update.is("UPDATE") || !set.is("SET") {
-        return None;
-    }
-    let index = match table {
-        Token::Table => block.table as usize,
-        Token::Word(name) => {
-            let is_it =
-                |table: &SqlTable| table.copies == 1 && table.name_of(0).eq_ignore_ascii_case(name);
-            spec.tables.iter().position(is_it)?
+/// What is written into a column.
+type Expression<'t, 'a> = &'t [Token<'a>];
+
+/// A block whose statements write.
+struct Writing<'a> {
+    spec: &'a SqlSpec,
+    block: &'a SqlBlock,
+}
+
+impl Writing<'_> {
+    /// Notes what a statement may do; `None` where it is not understood which table it writes.
+    fn touch(&self, verb: Verb, tokens: &[Token<'_>], all: &mut [Fates]) -> Option<()> {
+        let (index, rest) = match verb {
+            Verb::Select => return Some(()),
+            Verb::Update => self.updated(tokens)?,
+            Verb::Insert | Verb::Delete => (self.block.table as usize, tokens),
+            Verb::Other => return None,
+        };
+        let (table, fates) = (self.spec.tables.get(index)?, all.get_mut(index)?);
+        match verb {
+            Verb::Update => match assignments(table, rest) {
+                Some(assigned) => {
+                    for (column, expression) in assigned {
+                        let fate = self.written(&table.columns[column], expression);
+                        fates.columns[column] = fates.columns[column].and(fate);
+                    }
+                }
+                None => fates.columns.fill(Fate::Free),
+            },
+            Verb::Insert => self.insert(table, tokens, fates),
+            Verb::Delete => fates.removed = true,
+            Verb::Select | Verb::Other => {}
         }
-        Token::Number(_) | Token::Mark(_) | Token::Draw(_) | Token::Opaque => return None,
-    };
-    Some((index, rest))
+        Some(())
+    }
+
+    /// The table of an UPDATE, and what follows on SET.
+    fn updated<'t, 'a>(&self, tokens: &'t [Token<'a>]) -> Option<(usize, &'t [Token<'a>])> {
+        let [update, table, set, rest @ ..] = tokens else {
+            return None;
+        };
+        if !update.is("UPDATE") || !set.is("SET") {
+            return None;
+        }
+        let index = match table {
+            Token::Table => self.block.table as usize,
+            Token::Word(name) => self.spec.tables.iter().position(|table| {
+                table.copies == 1 && table.name_of(0).eq_ignore_ascii_case(name)
+            })?,
+            Token::Number(_) | Token::Mark(_) | Token::Draw(_) | Token::Opaque => return None,
+        };
+        Some((index, rest))
+    }
+
+    fn written(&self, column: &SqlColumn, expression: Expression<'_, '_>) -> Fate {
+        if self.is_sealed(column, expression) {
+            Fate::Sealed
+        } else if self.amount(column, expression).is_some() {
+            Fate::Added
+        } else {
+            Fate::Free
+        }
+    }
+
+    fn is_sealed(&self, column: &SqlColumn, expression: Expression<'_, '_>) -> bool {
+        let ([Token::Draw(draw)], Draw::Template(own)) = (expression, &column.value) else {
+            return false;
+        };
+        let drawn = self.block.draws.get(*draw as usize);
+        let is_own = drawn.is_some_and(|drawn| {
+            drawn.count == 1 && matches!(&drawn.draw, Draw::Template(text) if text == own)
+        });
+        is_own && Seal::of(own).is_some()
+    }
+
+    /// What is added, in `k + 1` or `k - :amount` of column `k`: a factor, and the draw with which it is multiplied.
+    fn amount(
+        &self,
+        column: &SqlColumn,
+        expression: Expression<'_, '_>,
+    ) -> Option<(i64, Option<usize>)> {
+        let [Token::Word(name), Token::Mark(sign @ ('+' | '-')), added] = expression else {
+            return None;
+        };
+        let is_integer = matches!(column.kind, ColumnKind::Int | ColumnKind::Bigint);
+        if !is_integer || !column.name.eq_ignore_ascii_case(name) {
+            return None;
+        }
+        let sign = if *sign == '-' { -1 } else { 1 };
+        match added {
+            Token::Number(digits) => Some((sign * digits.parse::<i64>().ok()?, None)),
+            Token::Draw(index) => {
+                let drawn = self.block.draws.get(*index as usize)?;
+                let is_integer = drawn.count == 1 && matches!(drawn.draw, Draw::Int { .. });
+                is_integer.then_some((sign, Some(*index as usize)))
+            }
+            Token::Word(_) | Token::Mark(_) | Token::Table | Token::Opaque => None,
+        }
+    }
+
+    fn insert(&self, table: &SqlTable, tokens: &[Token<'_>], fates: &mut Fates) {
+        let mut new = vec![Fate::Free; table.columns.len()];
+        let values = inserted_values(table, tokens);
+        for (column, expression) in values.iter().flatten() {
+            if self.is_sealed(&table.columns[*column], expression) {
+                new[*column] = Fate::Sealed;
+            }
+        }
+        let number = schema::number_column(table).and_then(|name| column(table, name));
+        if let Some(number) = number {
+            // Whatever the number of a row is, it is still what the row is known by.
+            new[number] = Fate::Kept;
+        }
+        let is_appended = number.zip(values).is_some_and(|(number, values)| {
+            let value = values.into_iter().find(|(column, _)| *column == number);
+            self.is_beyond(&table.columns[number], value.map(|(_, expression)| expression))
+        });
+        if !is_appended {
+            fates.replaced = true;
+            judge::merge(&mut fates.columns, &new);
+        }
+        match &mut fates.inserted {
+            Some(inserted) => judge::merge(inserted, &new),
+            none => *none = Some(new),
+        }
+    }
+
+    /// Does the row get a number that no loaded row has, by this value of its number?
+    fn is_beyond(&self, number: &SqlColumn, value: Option<Expression<'_, '_>>) -> bool {
+        match value {
+            None | Some([Token::Number("0")]) => number.auto,
+            Some([Token::Draw(draw)]) => {
+                let drawn = self.block.draws.get(*draw as usize);
+                drawn.is_some_and(|drawn| drawn.draw == Draw::Next)
+            }
+            Some(_) => false,
+        }
+    }
 }
 
 /// The columns that are assigned, each with its expression; `None` where that is not understood.
 fn assignments<'t, 'a>(
     table: &SqlTable,
     tokens: &'t [Token<'a>],
-) -> Option<Vec<(usize, &'t [Token<'a>])>> {
+) -> Option<Vec<(usize, Expression<'t, 'a>)>> {
     let end = tokens.iter().position(|token| token.is("WHERE"));
     let parts = tokens[..end.unwrap_or(tokens.len())].split(|token| *token == Token::Mark(','));
-    let of = |part: &'t [Token<'a>]| match part {
+    let of = |part: Expression<'t, 'a>| match part {
         [Token::Word(name), Token::Mark('='), expression @ ..] => {
             Some((column(table, name)?, expression))
         }
@@ -133,112 +223,11 @@ fn assignments<'t, 'a>(
     parts.map(of).collect()
 }
 
-fn written(table: &SqlTable, block: &SqlBlock, column: usize, expression: &[Token<'_>]) -> Fate {
-    if is_sealed(table, block, column, expression) {
-        Fate::Sealed
-    } else if amount(table, block, column, expression).is_some() {
-        Fate::Added
-    } else {
-        Fate::Free
-    }
-}
-
-fn is_sealed(table: &SqlTable, block: &SqlBlock, column: usize, expression: &[Token<'_>]) -> bool {
-    let [Token::Draw(draw)] = expression else {
-        return false;
-    };
-    let Draw::Template(own) = &table.columns[column].value else {
-        return false;
-    };
-    let drawn = block.draws.get(*draw as usize);
-    let is_own = drawn.is_some_and(|drawn| {
-        drawn.count == 1 && matches!(&drawn.draw, Draw::Template(text) if text == own)
-    });
-    is_own && Seal::of(own).is_some()
-}
-
-/// What is added, in `k + 1` or `k - :amount` of column `k`.
-fn amount(
-    table: &SqlTable,
-    block: &SqlBlock,
-    at: usize,
-    expression: &[Token<'_>],
-) -> Option<Amount> {
-    let column = &table.columns[at];
-    let [Token::Word(name), Token::Mark(sign @ ('+' | '-')), added] = expression else {
-        return None;
-    };
-    let is_integer = matches!(column.kind, ColumnKind::Int | ColumnKind::Bigint);
-    if !is_integer || !column.name.eq_ignore_ascii_case(name) {
-        return None;
-    }
-    let negative = *sign == '-';
-    match added {
-        Token::Number(digits) => {
-            let number: i64 = digits.parse().ok()?;
-            Some(Amount::Fixed(if negative { -number } else { number }))
-        }
-        Token::Draw(index) => {
-            let index = *index as usize;
-            let drawn = block.draws.get(index)?;
-            let is_integer = drawn.count == 1 && matches!(drawn.draw, Draw::Int { .. });
-            is_integer.then_some(Amount::Draw { index, negative })
-        }
-        Token::Word(_) | Token::Mark(_) | Token::Table | Token::Opaque => None,
-    }
-}
-
-fn insert(table: &SqlTable, block: &SqlBlock, tokens: &[Token<'_>], fates: &mut Fates) {
-    let mut new = vec![Fate::Free; table.columns.len()];
-    let values = inserted_values(table, tokens);
-    for (column, expression) in values.iter().flatten() {
-        if is_sealed(table, block, *column, expression) {
-            new[*column] = Fate::Sealed;
-        }
-    }
-    let number = schema::number_column(table).and_then(|name| column(table, name));
-    if let Some(number) = number {
-        // Whatever the number of a row is, it is still what the row is known by.
-        new[number] = Fate::Kept;
-    }
-    let is_appended = number.is_some_and(|number| match &values {
-        Some(values) => is_beyond(table, block, number, values),
-        None => false,
-    });
-    if !is_appended {
-        fates.replaced = true;
-        fate::merge(&mut fates.columns, &new);
-    }
-    match &mut fates.inserted {
-        Some(inserted) => fate::merge(inserted, &new),
-        none => *none = Some(new),
-    }
-}
-
-/// Does the row get a number that no loaded row has?
-fn is_beyond(
-    table: &SqlTable,
-    block: &SqlBlock,
-    number: usize,
-    values: &[(usize, &[Token<'_>])],
-) -> bool {
-    let is_auto = table.columns[number].auto;
-    let value = values.iter().find(|(column, _)| *column == number);
-    match value {
-        None | Some((_, [Token::Number("0")])) => is_auto,
-        Some((_, [Token::Draw(draw)])) => {
-            let drawn = block.draws.get(*draw as usize);
-            drawn.is_some_and(|drawn| drawn.draw == Draw::Next)
-        }
-        Some(_) => false,
-    }
-}
-
 /// The columns and expressions of `INSERT INTO {table} (…) VALUES (…)`; `None` for any other text.
 fn inserted_values<'t, 'a>(
     table: &SqlTable,
     tokens: &'t [Token<'a>],
-) -> Option<Vec<(usize, &'t [Token<'a>])>> {
+) -> Option<Vec<(usize, Expression<'t, 'a>)>> {
     let [insert, into, Token::Table, Token::Mark('('), rest @ ..] = tokens else {
         return None;
     };
@@ -255,7 +244,7 @@ fn inserted_values<'t, 'a>(
         return None;
     }
     let expressions = expressions.split(|token| *token == Token::Mark(','));
-    let pair = |(name, expression): (&[Token<'_>], &'t [Token<'a>])| match name {
+    let pair = |(name, expression): (&[Token<'_>], Expression<'t, 'a>)| match name {
         [Token::Word(name)] => Some((column(table, name)?, expression)),
         _ => None,
     };

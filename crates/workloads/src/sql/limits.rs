@@ -1,6 +1,6 @@
 //! What a step needs of the server and may not get: asked before anybody connects, and said with numbers.
 
-use drivers::{Session, SessionError};
+use drivers::SessionError;
 use model::{Dialect, SqlKinds as Kinds, SqlSpec, SqlWork};
 
 use super::compile::compile;
@@ -10,7 +10,6 @@ use load::{StepError, Target};
 /// counts rows when they are done.
 pub(crate) const BESIDES: u64 = 1;
 
-/// What a server allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Allowed {
     connections: u64,
@@ -53,29 +52,32 @@ pub(crate) fn check_needs(
     prepared: &Most,
     target: &Target,
 ) -> Result<(), StepError> {
-    let failed = |source| StepError::Session { client: "limits of the server".to_owned(), source };
-    let Some(question) = question(target.dialect) else {
-        return Ok(());
-    };
-    let mut session = target.connector.connect().map_err(failed)?;
-    match allowed(question, &mut *session).map_err(failed)? {
-        Some(allowed) => compare(target.dialect, allowed, connections, prepared),
-        None => Ok(()),
-    }
-}
-
-/// The query that tells how many connections and prepared statements are allowed; `None` where neither
-/// is limited.
-const fn question(dialect: Dialect) -> Option<&'static str> {
-    match dialect {
-        Dialect::Mysql => Some("SELECT @@GLOBAL.max_connections, @@GLOBAL.max_prepared_stmt_count"),
+    let question = match target.dialect {
+        Dialect::Mysql => "SELECT @@GLOBAL.max_connections, @@GLOBAL.max_prepared_stmt_count",
         // Those reserved may be open to this user, but somebody else may have them by then.
-        Dialect::Postgres => Some(
+        Dialect::Postgres => {
             "SELECT current_setting('max_connections')::bigint \
              - current_setting('superuser_reserved_connections')::bigint \
-             - coalesce(current_setting('reserved_connections', true)::bigint, 0)",
-        ),
-        Dialect::Sqlite => None,
+             - coalesce(current_setting('reserved_connections', true)::bigint, 0)"
+        }
+        // Neither is limited.
+        Dialect::Sqlite => return Ok(()),
+    };
+    let failed = |source| StepError::Session { client: "limits of the server".to_owned(), source };
+    let mut session = target.connector.connect().map_err(failed)?;
+    let mut numbers = [None; 2];
+    let asked = session.query(question, &mut |row| {
+        let number = |column| row.value(column).as_int().and_then(|i| u64::try_from(i).ok());
+        numbers = [number(0), number(1)];
+    });
+    match (asked, numbers) {
+        // Who may not ask is told by the server when it is too late, but loud enough.
+        (Err(SessionError::Server { .. }), _) | (Ok(_), [None, _]) => Ok(()),
+        (Err(error), _) => Err(failed(error)),
+        (Ok(_), [Some(allowed), limit]) => {
+            let allowed = Allowed { connections: allowed, prepared: limit };
+            compare(target.dialect, allowed, connections, prepared)
+        }
     }
 }
 
@@ -99,23 +101,6 @@ fn needed(spec: &SqlSpec, dialect: Dialect) -> Result<(Most, Most), StepError> {
         }
     }
     Ok((connections, prepared))
-}
-
-/// What the server allows; `None` where it does not tell.
-fn allowed(question: &str, session: &mut dyn Session) -> Result<Option<Allowed>, SessionError> {
-    let mut numbers = [None; 2];
-    let asked = session.query(question, &mut |row| {
-        for (column, number) in numbers.iter_mut().enumerate() {
-            let value = row.value(column).as_int();
-            *number = value.and_then(|value| u64::try_from(value).ok());
-        }
-    });
-    match asked {
-        // Who may not ask is told by the server when it is too late, but loud enough.
-        Err(SessionError::Server { .. }) => Ok(None),
-        Err(error) => Err(error),
-        Ok(_) => Ok(numbers[0].map(|connections| Allowed { connections, prepared: numbers[1] })),
-    }
 }
 
 fn compare(

@@ -10,22 +10,17 @@ mod contents;
 mod drawn;
 mod effects;
 mod fixed;
-mod index;
 pub(super) mod limits;
 mod misses;
-mod own;
-mod reset;
 mod run;
 mod sampled;
-mod settle;
 mod shape;
 mod statements;
 mod tokens;
-mod trouble;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use model::{Check, SqlRun, SqlSpec, SqlStep, SqlWork, Step, StepId, StepRecord};
+use model::{Check, SqlSpec, SqlStep, SqlWork, Step, StepId, StepRecord};
 
 use self::contents::{Contents, Edge, Next};
 use self::fixed::{Job, Work};
@@ -55,18 +50,16 @@ struct Stage {
     work: Work,
 }
 
-impl Stage {
-    fn of(step: &SqlStep) -> Self {
-        let work = Work::OfSpec(step.work.clone());
-        Self { id: step.id.clone(), clients: step.clients, work }
-    }
-}
-
 impl Sql {
     pub(super) fn new(spec: SqlSpec, seed: u64) -> Self {
+        let stage = |step: &SqlStep| Stage {
+            id: step.id.clone(),
+            clients: step.clients,
+            work: Work::OfSpec(step.work.clone()),
+        };
         Self {
             counts: Arc::new(RowCounts::new(&spec)),
-            stages: spec.steps.iter().map(Stage::of).collect(),
+            stages: spec.steps.iter().map(stage).collect(),
             loaded: None,
             contents: Mutex::new(Contents::new()),
             fits: false,
@@ -75,72 +68,40 @@ impl Sql {
         }
     }
 
-    /// Before the first step: does the server let the clients do what the workload asks for?
-    fn check_limits(&mut self, target: &Target) -> Result<(), StepError> {
-        if !self.fits {
-            limits::check(&self.spec, target)?;
-            self.fits = true;
-        }
-        Ok(())
+    fn contents(&self) -> MutexGuard<'_, Contents> {
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What comes after stage `index`.
-    fn next(&self, index: usize) -> Next<'_> {
-        match self.stages.get(index + 1).map(|stage| &stage.work) {
-            None | Some(Work::OfSpec(SqlWork::Load | SqlWork::Reset)) => Next::End,
-            Some(Work::OfSpec(SqlWork::Index | SqlWork::Settle(_)) | Work::Read) => Next::Same,
-            Some(Work::OfSpec(SqlWork::Run(run))) => Next::Run(run),
+    /// The end of stage `index`.
+    fn edge<'a>(&'a self, index: usize, target: &'a Target) -> Edge<'a> {
+        let Stage { id, work, .. } = &self.stages[index];
+        Edge {
+            spec: &self.spec,
+            target,
+            counts: &self.counts,
+            step: id,
+            run: work.run(),
+            next: match self.stages.get(index + 1).map(|stage| &stage.work) {
+                None | Some(Work::OfSpec(SqlWork::Load | SqlWork::Reset)) => Next::End,
+                Some(Work::OfSpec(SqlWork::Index | SqlWork::Settle(_)) | Work::Read) => Next::Same,
+                Some(Work::OfSpec(SqlWork::Run(run))) => Next::Run(run),
+            },
         }
     }
 
     /// What a stage without operations has left.
     fn check(&self, index: usize, target: &Target, stop: &Stop) -> Result<Vec<Check>, StepError> {
-        let Stage { id: step, work, .. } = &self.stages[index];
-        let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
-        match work {
+        let edge = self.edge(index, target);
+        let mut contents = self.contents();
+        match self.stages[index].work {
             Work::OfSpec(SqlWork::Load | SqlWork::Reset) | Work::Read => {
-                contents.set_loaded(&self.spec, self.rows_seed(), step);
+                contents.set_loaded(&self.spec, self.rows_seed(), edge.step);
                 Ok(Vec::new())
             }
             Work::OfSpec(SqlWork::Index | SqlWork::Settle(_) | SqlWork::Run(_)) => {
-                let edge = Edge {
-                    spec: &self.spec,
-                    target,
-                    counts: &self.counts,
-                    step,
-                    run: None,
-                    next: self.next(index),
-                };
                 contents.check(&edge, stop)
             }
         }
-    }
-
-    /// A stage that runs operations, about to be run.
-    fn run_step<'a>(
-        &'a self,
-        index: usize,
-        stage: &'a Stage,
-        run: &'a SqlRun,
-        target: &'a Target,
-    ) -> RunStep<'a> {
-        RunStep {
-            spec: &self.spec,
-            id: &stage.id,
-            clients: stage.clients,
-            run,
-            seed: self.seed,
-            target,
-            counts: &self.counts,
-            contents: &self.contents,
-            next: self.next(index),
-        }
-    }
-
-    /// How many of the first stages load.
-    fn loading_steps(&self) -> usize {
-        let rest = self.stages.iter().position(|stage| !stage.work.is_loading());
-        rest.unwrap_or(0)
     }
 
     /// The seed of the rows: that of the trial which loaded them.
@@ -157,20 +118,16 @@ impl Workload for Sql {
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<StepRecord, StepError> {
-        self.check_limits(target)?;
-        let stage = &self.stages[index];
-        if let Work::OfSpec(SqlWork::Run(run)) = &stage.work {
-            return self.run_step(index, stage, run, target).run(stop, observer);
+        if !self.fits {
+            limits::check(&self.spec, target)?;
+            self.fits = true;
         }
-        let job = Job {
-            work: &stage.work,
-            spec: &self.spec,
-            seed: self.rows_seed(),
-            target,
-            counts: &self.counts,
-            loaded: self.loaded.as_ref(),
-        };
-        let mut result = job.run(stop, observer)?;
+        let Stage { clients, work, .. } = &self.stages[index];
+        if let Some(run) = work.run() {
+            let edge = self.edge(index, target);
+            return RunStep { sql: self, edge, clients: *clients, run }.run(stop, observer);
+        }
+        let mut result = Job { sql: self, work, target }.run(stop, observer)?;
         result.checks.extend(self.check(index, target, stop)?);
         Ok(result)
     }
@@ -181,13 +138,10 @@ impl Workload for Sql {
 
     fn restore(&mut self, state: &str) -> Result<(), StepError> {
         self.loaded = Some(state::restore(state, &self.spec, &self.counts)?);
-        let warm = Stage {
-            id: Step::warm(self.spec.load.clients).id,
-            clients: self.spec.load.clients,
-            work: Work::Read,
-        };
-        let done = self.loading_steps();
-        self.stages.splice(..done, [warm]);
+        let clients = self.spec.load.clients;
+        let warm = Stage { id: Step::warm(clients).id, clients, work: Work::Read };
+        let rest = self.stages.iter().position(|stage| !stage.work.is_loading());
+        self.stages.splice(..rest.unwrap_or(0), [warm]);
         Ok(())
     }
 }
@@ -195,11 +149,9 @@ impl Workload for Sql {
 /// All of `spec` that decides what loading leaves: the tables, how they are loaded, and what is done
 /// before the first step that is no part of it.
 pub(super) fn loading(spec: &SqlSpec) -> Result<String, StepError> {
-    let steps = spec.steps.iter();
-    let loading = steps.take_while(|step| Stage::of(step).work.is_loading());
-    let works: Vec<&SqlWork> = loading.map(|step| &step.work).collect();
-    serde_json::to_string(&(&spec.tables, &spec.load, works))
-        .map_err(|error| StepError::State(error.to_string()))
+    let works = spec.steps.iter().map(|step| &step.work);
+    let works: Vec<&SqlWork> = works.take_while(|work| work.is_loading()).collect();
+    state::write(&(&spec.tables, &spec.load, works))
 }
 
 #[cfg(test)]

@@ -1,20 +1,18 @@
 //! A step whose clients run operations: set up, warmed up, measured, checked.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use model::{
-    Check, Nanos, Note, NoteKind, Rng, SqlKinds as Kinds, SqlPace, SqlRun, SqlSpec, StepId,
-    StepRecord, Verb, mix,
+    Check, Nanos, Note, NoteKind, Rng, SqlKinds as Kinds, SqlPace, SqlRun, StepRecord, Verb, mix,
 };
 
 use super::answers::Answers;
 use super::client::SqlClient;
-use super::compile::compile;
-use super::contents::{Contents, Edge, Next};
-use super::misses;
-use super::own::{Common, name};
+use super::compile::{Program, compile};
+use super::contents::{Contents, Edge};
 use super::sampled::Sampled;
 use super::statements::Facts;
+use super::{Sql, misses};
 use crate::recovery::Recovery;
 use data::row_counts::RowCounts;
 use load::arrivals::Queue;
@@ -23,27 +21,44 @@ use load::engine::{End, Observer, Role, Stop};
 use load::measure::{Crew, Drive, Stream, Windows, ended};
 use load::ramp::{Limit, RampSpec};
 use load::warm::WarmUp;
-use load::{StepError, Target};
+use load::{ClientContext, StepError};
 
 /// A step that runs operations, about to be run.
 pub(super) struct RunStep<'a> {
-    pub(super) spec: &'a SqlSpec,
-    pub(super) id: &'a StepId,
+    pub(super) sql: &'a Sql,
+    /// Its end.
+    pub(super) edge: Edge<'a>,
     pub(super) clients: u32,
     pub(super) run: &'a SqlRun,
-    pub(super) seed: u64,
-    pub(super) target: &'a Target,
-    pub(super) counts: &'a Arc<RowCounts>,
-    pub(super) contents: &'a Mutex<Contents>,
-    pub(super) next: Next<'a>,
 }
 
-/// Clients that are connected, and what is known of them.
-struct Connected {
-    common: Arc<Common>,
-    crew: Crew,
-    counted: [usize; 1],
-    subject: String,
+/// What all clients of a step share.
+pub(super) struct Common {
+    pub(super) program: Program,
+    pub(super) counts: Arc<RowCounts>,
+    pub(super) recovery: Recovery,
+    pub(super) answers: Arc<Answers>,
+    pub(super) facts: Facts,
+    /// Where operations arrive by themselves; `None` in a closed loop.
+    pub(super) queue: Option<Queue>,
+    /// Clients end with the first operation that ends at this time or later, where that is asked for.
+    pub(super) whole_after: Option<Nanos>,
+    /// Place of the kind of all operations, where there is one.
+    pub(super) every: Option<usize>,
+    /// Are all statements of an operation sent before the first answer is read, where that can be done?
+    pub(super) pipeline: bool,
+    pub(super) sampled: Sampled,
+}
+
+impl Common {
+    /// Has a client done what the window waits for? In a warm-up it waits for nobody.
+    pub(super) fn is_done(&self, context: &ClientContext<'_>, now: Nanos) -> bool {
+        self.whole_after.is_some_and(|length| now >= length) && context.is_awaited()
+    }
+}
+
+pub(super) fn name(number: u32) -> String {
+    format!("client {}", number + 1)
 }
 
 impl RunStep<'_> {
@@ -53,56 +68,39 @@ impl RunStep<'_> {
         observer: &mut dyn Observer,
     ) -> Result<StepRecord, StepError> {
         let clock = stop.clock();
-        let Connected { common, crew, counted, subject } = self.connect(stop)?;
-        let windows = self.windows(&common, &counted);
-        let measured = windows.measure(crew, stop, observer)?;
-        self.result(&common, measured, &subject, clock.now(), stop)
-    }
-
-    fn connect(&self, stop: &Stop) -> Result<Connected, StepError> {
         let kinds = Kinds::of(self.run);
         let common = self.common(&kinds)?;
-        self.contents().begin(self.spec, self.run, self.target.dialect);
-        Ok(Connected {
-            counted: [kinds.of_all()],
-            subject: kinds.subject.kind.clone(),
-            crew: Crew { kinds: kinds.specs, clients: self.clients(&common, stop)? },
-            common,
-        })
-    }
-
-    fn windows<'w>(&self, common: &'w Common, counted: &'w [usize; 1]) -> Windows<'w> {
-        Windows {
+        let Edge { spec, target, counts, .. } = self.edge;
+        self.sql.contents().begin(spec, self.run, target.dialect);
+        let (all, subject) = (kinds.of_all(), &kinds.subject.kind);
+        let crew = Crew { kinds: kinds.specs, clients: self.clients(&common, stop)? };
+        let windows = Windows {
             warmup: WarmUp::of(self.run.warmup_end, self.run.warmup_seconds),
-            end: self.end(),
-            drive: self.drive(common.queue.as_ref(), counted[0]),
-            counted,
+            end: if self.run.whole {
+                End::AllDone { limit: None }
+            } else {
+                End::After(seconds(self.run.seconds))
+            },
+            drive: self.drive(common.queue.as_ref(), all),
+            counted: &[all],
             opens: &|| (),
-        }
-    }
-
-    fn result(
-        &self,
-        common: &Common,
-        mut measured: StepRecord,
-        subject: &str,
-        elapsed: Nanos,
-        stop: &Stop,
-    ) -> Result<StepRecord, StepError> {
+        };
+        let mut measured = windows.measure(crew, stop, observer)?;
+        let elapsed = clock.now();
         let mut notes = std::mem::take(&mut measured.notes);
-        let mut contents = self.contents();
-        let mut checks = self.answers(common, &contents);
+        let mut contents = self.sql.contents();
+        let mut checks = self.answers(&common, &contents);
         if self.run.measured {
             checks.push(ended(&measured, subject));
         }
-        if self.changes_row_counts() || contents.is_due(self.next) {
-            if !self.counts.is_known() {
+        if self.changes_row_counts() || contents.is_due(self.edge.next) {
+            if !counts.is_known() {
                 let text = "an answer was lost, or a statement ran that cannot be accounted for";
                 notes.push(Note::new(NoteKind::RowsNotCounted, text));
             }
-            checks.extend(self.counts.check(self.spec, self.target)?);
+            checks.extend(counts.check(spec, target)?);
         }
-        checks.extend(contents.check(&self.edge(), stop)?);
+        checks.extend(contents.check(&self.edge, stop)?);
         let told = common.answers.told().into_iter();
         notes.extend(told.map(|text| Note::new(NoteKind::WrongAnswer, text)));
         let lost = common.recovery.outages.told();
@@ -112,26 +110,11 @@ impl RunStep<'_> {
         Ok(StepRecord { elapsed, checks, notes, ..measured })
     }
 
-    fn contents(&self) -> MutexGuard<'_, Contents> {
-        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn edge(&self) -> Edge<'_> {
-        Edge {
-            spec: self.spec,
-            target: self.target,
-            counts: self.counts,
-            step: self.id,
-            run: Some(self.run),
-            next: self.next,
-        }
-    }
-
     /// Had all answers as many rows as they must have, and those that were kept the right contents?
     fn answers(&self, common: &Common, contents: &Contents) -> Vec<Check> {
-        let (program, judges) = (&common.program, contents.judges(self.spec));
+        let (program, judges) = (&common.program, contents.judges(self.edge.spec));
         let sampled = &common.sampled;
-        let sampled = sampled.check(program, &judges, |text| common.answers.tell(text));
+        let sampled = sampled.check(program, &judges, |text| common.answers.tell(|| text));
         let mut checks = vec![common.answers.check()];
         checks.extend(sampled);
         for check in checks.iter_mut().filter(|check| !check.holds) {
@@ -141,17 +124,18 @@ impl RunStep<'_> {
     }
 
     fn common(&self, kinds: &Kinds) -> Result<Arc<Common>, StepError> {
+        let Edge { spec, target, .. } = self.edge;
         let whole_after = seconds(self.run.seconds);
         Ok(Arc::new(Common {
-            program: compile(self.spec, self.run, kinds, self.target.dialect)?,
-            counts: Arc::clone(self.counts),
-            recovery: Recovery::new(&self.spec.errors, self.target),
+            program: compile(spec, self.run, kinds, target.dialect)?,
+            counts: Arc::clone(&self.sql.counts),
+            recovery: Recovery::new(&spec.errors, target),
             answers: Arc::new(Answers::default()),
             facts: Facts::default(),
             queue: self.stream().map(|stream| stream.queue(self.seed_of(u32::MAX))),
             whole_after: self.run.whole.then_some(whole_after),
             every: kinds.every,
-            pipeline: self.target.connection.pipeline,
+            pipeline: target.connection.pipeline,
             sampled: Sampled::new(self.clients),
         }))
     }
@@ -171,9 +155,9 @@ impl RunStep<'_> {
 
     /// A seed for `number`, other than in any other step.
     fn seed_of(&self, number: u32) -> u64 {
-        let mut salt: Vec<u64> = self.id.0.bytes().map(u64::from).collect();
+        let mut salt: Vec<u64> = self.edge.step.0.bytes().map(u64::from).collect();
         salt.push(u64::from(number));
-        mix(self.seed, &salt)
+        mix(self.sql.seed, &salt)
     }
 
     fn stream(&self) -> Option<Stream> {
@@ -203,14 +187,6 @@ impl RunStep<'_> {
                 Drive::Ramp { queue, spec }
             }
             (None, _) | (Some(_), SqlPace::Unlimited) => Drive::Closed,
-        }
-    }
-
-    fn end(&self) -> End {
-        if self.run.whole {
-            End::AllDone { limit: None }
-        } else {
-            End::After(seconds(self.run.seconds))
         }
     }
 

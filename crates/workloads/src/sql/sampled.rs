@@ -12,8 +12,9 @@ use model::Check;
 use super::compile::{Program, Statement};
 use super::shape::{Asked, Gives, Shape};
 use data::checksum::{RowHash, Sum};
-use data::fate::Fate;
+use data::judge::Fate;
 use data::judge::{Judge, shown};
+use data::row_counts::check;
 use data::sink::Cells;
 
 /// Operations between two of which the answers are kept, at first.
@@ -57,6 +58,7 @@ struct Client {
     every: u32,
     operations: Vec<Vec<Answer>>,
 }
+
 #[derive(Debug)]
 pub(super) struct Answer {
     statement: usize,
@@ -65,34 +67,18 @@ pub(super) struct Answer {
     sum: Sum,
     rows: Vec<Vec<Kept>>,
 }
+
 #[derive(Debug, PartialEq, Eq)]
 enum Numbers {
     List(Vec<i64>),
     Range(i64, i64),
 }
-#[derive(Debug)]
-enum Kept {
-    Int(i64),
-    Text(Vec<u8>),
-    Other,
-}
 
-impl Kept {
-    fn of(value: Value<'_>) -> Self {
-        match value {
-            Value::Int(int) => Self::Int(int),
-            Value::Bytes(text) => Self::Text(text.to_vec()),
-            Value::Null | Value::Real(_) => Self::Other,
-        }
-    }
+/// A value that is kept: its text, `None` for NULL.
+type Kept = Option<String>;
 
-    fn value(&self) -> Value<'_> {
-        match self {
-            Self::Int(int) => Value::Int(*int),
-            Self::Text(text) => Value::Bytes(text),
-            Self::Other => Value::Null,
-        }
-    }
+fn value(kept: Option<&Kept>) -> Value<'_> {
+    kept.and_then(Option::as_deref).map_or(Value::Null, |text| Value::Bytes(text.as_bytes()))
 }
 
 impl Sampled {
@@ -116,10 +102,10 @@ impl Sampled {
         kept.operations.push(answers);
         if kept.operations.len() >= self.at_most {
             // Every second one makes room, and from now on half as many come.
-            let mut place = 0;
+            let mut stays = false;
             kept.operations.retain(|_| {
-                place += 1;
-                place % 2 == 1
+                stays = !stays;
+                stays
             });
             kept.every = kept.every.saturating_mul(2);
         }
@@ -150,12 +136,8 @@ impl Sampled {
                 }
             }
         }
-        (judged > 0).then(|| Check {
-            what: "sampled answers with right contents".to_owned(),
-            expected: judged.to_string(),
-            actual: (judged - wrong).to_string(),
-            holds: wrong == 0,
-        })
+        let what = "sampled answers with right contents".to_owned();
+        (judged > 0).then(|| check(what, judged, judged - wrong))
     }
 }
 
@@ -180,13 +162,9 @@ impl Answer {
     }
 
     pub(super) fn take(&mut self, shape: &Shape, row: &dyn Row) {
-        let mut hash = RowHash::default();
-        for (column, form) in shape.forms.iter().enumerate() {
-            hash.value(*form, row.value(column));
-        }
-        self.sum.add_row(hash.finish());
+        self.sum.add_row(RowHash::of_row(&shape.forms, row, 0));
         if self.rows.len() < ROWS {
-            let values = (0..shape.forms.len()).map(|column| Kept::of(row.value(column)));
+            let values = (0..shape.forms.len()).map(|column| row.value(column).to_text());
             self.rows.push(values.collect());
         }
     }
@@ -265,13 +243,13 @@ impl Answer {
         let beyond = self.asks_beyond(judge);
         for row in &self.rows {
             for (place, column) in columns.iter().enumerate() {
-                let found = row.get(place).map_or(Value::Null, Kept::value);
+                let found = value(row.get(place));
                 if values[place].contains(&RowHash::of(shape.forms[place], found)) {
                     continue;
                 }
                 judge.other(*column, found, beyond).map_err(|why| {
                     let number = columns.iter().position(|column| *column == judge.number);
-                    let number = number.and_then(|place| row.get(place)?.value().as_int());
+                    let number = number.and_then(|place| value(row.get(place)).as_int());
                     number.map_or(why.clone(), |number| format!("row {number}: {why}"))
                 })?;
             }
@@ -304,7 +282,7 @@ impl Answer {
             Numbers::Range(low, high) => (*low..=*high).contains(&key),
         };
         for row in &self.rows {
-            let key = row.get(place).map_or(Value::Null, Kept::value);
+            let key = value(row.get(place));
             if !key.as_int().is_some_and(is_asked) {
                 return Err(format!("a row has {}, which was not asked for", shown(key)));
             }
@@ -348,8 +326,7 @@ impl Answer {
     }
 
     fn is_number(&self, expected: i64) -> Result<(), String> {
-        let found = self.rows.first().and_then(|row| row.first());
-        let found = found.map_or(Value::Null, Kept::value);
+        let found = value(self.rows.first().and_then(|row| row.first()));
         if found.as_int() == Some(expected) {
             return Ok(());
         }
@@ -366,7 +343,7 @@ mod tests {
     use super::*;
     use crate::sql::tests::fixture::spec;
     use data::checksum::Form;
-    use data::fate::Fates;
+    use data::judge::Fates;
     use data::values::Maker;
 
     const SEED: u64 = 5;

@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use drivers::{Session, StatementId};
 use model::{Note, NoteKind};
 
-use super::compile::{Operation, Program, Statement};
+use super::compile::{Operation, Statement};
+use super::run::Common;
 use load::outages::Refused;
 
 /// Codes of servers that cannot prepare a statement which they would execute: MySQL's
@@ -16,9 +17,10 @@ const CANNOT_BE_PREPARED: [&str; 2] = ["1295", "0A000"];
 /// Ids of a session's prepared statements, by their place in the program.
 #[derive(Debug)]
 pub(super) struct Ids {
-    places: Vec<Option<StatementId>>,
+    /// `None` where a statement is sent as text.
+    pub(super) places: Vec<Option<StatementId>>,
     /// For each operation: is all of it sent before the first answer is read?
-    pipelined: Vec<bool>,
+    pub(super) pipelined: Vec<bool>,
 }
 
 /// Facts about a step's statements, told once however many clients find them out.
@@ -42,12 +44,11 @@ impl Ids {
     /// Prepares in `session` what client `client` will send. What the server cannot prepare is left to be
     /// sent as text.
     pub(super) fn prepare(
-        program: &Program,
+        common: &Common,
         client: u32,
-        pipeline: bool,
         session: &mut dyn Session,
-        facts: &Facts,
     ) -> Result<Self, Refused> {
+        let Common { program, facts, .. } = common;
         let mut ids = Self { places: vec![None; program.places], pipelined: Vec::new() };
         for statement in &program.statements {
             for copy in statement.copies(client) {
@@ -70,32 +71,13 @@ impl Ids {
                 }
             }
         }
-        let pipelined = program.operations.iter();
-        ids.pipelined = pipelined
-            .map(|operation| pipeline && ids.can_pipeline(program, operation, client, facts))
-            .collect();
+        let can = |operation| common.pipeline && ids.can_pipeline(common, operation, client);
+        ids.pipelined = program.operations.iter().map(can).collect();
         Ok(ids)
     }
 
-    /// The id of what is prepared at a place; `None` where it is sent as text.
-    #[inline]
-    pub(super) fn get(&self, place: usize) -> Option<StatementId> {
-        self.places[place]
-    }
-
-    /// Is all of an operation, given by its index, sent before the first answer is read?
-    #[inline]
-    pub(super) fn is_pipelined(&self, operation: usize) -> bool {
-        self.pipelined[operation]
-    }
-
-    fn can_pipeline(
-        &self,
-        program: &Program,
-        operation: &Operation,
-        client: u32,
-        facts: &Facts,
-    ) -> bool {
+    fn can_pipeline(&self, common: &Common, operation: &Operation, client: u32) -> bool {
+        let Common { program, facts, .. } = common;
         if operation.sends.len() < 2 {
             return false;
         }
@@ -115,6 +97,6 @@ impl Ids {
 
     fn is_prepared(&self, statement: &Statement, client: u32) -> bool {
         let mut copies = statement.copies(client).peekable();
-        copies.peek().is_some() && copies.all(|copy| self.get(statement.place(copy)).is_some())
+        copies.peek().is_some() && copies.all(|copy| self.places[statement.place(copy)].is_some())
     }
 }

@@ -46,12 +46,12 @@ pub(super) fn checks(
     work(spec, rows_seed, target, false)?.checks(target, stop)
 }
 
-fn work<'a>(
-    spec: &'a TpccSpec,
+fn work(
+    spec: &TpccSpec,
     rows_seed: u64,
     target: &Target,
     with_indexes: bool,
-) -> Result<ReadWork<'a, Population>, StepError> {
+) -> Result<ReadWork<Population>, StepError> {
     let mut worker = Worker::connect(&*target.patient, "look at the load".to_owned())?;
     meta::refuse_other(&mut *worker.session, spec, rows_seed)?;
     Ok(ReadWork {
@@ -62,7 +62,7 @@ fn work<'a>(
         with_indexes,
         with_counts: true,
         clients: spec.load.clients,
-        errors: &spec.errors,
+        errors: spec.errors.clone(),
     })
 }
 

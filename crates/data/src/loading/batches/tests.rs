@@ -121,18 +121,10 @@ impl SendBatch for Inserting {
         Ok("count".to_owned())
     }
 
-    fn send(
-        &mut self,
-        session: &mut dyn Session,
-        _: &u64,
-        sent: &mut Sent,
-        context: &ClientContext<'_>,
-    ) -> Result<u64, SessionError> {
-        let started = context.recorder.begin();
-        let added = session.execute("insert")?.affected;
-        sent.add(started, context, added);
-        session.execute("COMMIT")?;
-        Ok(added)
+    fn send(&mut self, _: &u64, to: &mut Sending<'_>) -> Result<(), SessionError> {
+        to.add(|session| Ok(session.execute("insert")?.affected))?;
+        to.session.execute("COMMIT")?;
+        Ok(())
     }
 
     fn begin_anew(&mut self, session: &mut dyn Session) {
@@ -162,7 +154,8 @@ fn load(talk: &[(&'static str, Answer)]) -> Result<StepRecord, StepError> {
     let recovery = Recovery::new(&errors, Dialect::Mysql, &connector);
     let name = "load 1".to_owned();
     let role = Role { name: name.clone(), bounded: true };
-    let batches = Batches::connect(&recovery, name, 0, |_| Ok(Inserting))?;
+    let worker = Worker::connect(&*connector, name)?;
+    let batches = Batches { worker, sender: Inserting, sent: Vec::new() };
     let setup = StepSetup {
         kinds: vec![KindSpec { name: "insert".to_owned(), scheduled: false }],
         clients: vec![(role, Box::new(Loader { recovery, batches }))],

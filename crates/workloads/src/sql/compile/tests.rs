@@ -30,10 +30,10 @@ fn sent(program: &Program, operation: usize, seed: u64) -> Vec<(String, String)>
     let operation = &program.operations[operation];
     operation.draw(&mut values, &mut copies, &mut Rng::new(seed), &counts, 1);
     let texts = operation.sends.iter().map(|sending| {
-        let statement = &program.statements[sending.statement];
-        let copy = sending.copy(&copies);
+        let sent = program.sent(sending, &copies);
+        let Sent { statement, copy, .. } = sent;
         let mut text = String::new();
-        statement.write(program.dialect, copy, &values, sending.base, &mut text);
+        sent.write(program.dialect, &values, &mut text);
         let (prepared, types) = statement.to_prepare(program.dialect, copy);
         assert_eq!(types.len(), statement.params.count());
         let mut params = Vec::new();

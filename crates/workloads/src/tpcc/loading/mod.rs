@@ -46,8 +46,8 @@ pub(super) fn run(
     let work = LoadWork {
         source: population,
         tables: tables(spec, target)?,
-        spec: &spec.load,
-        errors: &spec.errors,
+        spec: spec.load.clone(),
+        errors: spec.errors.clone(),
         order: LONGEST_FIRST.map(|table| table as usize).to_vec(),
         parts: spec.load.clients.max(1),
         with_times: true,

@@ -3,7 +3,7 @@
 use drivers::{Param, ParamType};
 use model::Dialect;
 
-use data::literal::{Literal, push_int, push_text};
+use data::literal::{push_int, push_number, push_text};
 #[derive(Debug)]
 pub(crate) struct Statement {
     /// What it is called in messages.
@@ -66,10 +66,10 @@ fn push(sql: &mut String, dialect: Dialect, param: Param<'_>, kind: ParamType) {
     match (param, kind) {
         (Param::Int(number), _) => push_int(sql, number),
         (Param::Text(text), ParamType::Int | ParamType::Decimal) => {
-            push_text(sql, dialect, Literal::Number, text);
+            push_number(sql, text);
         }
         (Param::Text(text), ParamType::Text | ParamType::DateTime) => {
-            push_text(sql, dialect, Literal::Quoted, text);
+            push_text(sql, dialect, text);
         }
     }
 }
