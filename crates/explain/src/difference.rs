@@ -67,18 +67,15 @@ pub struct Difference {
     pub name: String,
     /// The name that one of the two systems still has.
     pub was: Option<String>,
-    /// Why it differs.
     pub kind: Reason,
     /// What it belongs to: `memory`.
     pub group: String,
     /// The value in the first system as its server tells it; `None` where it has no such variable.
     pub a: Option<String>,
-    /// The value in the second system.
     pub b: Option<String>,
     /// Both values as a person reads them: sizes in units, of lists the parts that differ.
     #[serde(skip)]
     pub shown: (String, String),
-    /// Which configs make it what it is.
     pub set_by: SetBy,
     /// Why it is known to matter for performance.
     pub matters: Option<String>,
@@ -90,9 +87,7 @@ pub struct Difference {
 /// Which of two configs set a variable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SetBy {
-    /// That of the first system.
     pub a: bool,
-    /// That of the second system.
     pub b: bool,
 }
 
@@ -107,21 +102,11 @@ pub(crate) struct Order {
     group: usize,
 }
 
-/// How many differences there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
-    /// Of the kind that was asked about.
-    pub all: usize,
-    /// Those of them that are known to matter.
-    pub matter: usize,
-}
-
 /// All differences between two systems.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explanation {
-    /// Name of the first system.
+    /// Names of the systems.
     pub a: String,
-    /// Name of the second one.
     pub b: String,
     /// Do the two have the same kind of variables, so that they can be compared one by one? MySQL and
     /// PostgreSQL do not.
@@ -133,14 +118,6 @@ pub struct Explanation {
 impl Explanation {
     pub fn of(&self, kind: Reason) -> impl Iterator<Item = &Difference> {
         self.differences.iter().filter(move |d| d.kind == kind)
-    }
-
-    /// How many there are of one kind.
-    pub fn count(&self, kind: Reason) -> Count {
-        Count {
-            all: self.of(kind).count(),
-            matter: self.of(kind).filter(|d| d.matters.is_some()).count(),
-        }
     }
 }
 
@@ -222,7 +199,7 @@ impl<'a> Pair<'a> {
         let kind = self.kind(&(a, b), &asked);
         let is_set = matches!(kind, Reason::OnPurpose | Reason::NotAsSet);
         let (note, matters) = self.note(name, kind);
-        let (group, group_name) = self.group(name);
+        let (group, group_name) = group(self.rules, name);
         let was = [a, b].into_iter().flatten().find(|n| n.name != name);
         Some(Difference {
             name: name.to_owned(),
@@ -257,13 +234,11 @@ impl<'a> Pair<'a> {
             _ if is_purpose(asked) => Reason::OnPurpose,
             ((None, _), _) => Reason::New,
             ((_, None), _) => Reason::Gone,
-            _ if self.is_same_build() => Reason::Follows,
+            _ if self.a.build == self.b.build && self.a.version == self.b.version => {
+                Reason::Follows
+            }
             _ => Reason::ChangedDefault,
         }
-    }
-
-    fn is_same_build(&self) -> bool {
-        self.a.build == self.b.build && self.a.version == self.b.version
     }
 
     /// The place and the text of the note that says why `name` matters.
@@ -286,10 +261,6 @@ impl<'a> Pair<'a> {
             }
             None => ((notes.len(), 0), None),
         }
-    }
-
-    fn group(&self, name: &str) -> (usize, String) {
-        group(self.rules, name)
     }
 
     fn shown(&self, a: Option<Named<'_>>, b: Option<Named<'_>>) -> (String, String) {

@@ -31,9 +31,6 @@ pub enum Durability {
 }
 
 impl Durability {
-    const ALL: [(&str, Self); 3] =
-        [("machine", Self::Machine), ("server", Self::Server), ("nothing", Self::Nothing)];
-
     /// In words that go on after "a commit".
     pub const fn text(self) -> &'static str {
         match self {
@@ -47,7 +44,12 @@ impl Durability {
 /// What a commit of a system survives; `None` where the variables that decide it are not known.
 pub fn durability(facts: &Facts) -> Option<Durability> {
     let holds = rules(facts).find_map(|rule| holds(rule, facts, Condition::Durability))?;
-    Durability::ALL.into_iter().find(|(word, _)| *word == holds).map(|(_, durability)| durability)
+    match holds.as_str() {
+        "machine" => Some(Durability::Machine),
+        "server" => Some(Durability::Server),
+        "nothing" => Some(Durability::Nothing),
+        _ => None,
+    }
 }
 
 /// Where a system stands on all conditions that are known of it.
@@ -70,10 +72,10 @@ pub fn conditions(rules_of_variables: &VariableRules, facts: &Facts) -> Vec<Stan
         };
         applies(rule, facts).then(|| stand(rule.of, text, rule.within))
     });
-    let of_session =
-        [(Condition::Tls, &facts.tls), (Condition::Connection, &facts.connection)].into_iter();
-    let of_session =
-        of_session.filter_map(|(condition, text)| Some(stand(condition, text.clone()?, false)));
+    let session = [(Condition::Tls, &facts.tls), (Condition::Connection, &facts.connection)];
+    let of_session = session
+        .into_iter()
+        .filter_map(|(condition, text)| Some(stand(condition, text.clone()?, false)));
     let mut stands: Vec<Stand> = of_rules.chain(of_session).collect();
     stands.sort_by_key(|stand| stand.condition);
     stands
@@ -159,16 +161,14 @@ fn filled(text: &str, facts: &Facts, condition: Condition) -> String {
 /// Names that products share for the same; the second text is equal where two systems are.
 fn in_common_words(condition: Condition, name: String) -> (String, String) {
     let small = name.to_ascii_lowercase();
+    let is_by_bytes = matches!(small.as_str(), "c" | "posix" | "binary") || small.ends_with("_bin");
     let text = match (condition, small.as_str()) {
         (Condition::CharacterSet, "utf8mb4" | "utf8" | "utf-8") => "UTF-8".to_owned(),
         (Condition::CharacterSet, "sql_ascii") => "none: bytes".to_owned(),
-        (Condition::Collation, "c" | "posix" | "binary") => return by_bytes(&name),
-        (Condition::Collation, _) if small.ends_with("_bin") => return by_bytes(&name),
+        (Condition::Collation, _) if is_by_bytes => {
+            return (format!("{name} (by bytes)"), "by bytes".to_owned());
+        }
         _ => name,
     };
     (text.clone(), text)
-}
-
-fn by_bytes(name: &str) -> (String, String) {
-    (format!("{name} (by bytes)"), "by bytes".to_owned())
 }

@@ -34,19 +34,15 @@ impl Warning {
     }
 }
 
-/// One system with its stand on one condition.
-struct One<'a> {
-    facts: &'a Facts,
-    stand: Stand,
-}
+/// A system with its stand on a condition.
+type SystemStand<'a> = (&'a Facts, Stand);
 
 /// Every condition that differs between any two systems, the heaviest first. Each comes with what is known of
 /// its variables; what is not known of a system is not held against it.
 pub fn unequal(systems: &[(&VariableRules, &Facts)]) -> Vec<Warning> {
-    let mut all: Vec<One<'_>> = Vec::new();
+    let mut all: Vec<SystemStand<'_>> = Vec::new();
     for (rules, facts) in systems {
-        let stands = conditions(rules, facts).into_iter();
-        all.extend(stands.map(|stand| One { facts, stand }));
+        all.extend(conditions(rules, facts).into_iter().map(|stand| (*facts, stand)));
     }
     let scopes = [None, Some(Dialect::Mysql), Some(Dialect::Postgres), Some(Dialect::Sqlite)];
     let mut warnings = Vec::new();
@@ -54,23 +50,23 @@ pub fn unequal(systems: &[(&VariableRules, &Facts)]) -> Vec<Warning> {
         for scope in scopes {
             let same = all
                 .iter()
-                .filter(|one| one.stand.condition == condition && one.stand.only_within == scope);
+                .filter(|(_, stand)| stand.condition == condition && stand.only_within == scope);
             warnings.extend(warning(condition, &same.collect::<Vec<_>>()));
         }
     }
     warnings
 }
 
-fn warning(condition: Condition, all: &[&One<'_>]) -> Option<Warning> {
+fn warning(condition: Condition, all: &[&SystemStand<'_>]) -> Option<Warning> {
     let mut sides: Vec<(&str, Side)> = Vec::new();
-    for one in all {
-        let system = one.facts.system.clone();
-        match sides.iter_mut().find(|(key, _)| *key == one.stand.key) {
+    for (facts, stand) in all {
+        let system = facts.system.clone();
+        match sides.iter_mut().find(|(key, _)| *key == stand.key) {
             Some((_, side)) => side.systems.push(system),
-            None => sides.push((
-                &one.stand.key,
-                Side { holds: one.stand.text.clone(), systems: vec![system] },
-            )),
+            None => {
+                let side = Side { holds: stand.text.clone(), systems: vec![system] };
+                sides.push((&stand.key, side));
+            }
         }
     }
     (sides.len() > 1).then(|| Warning {
@@ -80,23 +76,29 @@ fn warning(condition: Condition, all: &[&One<'_>]) -> Option<Warning> {
     })
 }
 
-fn text(condition: Condition, all: &[&One<'_>]) -> String {
-    let mut sentences = vec![condition.why().to_owned()];
-    let settings = deciding(condition, all);
-    if !settings.is_empty() {
-        sentences.push(who_asks(condition, all));
-        sentences.push(format!("What decides it: {}.", settings.join(", ")));
+fn text(condition: Condition, all: &[&SystemStand<'_>]) -> String {
+    let mut deciding = Vec::new();
+    for setting in all.iter().flat_map(|(facts, _)| settings(facts, condition)) {
+        if !deciding.contains(&setting) {
+            deciding.push(setting);
+        }
     }
-    sentences.join(" ")
+    if deciding.is_empty() {
+        return condition.why().to_owned();
+    }
+    let (who, deciding) = (who_asks(condition, all), deciding.join(", "));
+    format!("{} {who} What decides it: {deciding}.", condition.why())
 }
 
 /// Whether configs ask for it, among the systems whose config can.
-fn who_asks(condition: Condition, all: &[&One<'_>]) -> String {
-    let could = |one: &&&One<'_>| settings(one.facts, condition).next().is_some();
+fn who_asks(condition: Condition, all: &[&SystemStand<'_>]) -> String {
     let names = |is_asked: bool| -> Vec<&str> {
-        let these = all.iter().filter(could);
-        let these = these.filter(|one| one.stand.is_asked == is_asked);
-        these.map(|one| one.facts.system.as_str()).collect()
+        all.iter()
+            .filter(|(facts, stand)| {
+                settings(facts, condition).next().is_some() && stand.is_asked == is_asked
+            })
+            .map(|(facts, _)| facts.system.as_str())
+            .collect()
     };
     let (asked, by_default) = (names(true), names(false));
     if asked.is_empty() {
@@ -108,17 +110,4 @@ fn who_asks(condition: Condition, all: &[&One<'_>]) -> String {
     } else {
         format!("Configs ask for it in {}.", asked.join(", "))
     }
-}
-
-/// The settings that decide a condition in these systems, each once.
-fn deciding(condition: Condition, all: &[&One<'_>]) -> Vec<&'static str> {
-    let mut deciding = Vec::new();
-    for one in all {
-        for setting in settings(one.facts, condition) {
-            if !deciding.contains(&setting) {
-                deciding.push(setting);
-            }
-        }
-    }
-    deciding
 }

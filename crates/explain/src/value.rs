@@ -208,7 +208,7 @@ fn amount(word: &str) -> Option<u128> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::rules;
+    use crate::rules;
 
     fn canonical(dbms: Dbms, version: &str, name: &str, value: &str) -> String {
         with(dbms, version, |values| values.canonical(name, value))

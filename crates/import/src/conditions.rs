@@ -9,10 +9,7 @@ use model::Unit;
 use crate::file::{FileLine, quote};
 use crate::{ImportError, ImportedStep, Scale, Stated};
 
-/// The CPUs of the host, where files state them, otherwise the given ones.
-///
-/// # Errors
-/// When files state different numbers, or another than was given: a run is of one host.
+/// The CPUs of the host, where files state them, otherwise the given ones. A run is of one host: all must state the same.
 pub(crate) fn cpus(rows: &[ImportedStep], given: Option<u32>) -> Result<Option<u32>, ImportError> {
     let mut stated = rows.iter().filter_map(|row| row.cpus.as_ref());
     let Some(first) = stated.next() else {
@@ -37,9 +34,6 @@ pub(crate) fn cpus(rows: &[ImportedStep], given: Option<u32>) -> Result<Option<u
 
 /// The scale of each test, with whatever number of clients, where files state it; in the order of the
 /// tests.
-///
-/// # Errors
-/// When files state different ones for a test.
 pub(crate) fn scales(rows: &[ImportedStep]) -> Result<Vec<(&str, Scale)>, ImportError> {
     let mut known: HashMap<&str, &Stated<Scale>> = HashMap::new();
     let mut scales = Vec::new();
@@ -66,10 +60,7 @@ pub(crate) fn scales(rows: &[ImportedStep]) -> Result<Vec<(&str, Scale)>, Import
     Ok(scales)
 }
 
-/// Looks whether each metric of a test has the same unit wherever it stands.
-///
-/// # Errors
-/// When it has not.
+/// Refuses a metric of a test that has different units.
 pub(crate) fn units(rows: &[ImportedStep]) -> Result<(), ImportError> {
     let mut known: HashMap<(&str, &str), (Unit, FileLine<'_>)> = HashMap::new();
     for row in rows {

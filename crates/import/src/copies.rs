@@ -10,9 +10,6 @@ use crate::sysbench::Name;
 use crate::{File, FileKind, ImportError, Source};
 
 /// Refuses what two files say of one system in the same words.
-///
-/// # Errors
-/// At the second of these files.
 pub(crate) fn refuse(sources: &[Source]) -> Result<(), ImportError> {
     let mut known: HashMap<Results<'_>, &File> = HashMap::new();
     for source in sources {

@@ -17,9 +17,6 @@ pub(crate) fn is_result(text: &str) -> bool {
 
 /// The results of a run, one for each benchmark: `fillseq : 3.456 micros/op 289351 ops/sec 3.456 seconds 1000000
 /// operations; 32.0 MB/s`. The same benchmark again is the next round.
-///
-/// # Errors
-/// When there is no result, or a number is none.
 pub(crate) fn rows(
     system: &str,
     file: &File,
@@ -125,9 +122,6 @@ pub(crate) fn is_header(text: &str) -> bool {
 
 /// The rows of a table. The system is named after the version that ran, where `system` names none; the clients of a test
 /// stand in its name, `readrandom.t32`.
-///
-/// # Errors
-/// When there is no header, a line has fewer fields, or a number is none.
 pub(crate) fn rows_of_table(
     system: Option<&str>,
     file: &File,

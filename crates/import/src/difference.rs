@@ -34,8 +34,22 @@ pub fn differences(exact: &[ImportedStep], compat: &[ImportedStep]) -> Vec<Diffe
             else {
                 continue;
             };
-            let entry = all.entry(metric).or_insert_with(|| blank(metric));
-            entry.add(ours.value, theirs.value);
+            let entry = all.entry(metric).or_insert_with(|| Difference {
+                metric: metric.to_owned(),
+                values: 0,
+                differ: 0,
+                largest: 0.0,
+                why: why(metric),
+            });
+            entry.values += 1;
+            let (exact, compat) = (ours.value, theirs.value);
+            if (exact - compat).abs() > 1e-12 * compat.abs() {
+                entry.differ += 1;
+                let relative = exact / compat - 1.0;
+                if relative.is_finite() && relative.abs() > entry.largest.abs() {
+                    entry.largest = relative;
+                }
+            }
         }
     }
     all.into_values().filter(|one| one.differ > 0).collect()
@@ -54,23 +68,6 @@ fn places(rows: &[ImportedStep]) -> Vec<Place<'_>> {
         *before += 1;
     }
     places
-}
-
-fn blank(metric: &str) -> Difference {
-    Difference { metric: metric.to_owned(), values: 0, differ: 0, largest: 0.0, why: why(metric) }
-}
-
-impl Difference {
-    fn add(&mut self, exact: f64, compat: f64) {
-        self.values += 1;
-        let relative = exact / compat - 1.0;
-        if (exact - compat).abs() > 1e-12 * compat.abs() {
-            self.differ += 1;
-            if relative.is_finite() && relative.abs() > self.largest.abs() {
-                self.largest = relative;
-            }
-        }
-    }
 }
 
 /// What `docs/import.md` says at length.

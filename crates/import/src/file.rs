@@ -1,10 +1,18 @@
-//! A file to import, its lines, and the numbers in them.
-
-use crate::ImportError;
+//! A file to import, its lines, the numbers in them, and what is wrong with them.
 
 const LONGEST_QUOTE: usize = 40;
 const LONGEST_NAME: usize = 200;
 const MOST_COUNTED: u64 = 1_000_000;
+
+/// A file that cannot be imported: which, where in it, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{origin}:{line}: {what}")]
+pub struct ImportError {
+    pub origin: String,
+    /// The line, from 1; where something is missing, the last one.
+    pub line: usize,
+    pub what: String,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {

@@ -27,38 +27,27 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    pub const ALL: [Self; 11] = [
-        Self::SysbenchDirectory,
-        Self::Sysbench,
-        Self::QpsTable,
-        Self::MetTable,
-        Self::InsertLines,
-        Self::InsertTable,
-        Self::Pgbench,
-        Self::HammerDb,
-        Self::DbBench,
-        Self::DbBenchTable,
-        Self::Csv,
+    /// All of them, with their names.
+    pub const ALL: [(Self, &str); 11] = [
+        (Self::SysbenchDirectory, "sysbench-dir"),
+        (Self::Sysbench, "sysbench"),
+        (Self::QpsTable, "qps"),
+        (Self::MetTable, "met"),
+        (Self::InsertLines, "insert-lines"),
+        (Self::InsertTable, "insert-table"),
+        (Self::Pgbench, "pgbench"),
+        (Self::HammerDb, "hammerdb"),
+        (Self::DbBench, "db-bench"),
+        (Self::DbBenchTable, "db-bench-table"),
+        (Self::Csv, "csv"),
     ];
 
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::SysbenchDirectory => "sysbench-dir",
-            Self::Sysbench => "sysbench",
-            Self::QpsTable => "qps",
-            Self::MetTable => "met",
-            Self::InsertLines => "insert-lines",
-            Self::InsertTable => "insert-table",
-            Self::Pgbench => "pgbench",
-            Self::HammerDb => "hammerdb",
-            Self::DbBench => "db-bench",
-            Self::DbBenchTable => "db-bench-table",
-            Self::Csv => "csv",
-        }
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
     }
 
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+        Self::ALL.into_iter().find(|(_, known)| *known == name).map(|(kind, _)| kind)
     }
 
     /// What a single file is, by its name where that says it, else by what it holds. A file of any columns with commas
@@ -80,8 +69,7 @@ impl FileKind {
             ("mrg.", Self::InsertTable),
         ];
         let by_name = named.into_iter().find(|(start, _)| name.starts_with(start));
-        let by_name = by_name.map(|(_, kind)| kind);
-        by_name.or_else(|| by_text(file))
+        by_name.map(|(_, kind)| kind).or_else(|| by_text(file))
     }
 }
 
@@ -164,7 +152,7 @@ mod tests {
         let table = file("a.csv", "build,test,rate\n");
         assert_eq!(FileKind::of(&table), Some(FileKind::Csv));
         assert_eq!(FileKind::known(&table), None);
-        for kind in FileKind::ALL {
+        for (kind, _) in FileKind::ALL {
             assert_eq!(FileKind::from_name(kind.name()), Some(kind));
         }
     }
@@ -173,7 +161,7 @@ mod tests {
     fn the_fuzzer_has_a_seed_of_each_kind() {
         let script = include_str!("../../../fuzz/run.sh");
         let seeds = script.split_once("\nkinds=(").and_then(|(_, rest)| rest.split_once(')'));
-        let names = FileKind::ALL.map(FileKind::name);
+        let names = FileKind::ALL.map(|(_, name)| name);
         assert_eq!(seeds.map(|(seeds, _)| seeds), Some(names.join(" ").as_str()));
     }
 }

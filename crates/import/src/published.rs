@@ -16,9 +16,6 @@ use crate::{File, FileKind, ImportError, ImportedStep, Options, Source};
 /// Insert Benchmark, and its summary with colours. `rows` are those of the sources in compat mode; what
 /// has no tables in the original (CSV, pgbench) has the tables of rates. Each number of clients and each
 /// round has tables of its own, which say so.
-///
-/// # Errors
-/// When a file cannot be read, as [`crate::read`] has it, or a step is there twice in a round.
 pub fn published(
     sources: &[Source],
     rows: &[ImportedStep],
@@ -96,24 +93,15 @@ fn insert_rounds(
 /// The tables of a file; those of a system have a line each. None in files that are not of the Insert
 /// Benchmark.
 fn insert_tables(kind: FileKind, file: &File) -> Result<Vec<Table>, ImportError> {
-    match kind {
-        FileKind::InsertLines => {
-            let lines = lines_of_system(file)?.into_iter();
-            let tables =
-                lines.map(|(step, line)| Table { step: step.to_owned(), lines: vec![Some(line)] });
-            Ok(tables.collect())
-        }
-        FileKind::InsertTable => tables_of_file(file),
-        FileKind::SysbenchDirectory
-        | FileKind::Sysbench
-        | FileKind::QpsTable
-        | FileKind::MetTable
-        | FileKind::Pgbench
-        | FileKind::HammerDb
-        | FileKind::DbBench
-        | FileKind::DbBenchTable
-        | FileKind::Csv => Ok(Vec::new()),
+    if kind == FileKind::InsertTable {
+        return tables_of_file(file);
     }
+    if kind != FileKind::InsertLines {
+        return Ok(Vec::new());
+    }
+    let lines = lines_of_system(file)?.into_iter();
+    let tables = lines.map(|(step, line)| Table { step: step.to_owned(), lines: vec![Some(line)] });
+    Ok(tables.collect())
 }
 
 /// Adds the lines of a table to the first round that has none of its systems in this step.
@@ -125,14 +113,11 @@ fn add(rounds: &mut Vec<Vec<Table>>, table: &Table) {
         let mut of_step = round.iter().filter(|known| known.step == table.step);
         of_step.all(|known| known.lines.iter().flatten().all(is_new))
     };
-    let place = rounds.iter().position(|round| takes(round));
-    let place = place.unwrap_or_else(|| {
+    let place = rounds.iter().position(|round| takes(round)).unwrap_or(rounds.len());
+    if place == rounds.len() {
         rounds.push(Vec::new());
-        rounds.len() - 1
-    });
-    let Some(round) = rounds.get_mut(place) else {
-        return;
-    };
+    }
+    let round = &mut rounds[place];
     match round.iter_mut().find(|known| known.step == table.step) {
         Some(known) => known.lines.extend(lines),
         None => round.push(Table { step: table.step.clone(), lines }),
@@ -154,8 +139,14 @@ fn summary(tables: &[Table], clients: u32) -> String {
             })
             .collect();
         for ((line, (value, _)), colour) in lines.iter().zip(&values).zip(colours(&values)) {
-            let text = format!("{} {}", fixed(*value, 0), word(colour));
-            cells.insert((line.tag.as_str(), table.step.as_str()), text.trim_end().to_owned());
+            let colour = match colour {
+                Colour::Lowest => " red",
+                Colour::MissedSla => " grey",
+                Colour::Highest => " green",
+                Colour::Plain => "",
+            };
+            let text = format!("{}{colour}", fixed(*value, 0));
+            cells.insert((line.tag.as_str(), table.step.as_str()), text);
             if !systems.contains(&line.tag.as_str()) {
                 systems.push(&line.tag);
             }
@@ -171,15 +162,6 @@ fn summary(tables: &[Table], clients: u32) -> String {
         let _infallible = writeln!(text, "{system}\t{}", line.join("\t"));
     }
     text
-}
-
-const fn word(colour: Colour) -> &'static str {
-    match colour {
-        Colour::Lowest => "red",
-        Colour::MissedSla => "grey",
-        Colour::Highest => "green",
-        Colour::Plain => "",
-    }
 }
 
 #[cfg(test)]

@@ -7,9 +7,6 @@ use crate::{
 };
 
 /// The rows of all sources, one source after the other; what tables say of the same measurement is one row.
-///
-/// # Errors
-/// When results are given twice for one system; else as [`read`].
 pub fn read_all(sources: &[Source], options: &Options) -> Result<Vec<ImportedStep>, ImportError> {
     copies::refuse(sources)?;
     let mut all = Vec::with_capacity(sources.len());
@@ -20,9 +17,6 @@ pub fn read_all(sources: &[Source], options: &Options) -> Result<Vec<ImportedSte
 }
 
 /// The rows of a source.
-///
-/// # Errors
-/// At the first line that is not what the kind of file has there.
 pub fn read(source: &Source, options: &Options) -> Result<Vec<ImportedStep>, ImportError> {
     let system = source.system();
     let options = &source.options(options);

@@ -1,4 +1,4 @@
-//! What is read as one: a file, or the files of a directory.
+//! What is read as one, a file or the files of a directory.
 
 use crate::{File, FileKind, Options, insert, tables};
 
@@ -18,27 +18,16 @@ pub struct Source {
 impl Source {
     /// The system: as given, otherwise by the name of the file or directory.
     pub fn system(&self) -> String {
-        let named = || {
-            let name = File::name_of(&self.origin);
-            match self.kind {
-                FileKind::SysbenchDirectory => tables::system_of_directory(name).to_owned(),
-                FileKind::InsertLines => insert::system_of_file(name).to_owned(),
-                FileKind::Sysbench
-                | FileKind::QpsTable
-                | FileKind::MetTable
-                | FileKind::InsertTable
-                | FileKind::Pgbench
-                | FileKind::HammerDb
-                | FileKind::DbBench
-                | FileKind::DbBenchTable
-                | FileKind::Csv => {
-                    let ends = [".txt", ".log", ".out"];
-                    let mut bare = ends.iter().filter_map(|end| name.strip_suffix(end));
-                    bare.next().unwrap_or(name).to_owned()
-                }
-            }
+        let name = File::name_of(&self.origin);
+        let named = if self.kind == FileKind::SysbenchDirectory {
+            tables::system_of_directory(name)
+        } else if self.kind == FileKind::InsertLines {
+            insert::system_of_file(name)
+        } else {
+            let mut ends = [".txt", ".log", ".out"].iter();
+            ends.find_map(|end| name.strip_suffix(end)).unwrap_or(name)
         };
-        self.system.clone().unwrap_or_else(named)
+        self.system.as_deref().unwrap_or(named).to_owned()
     }
 
     /// The options for it: clients that were said of it alone or that its path states are those of its files.

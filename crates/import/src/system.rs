@@ -4,9 +4,6 @@ use model::{Build, BuildFacts, BuildSource, Config, Dbms, Engine, System, Versio
 
 /// The system of this name; `usual` is the product where the name does not say it. Where neither says one that backslide
 /// runs, it is another.
-///
-/// # Errors
-/// The words of an error, when there is no name.
 pub(crate) fn system(name: &str, usual: Option<Dbms>, origin: &str) -> Result<System, String> {
     let said = published(name).or_else(|| ours(name));
     let said = said.unwrap_or_else(|| of_product(name, usual.unwrap_or(Dbms::Other)));

@@ -59,7 +59,7 @@ pub(crate) struct ImportArgs {
 
 fn kind(name: &str) -> Result<FileKind, String> {
     FileKind::from_name(name).ok_or_else(|| {
-        let all = FileKind::ALL.map(FileKind::name).join(", ");
+        let all = FileKind::ALL.map(|(_, name)| name).join(", ");
         format!("one of {all}")
     })
 }

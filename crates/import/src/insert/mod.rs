@@ -1,8 +1,6 @@
 //! The Insert Benchmark: a line of 21 numbers for each step, tables merged of them, and the colours of
 //! the summary.
 
-mod colour;
-mod line;
 mod print;
 
 use std::collections::HashSet;
@@ -12,9 +10,7 @@ use model::{Counts, Unit};
 use crate::file::FileLine;
 use crate::{File, ImportError, ImportedStep, Mode, Options, Scale, Stated};
 
-pub use colour::{Colour, colours};
-pub use line::{COLUMNS, StepLine};
-pub use print::{merged, merged_row, relative};
+pub use print::{Colour, colours, merged, merged_row, relative};
 
 /// The steps of the reports of 2021, in the order of their lines.
 const STEPS_OF_2021: [&str; 15] = [
@@ -23,6 +19,64 @@ const STEPS_OF_2021: [&str; 15] = [
 ];
 const STEPS: [&str; 10] =
     ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"];
+
+/// The columns, in order; the last is the name of the system.
+const COLUMNS: [&str; 21] = [
+    "ips", "qps", "rps", "rmbps", "wps", "wmbps", "rpq", "rkbpq", "wpi", "wkbpi", "csps", "cpups",
+    "cspq", "cpupq", "dbgb1", "dbgb2", "rss", "maxop", "p50", "p99", "tag",
+];
+
+const NUMBERS: usize = COLUMNS.len() - 1;
+
+/// A line as it is printed: the numbers keep their digits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepLine {
+    /// The numbers as text, in the order of [`COLUMNS`]; `NA` where there is none.
+    pub fields: Vec<String>,
+    /// The name of the system: size of the table, product, config.
+    pub tag: String,
+    /// The line of the file, from 1.
+    pub number: usize,
+}
+
+impl StepLine {
+    fn is_header(text: &str) -> bool {
+        text.split_whitespace().eq(COLUMNS)
+    }
+
+    fn parse(line: FileLine<'_>) -> Result<Self, ImportError> {
+        let fields: Vec<&str> = line.text.split_whitespace().collect();
+        let Some((tag, numbers)) = fields.split_last().filter(|(_, n)| n.len() == NUMBERS) else {
+            let (need, found) = (COLUMNS.len(), fields.len());
+            return Err(line.wrong(format!("{need} columns belong here (ips … tag), not {found}")));
+        };
+        for (name, text) in COLUMNS.iter().zip(numbers) {
+            let may_miss = !matches!(*name, "ips" | "qps");
+            if !(may_miss && *text == "NA") {
+                line.number(name, text)?;
+            }
+        }
+        Ok(Self {
+            fields: numbers.iter().map(|&text| text.to_owned()).collect(),
+            tag: (*tag).to_owned(),
+            number: line.number,
+        })
+    }
+
+    /// The value of a column; `None` where it is `NA`.
+    fn number(&self, column: &str) -> Option<f64> {
+        let place = COLUMNS.iter().position(|name| *name == column)?;
+        self.fields.get(place)?.parse().ok()
+    }
+
+    pub(crate) fn ips(&self) -> f64 {
+        self.number("ips").unwrap_or(0.0)
+    }
+
+    pub(crate) fn qps(&self) -> f64 {
+        self.number("qps").unwrap_or(0.0)
+    }
+}
 
 /// The system of a file of lines: `o.sum.t.20m.my5649.cx6d` is about `20m.my5649.cx6d`.
 pub fn system_of_file(name: &str) -> &str {
@@ -61,9 +115,6 @@ pub struct Table {
 }
 
 /// The lines of one system, one for each step in the order in which they ran.
-///
-/// # Errors
-/// When a line has not the columns, or their number is not that of the steps of 2021 or of those since.
 pub fn lines_of_system(file: &File) -> Result<Vec<(&'static str, StepLine)>, ImportError> {
     let mut lines = Vec::new();
     for line in file.lines().filter(|line| !line.text.trim().is_empty()) {
@@ -84,9 +135,6 @@ pub fn lines_of_system(file: &File) -> Result<Vec<(&'static str, StepLine)>, Imp
 }
 
 /// The tables of a file `mrg.STEP`, or of one with several steps, each under its name.
-///
-/// # Errors
-/// When a line has not the columns, or it is not said which step it is of.
 pub fn tables_of_file(file: &File) -> Result<Vec<Table>, ImportError> {
     if let Some(step) = file.name().strip_prefix("rel.") {
         let what = format!("ratios only; import mrg.{step}, which they were made of");

@@ -47,9 +47,6 @@ const BEGINNING: &str = "SQL statistics:";
 
 impl Output {
     /// Reads what sysbench printed, with whatever stands before it.
-    ///
-    /// # Errors
-    /// When a number is missing or none, or there are two results in one file.
     pub fn parse(file: &File) -> Result<Self, ImportError> {
         let fields = Fields::of(file)?;
         let (queries, queries_per_second) = fields.rate("queries")?;

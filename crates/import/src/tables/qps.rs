@@ -23,9 +23,6 @@ const BLOCK: &str = "sb.r.qps.";
 /// Reads a table. Of a relative one the base has the value 1 in each test, and the rest have no rate but
 /// the published ratio. `systems` names those of a table without a legend, with commas between them; of a relative
 /// one the base first.
-///
-/// # Errors
-/// When the legend or a column is missing, or a value is none.
 pub fn rows(
     file: &File,
     systems: Option<&str>,

@@ -14,9 +14,6 @@ pub(crate) struct Set {
 }
 
 /// The sets by their number of clients, and by their rounds.
-///
-/// # Errors
-/// When a step is there twice in a round.
 pub(crate) fn sets(rows: &[ImportedStep]) -> Result<Vec<Set>, ImportError> {
     let is_load = |row: &ImportedStep| group_of(&row.test).is_empty();
     let tests = rows.iter().filter(|row| !is_load(row));
