@@ -61,12 +61,11 @@ fn warning(condition: Condition, all: &[&SystemStand<'_>]) -> Option<Warning> {
     let mut sides: Vec<(&str, Side)> = Vec::new();
     for (facts, stand) in all {
         let system = facts.system.clone();
-        match sides.iter_mut().find(|(key, _)| *key == stand.key) {
-            Some((_, side)) => side.systems.push(system),
-            None => {
-                let side = Side { holds: stand.text.clone(), systems: vec![system] };
-                sides.push((&stand.key, side));
-            }
+        if let Some((_, side)) = sides.iter_mut().find(|(key, _)| *key == stand.key) {
+            side.systems.push(system);
+        } else {
+            let side = Side { holds: stand.text.clone(), systems: vec![system] };
+            sides.push((&stand.key, side));
         }
     }
     (sides.len() > 1).then(|| Warning {
