@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use model::{Bytes, Nanos};
+use model::{Bytes, Nanos, Setting};
 use plan::Overrides;
 
 const LAB: &str = "The lab's directory: results, instances, reports [env: BACKSLIDE_LAB] \
@@ -150,7 +150,7 @@ pub(crate) struct InitArgs {
     pub(crate) minutes: Nanos,
     /// A setting of every system; of one system, the change to be measured; repeatable
     #[arg(long, value_name = "OPTION=VALUE", value_parser = setting)]
-    pub(crate) set: Vec<SetOption>,
+    pub(crate) set: Vec<Setting>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -237,7 +237,7 @@ pub(crate) struct CrashCheckArgs {
     pub(crate) engine: Option<String>,
     /// A setting on top of the config; repeatable
     #[arg(long, value_name = "OPTION=VALUE", value_parser = setting)]
-    pub(crate) set: Vec<SetOption>,
+    pub(crate) set: Vec<Setting>,
     /// Warehouses
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) warehouses: u32,
@@ -258,13 +258,6 @@ pub(crate) struct CrashCheckArgs {
     pub(crate) format: Format,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SetOption {
-    pub(crate) name: String,
-    /// `None` for an option that takes none: `skip-log-bin`.
-    pub(crate) value: Option<String>,
-}
-
 fn minutes(text: &str) -> Result<Nanos, String> {
     let minutes: f64 = text.parse().map_err(|_| "a number of minutes is wanted".to_owned())?;
     let range = 0.1..=10_000.0;
@@ -274,7 +267,7 @@ fn minutes(text: &str) -> Result<Nanos, String> {
     Ok(Nanos::from_millis((minutes * 60_000.0) as u64))
 }
 
-fn setting(text: &str) -> Result<SetOption, String> {
+fn setting(text: &str) -> Result<Setting, String> {
     let (name, value) = match text.split_once('=') {
         Some((name, value)) => (name, Some(value.to_owned())),
         None if text.starts_with("skip") || text.starts_with("disable") => (text, None),
@@ -284,7 +277,7 @@ fn setting(text: &str) -> Result<SetOption, String> {
         return Err("the option has no name".to_owned());
     }
     let name = name.to_owned();
-    Ok(SetOption { name, value })
+    Ok(Setting { name, value })
 }
 
 #[derive(Debug, ClapArgs)]
@@ -347,7 +340,7 @@ pub(crate) struct WithArgs {
     seconds: Option<u32>,
     /// A setting of every system, in place of its own; repeatable
     #[arg(long, value_name = "OPTION=VALUE", value_parser = setting)]
-    set: Vec<SetOption>,
+    set: Vec<Setting>,
 }
 
 impl WithArgs {

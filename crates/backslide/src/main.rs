@@ -5,9 +5,7 @@ mod charts;
 mod cmd;
 mod disturbed;
 mod exit;
-mod imported;
 mod input;
-mod installing;
 mod output;
 mod printer;
 mod progress;
@@ -69,14 +67,14 @@ fn perform(args: Args) -> ExitCode {
     let printer = Printer::new(args.quiet);
     let lab = args.lab();
     let result = match args.verb {
-        Verb::Demo(options) => cmd::demo::run(&options, &lab, printer),
+        Verb::Demo(options) => cmd::quick::demo(&options, &lab, printer),
         Verb::Quick(options) => cmd::quick::run(&options, &lab, printer),
         Verb::Init(options) => cmd::quick::init(&options, &lab, printer),
         Verb::Doctor(options) => cmd::doctor::run(&options, &lab, printer),
         Verb::Builds(options) => cmd::builds::run(&options, printer),
         Verb::Install(options) => cmd::install::run(&options, printer),
-        Verb::Remove(options) => cmd::remove::run(&options, printer),
-        Verb::Add(options) => cmd::add::run(&options, printer),
+        Verb::Remove(options) => cmd::install::remove(&options, printer),
+        Verb::Add(options) => cmd::install::add(&options, printer),
         Verb::Try(options) => cmd::try_builds::run(&options, &lab, printer),
         Verb::CrashCheck(options) => cmd::crash_check::run(&options, &lab, printer),
         Verb::CrashTerminals => cmd::crash_check::terminals(),

@@ -1,8 +1,8 @@
 //! Where a verb writes a file that is too large to be held.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Stdout, Write};
-use std::os::fd::AsRawFd;
+use std::io::{self, BufWriter, Write};
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -15,7 +15,7 @@ const BUFFER: usize = 1 << 18;
 /// full. `-` is stdout; what is no ordinary file (a device, a pipe) is written to as it is; a link is
 /// followed.
 pub(crate) struct Output {
-    out: BufWriter<Sink>,
+    out: BufWriter<File>,
     path: PathBuf,
     /// Where the file goes when it is whole.
     pending: Option<Pending>,
@@ -27,11 +27,6 @@ struct Pending {
     target: PathBuf,
     /// Has it no name yet? Then nothing is left of it when this process is killed.
     unnamed: bool,
-}
-
-enum Sink {
-    Stdout(Stdout),
-    File(File),
 }
 
 /// Writes there what `body` writes: all of it or nothing. That the reader of stdout went away (`| head`) is
@@ -47,8 +42,8 @@ pub(crate) fn write(path: &Path, body: impl FnOnce(&mut Output) -> Result<()>) -
 
 impl Output {
     fn create(path: &Path) -> Result<Self> {
-        let (sink, pending) = opened(path).with_context(|| cannot(path))?;
-        Ok(Self { out: BufWriter::with_capacity(BUFFER, sink), path: path.to_owned(), pending })
+        let (file, pending) = opened(path).with_context(|| cannot(path))?;
+        Ok(Self { out: BufWriter::with_capacity(BUFFER, file), path: path.to_owned(), pending })
     }
 
     fn keep(mut self) -> Result<()> {
@@ -57,7 +52,8 @@ impl Output {
 
     fn put_in_place(&mut self) -> io::Result<()> {
         self.out.flush()?;
-        if let (Sink::File(file), Some(pending)) = (self.out.get_ref(), &self.pending) {
+        if let Some(pending) = &self.pending {
+            let file = self.out.get_ref();
             file.sync_all()?;
             if pending.unnamed {
                 name(file, &pending.beside)?;
@@ -88,22 +84,6 @@ impl Drop for Output {
     }
 }
 
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Stdout(stdout) => stdout.write(bytes),
-            Self::File(file) => file.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Stdout(stdout) => stdout.flush(),
-            Self::File(file) => file.flush(),
-        }
-    }
-}
-
 fn is_reader_gone(error: &anyhow::Error) -> bool {
     let mut causes = error.chain();
     causes.any(|cause| {
@@ -120,14 +100,13 @@ fn cannot(path: &Path) -> String {
     }
 }
 
-fn opened(path: &Path) -> io::Result<(Sink, Option<Pending>)> {
+fn opened(path: &Path) -> io::Result<(File, Option<Pending>)> {
     if path == Path::new("-") {
-        return Ok((Sink::Stdout(io::stdout()), None));
+        return Ok((File::from(io::stdout().as_fd().try_clone_to_owned()?), None));
     }
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if target.exists() && !target.is_file() {
-        let file = OpenOptions::new().write(true).open(&target)?;
-        return Ok((Sink::File(file), None));
+        return Ok((OpenOptions::new().write(true).open(&target)?, None));
     }
     let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
     let name = name.to_string_lossy();
@@ -135,7 +114,7 @@ fn opened(path: &Path) -> io::Result<(Sink, Option<Pending>)> {
     let unnamed = unnamed(&target);
     let pending = Pending { unnamed: unnamed.is_some(), target, beside };
     let file = unnamed.map_or_else(|| File::create(&pending.beside), Ok)?;
-    Ok((Sink::File(file), Some(pending)))
+    Ok((file, Some(pending)))
 }
 
 /// A file without a name on the target's disk; `None` where the file system has no such files, or where it could not

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use model::{Counts, Event, Interval, Nanos, Outcome, Plan, TrialKey};
 use report::printable;
 
@@ -51,10 +51,7 @@ impl Progress {
     pub(crate) fn new(printer: Printer, plan: &Plan, done: &[(TrialKey, Outcome)]) -> Self {
         let total = trials_of(plan);
         let trials_done = done.len() as u32;
-        let bar = ProgressBar::with_draw_target(Some(u64::from(total)), target(printer));
-        if let Ok(style) = ProgressStyle::with_template("{prefix:.bold} {wide_msg}") {
-            bar.set_style(style);
-        }
+        let bar = printer.live_line(Some(u64::from(total)));
         bar.set_position(u64::from(trials_done));
         Self {
             printer,
@@ -321,10 +318,6 @@ fn looked(rounds: u32, most: u32, undecided: u32, goes_on: bool) -> String {
 
 fn name_of(trial: &TrialKey) -> String {
     format!("round {} · {}", trial.round, trial.system)
-}
-
-fn target(printer: Printer) -> ProgressDrawTarget {
-    if printer.is_quiet() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
 }
 
 #[cfg(test)]

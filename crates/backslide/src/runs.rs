@@ -104,15 +104,6 @@ pub(crate) fn names(systems: &[&System]) -> String {
     names.join(", ")
 }
 
-/// Every system against `base`, in every metric.
-pub(crate) fn compare_all(
-    data: &RunData,
-    base: Option<&str>,
-    min_effect: Option<f64>,
-) -> Result<Vec<Comparison>> {
-    compare(data, base, Selection::All, min_effect)
-}
-
 /// Every system against `base`, as it was named on the command line, in the metrics of `metrics`.
 pub(crate) fn compare(
     data: &RunData,

@@ -57,19 +57,15 @@ type Listed = (RunSummary, Option<String>);
 fn with_rounds(lab: &Lab) -> Result<Vec<Listed>> {
     let mut runs = Vec::new();
     for summary in lab.store.runs()? {
-        let rounds = rounds_complete(lab, &summary)?;
+        let mut rounds = None;
+        if summary.quarantined > 0 {
+            let journal = lab.store.journal(&summary.info.id)?;
+            let outcomes = journal.iter().map(|(key, outcome)| (key.round, outcome));
+            rounds = report::disturbed_rounds(&summary.info.plan, outcomes);
+        }
         runs.push((summary, rounds));
     }
     Ok(runs)
-}
-
-fn rounds_complete(lab: &Lab, summary: &RunSummary) -> Result<Option<String>> {
-    if summary.quarantined == 0 {
-        return Ok(None);
-    }
-    let journal = lab.store.journal(&summary.info.id)?;
-    let outcomes = journal.iter().map(|(key, outcome)| (key.round, outcome));
-    Ok(report::disturbed_rounds(&summary.info.plan, outcomes))
 }
 
 fn as_table(listed: &[Listed]) -> Table {

@@ -2,7 +2,6 @@
 
 mod json;
 mod steps;
-mod transactions;
 
 use std::path::Path;
 
@@ -50,7 +49,7 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
                 printer.prose(&format!("of it: {parts}"));
             }
             if let Some(spec) = plan.workload.tpcc() {
-                table::print(printer, &transactions::steps(&plan, spec));
+                table::print(printer, &steps::transactions(&plan, spec));
             }
             table::print(printer, &order(&plan, &estimate.parts));
             if args.show_config {

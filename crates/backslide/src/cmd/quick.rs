@@ -1,16 +1,18 @@
-//! `backslide quick` and `backslide init`: a plan of what the command line says, sized to fit a time.
+//! `backslide quick` and `backslide init`: a plan of what the command line says, sized to fit a time; and `backslide
+//! demo`, which compares two SQLite configurations.
 
 use std::mem::discriminant;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use lab::{Builds, Lab};
-use model::{HostShape, Nanos, Plan};
+use lab::{Builds, Lab, Secrets};
+use model::{HostShape, Nanos, Plan, RunData};
 use plan::{Argument, SystemArguments};
+use report::tables::Shown;
 use stats::Selection;
 
-use super::{demo, run};
-use crate::args::{InitArgs, QuickArgs};
+use super::{compare, run};
+use crate::args::{DemoArgs, InitArgs, QuickArgs};
 use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::{input, runs};
@@ -30,6 +32,15 @@ struct Sized {
     time: Nanos,
 }
 
+pub(crate) fn demo(args: &DemoArgs, root: &Path, printer: Printer) -> Result<Exit> {
+    let mut lab = Lab::open(root)?;
+    let builds = Builds::of_user()?;
+    let file = run::of_catalog("demo", &builds)?;
+    let plan = run::expand(&file, &builds, lab.host()?.shape)?;
+    let measured = measure(&mut lab, &plan, Secrets::default(), args.output.as_deref(), printer)?;
+    Ok(measured.err().unwrap_or(Exit::Fine))
+}
+
 /// Measures, prints the verdicts, writes the report.
 pub(crate) fn run(args: &QuickArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let mut lab = Lab::open(root)?;
@@ -45,12 +56,37 @@ pub(crate) fn run(args: &QuickArgs, root: &Path, printer: Printer) -> Result<Exi
     }
     printer.note(&detectable(&lab, &sized.plan)?);
     let output = args.output.as_deref();
-    let data = match demo::measure(&mut lab, &sized.plan, builds.secrets(), output, printer)? {
+    let data = match measure(&mut lab, &sized.plan, builds.secrets(), output, printer)? {
         Ok(data) => data,
         Err(exit) => return Ok(exit),
     };
     // As `compare` does: a cost that rose is told, and decides nothing.
     Ok(Exit::of(runs::compare(&data, None, Selection::Deciding, None)?.iter()))
+}
+
+/// Carries a new plan out, prints its verdicts and writes its report to `output`, otherwise into the lab; what was
+/// measured, or how the run ended where it was not carried to its end.
+fn measure(
+    lab: &mut Lab,
+    plan: &Plan,
+    secrets: Secrets,
+    output: Option<&Path>,
+    printer: Printer,
+) -> Result<Result<RunData, Exit>> {
+    let run = lab.begin(plan, env!("CARGO_PKG_VERSION"))?;
+    let exit = run::carry_out(lab, &run, secrets, printer)?;
+    if exit != Exit::Fine {
+        return Ok(Err(exit));
+    }
+    let data = runs::load(lab, Some(&run.0), runs::EVERYTHING)?;
+    let comparisons = runs::compare(&data, None, Selection::All, None)?;
+    compare::show(lab, &data.info.plan.base, &data, &comparisons, &Shown::default(), printer)?;
+    let output = super::report::destination(lab, &run, output)?;
+    super::report::write(lab, &data, &comparisons, &output, super::report::Form::default())?;
+    printer.result(&format!("\nReport: {}", output.display()));
+    printer
+        .note(&format!("Run {run}; more: `backslide show {run}`, `backslide compare {run} --all`"));
+    Ok(Ok(data))
 }
 
 /// Prints the plan that `quick` would run.

@@ -9,6 +9,7 @@ use export::{RowFormat, RowWriter};
 use lab::Lab;
 use model::{Comparison, RunData, RunId};
 use report::{Input, Report};
+use stats::Selection;
 
 use crate::args::{self, ReportArgs, ReportFormat};
 use crate::charts::{self, Written};
@@ -21,7 +22,7 @@ pub(crate) fn run(args: &ReportArgs, root: &Path, printer: Printer) -> Result<Ex
     let lab = runs::open(root)?;
     let run = runs::choose(&lab, args.run.as_deref())?;
     let data = lab.store.load(&run, runs::EVERYTHING)?;
-    let comparisons = runs::compare_all(&data, args.base.as_deref(), args.min_effect)?;
+    let comparisons = runs::compare(&data, args.base.as_deref(), Selection::All, args.min_effect)?;
     let output = destination(&lab, &run, args.output.as_deref())?;
     let format = format_of(&output, args.format)?;
     let charts = match args.charts.as_deref() {
@@ -59,12 +60,12 @@ fn write_charts(
         return Ok(None);
     }
     let written = charts::write(files, directory)?;
-    if !written.has_png() {
+    if !written.has_png {
         printer.note(charts::NO_PNG);
     }
     printer.note(&format!(
         "{} in {}",
-        report::format::plural(written.count(), "chart"),
+        report::format::plural(written.files.len(), "chart"),
         directory.display()
     ));
     Ok(Some(written))

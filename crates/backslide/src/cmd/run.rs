@@ -10,14 +10,10 @@ use model::{Event, HostShape, Nanos, Outcome, Plan, RunId, TrialKey};
 use plan::{BuildRequest, Catalog, Overrides, PlanFile};
 
 use crate::args::RunArgs;
-use crate::disturbed;
 use crate::exit::Exit;
-use crate::input;
-use crate::installing;
 use crate::printer::Printer;
 use crate::progress::{self, Progress};
-use crate::runs;
-use crate::time_needed;
+use crate::{disturbed, input, runs, time_needed};
 
 pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let (mut lab, run, secrets) = if let Some(resume) = &args.resume {
@@ -123,7 +119,7 @@ pub(crate) fn expand_with(
         return Ok(plan);
     }
     for recipe in &wanted {
-        installing::install(builds, recipe, printer)?;
+        super::install::install(builds, recipe, printer)?;
     }
     expand(file, builds, host)
 }

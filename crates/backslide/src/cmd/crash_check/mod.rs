@@ -67,7 +67,7 @@ pub(crate) fn run(args: &CrashCheckArgs, root: &Path, printer: Printer) -> Resul
     output::print(printer, &outcome, args.format);
     Ok(match outcome.verdict() {
         Verdict::NothingLost | Verdict::LostAsAllowed => Exit::Fine,
-        Verdict::Lost => Exit::Lost,
+        Verdict::Lost => Exit::Regressed,
     })
 }
 
