@@ -27,12 +27,9 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn lab(&self) -> PathBuf {
-        let of_environment = || {
-            let lab = std::env::var_os("BACKSLIDE_LAB").filter(|lab| !lab.is_empty());
-            lab.map(PathBuf::from)
-        };
-        let lab = self.lab.clone().or_else(of_environment);
-        let lab = lab.unwrap_or_else(|| {
+        let of_environment =
+            || std::env::var_os("BACKSLIDE_LAB").filter(|lab| !lab.is_empty()).map(PathBuf::from);
+        let lab = self.lab.clone().or_else(of_environment).unwrap_or_else(|| {
             let from = |variable: &str| {
                 std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
             };
@@ -276,8 +273,7 @@ fn setting(text: &str) -> Result<Setting, String> {
     if name.is_empty() {
         return Err("the option has no name".to_owned());
     }
-    let name = name.to_owned();
-    Ok(Setting { name, value })
+    Ok(Setting { name: name.to_owned(), value })
 }
 
 #[derive(Debug, ClapArgs)]
@@ -352,10 +348,9 @@ impl WithArgs {
 
 /// An effect that is given in per cent, as a fraction.
 fn effect(text: &str) -> Result<f64, String> {
-    let percent = text.trim().trim_end_matches('%').trim_end().parse().ok();
+    let percent: Option<f64> = text.trim().trim_end_matches('%').trim_end().parse().ok();
     let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
-    let percent: f64 = percent.ok_or("expected a percentage from 0 to 100")?;
-    Ok(percent / 100.0)
+    Ok(percent.ok_or("expected a percentage from 0 to 100")? / 100.0)
 }
 
 fn size(text: &str) -> Result<Bytes, String> {

@@ -55,8 +55,7 @@ pub(crate) fn trials(trials: &[TrialRecord]) -> Vec<String> {
     let quarantined: Vec<(String, &str)> = quarantined.collect();
     if quarantined.len() <= ONE_BY_ONE {
         let each = quarantined.iter();
-        let told = each.map(|(name, reason)| format!("\n{name} was quarantined: {reason}"));
-        return told.collect();
+        return each.map(|(name, reason)| format!("\n{name} was quarantined: {reason}")).collect();
     }
     let reasons: Vec<&str> = quarantined.iter().map(|(_, reason)| *reason).collect();
     let mut lines = vec![format!("\n{} trials were quarantined:", quarantined.len())];

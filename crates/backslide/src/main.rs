@@ -53,8 +53,7 @@ fn work() -> ExitCode {
 
 /// Prints help, the version or an error of usage. Help that was not written whole is a failure.
 fn print_instead(instead: &clap::Error) -> ExitCode {
-    let written = instead.print().and_then(|()| io::stdout().flush());
-    match written {
+    match instead.print().and_then(|()| io::stdout().flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Printer::new(false).error(&anyhow!(error).context("cannot write to stdout"));
             Exit::Failed.into()
@@ -93,8 +92,7 @@ fn perform(args: Args) -> ExitCode {
         Verb::Manual(options) => cmd::completions::manual(&options),
     };
     // What ended well and was not written whole did not end well.
-    let result = result.and_then(|exit| printer.check().map(|()| exit));
-    let exit = result.unwrap_or_else(|error| {
+    let exit = result.and_then(|exit| printer.check().map(|()| exit)).unwrap_or_else(|error| {
         printer.error(&error);
         Exit::Failed
     });

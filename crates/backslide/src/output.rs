@@ -108,8 +108,7 @@ fn opened(path: &Path) -> io::Result<(File, Option<Pending>)> {
     if target.exists() && !target.is_file() {
         return Ok((OpenOptions::new().write(true).open(&target)?, None));
     }
-    let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
-    let name = name.to_string_lossy();
+    let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?.to_string_lossy();
     let beside = target.with_file_name(format!(".{name}.{}", std::process::id()));
     let unnamed = unnamed(&target);
     let pending = Pending { unnamed: unnamed.is_some(), target, beside };

@@ -98,12 +98,7 @@ impl Progress {
             }
             Event::IntervalClosed { interval } => self.interval(interval),
             Event::TrialFinished { trial, outcome } => self.trial_finished(trial, outcome),
-            Event::Looked {
-                rounds,
-                most,
-                undecided,
-                goes_on,
-            } => self.say(&looked(*rounds, *most, *undecided, *goes_on)),
+            Event::Looked { rounds, most, undecided, goes_on } => self.say(&looked(*rounds, *most, *undecided, *goes_on)),
             Event::RoundAgain {
                 round,
                 disturbed,
@@ -114,8 +109,7 @@ impl Progress {
             )),
             Event::Warning { text } => self.say(&format!("warning: {text}")),
             Event::StepFinished { record } if record.measured => {
-                let seconds = record.window.as_secs_f64().max(1e-9);
-                let rate = record.subject_count() as f64 / seconds;
+                let rate = record.subject_count() as f64 / record.window.as_secs_f64().max(1e-9);
                 self.last = format!("(after {}: {})", record.step, self.rate(rate));
             }
             Event::ServerReady { .. }
@@ -178,18 +172,18 @@ impl Progress {
             return;
         };
         let took = Nanos::from(begun.elapsed());
-        let (prefix, name) = (self.ended(&number), name_of(trial));
+        let line = format!("{} round {} · {}", self.ended(&number), trial.round, trial.system);
         match outcome {
-            Outcome::Completed => self.say(&format!("{prefix} {name}: done in {took}")),
+            Outcome::Completed => self.say(&format!("{line}: done in {took}")),
             Outcome::Quarantined { reason } => {
-                self.say(&format!("{prefix} {name}: quarantined: {reason}"));
+                self.say(&format!("{line}: quarantined: {reason}"));
                 if !std::mem::replace(&mut self.has_lost, true) {
                     self.say(&disturbed::lost(trial.round, reason, self.reruns));
                 }
             }
             Outcome::Failed { step, reason, .. } => {
                 let at = step.as_ref().map_or(String::new(), |step| format!(" in {step}"));
-                self.say(&format!("{prefix} {name}: FAILED{at}: {reason}"));
+                self.say(&format!("{line}: FAILED{at}: {reason}"));
             }
         }
         self.bar.inc(1);
@@ -279,8 +273,7 @@ const SHORTEST_NAME: usize = 8;
 
 /// The beginning of a name in so many columns; `None` where it would say nothing.
 fn shortened(name: &str, room: usize) -> Option<String> {
-    let kept = room.checked_sub(1)?;
-    let beginning = name.chars().take(kept).collect::<String>();
+    let beginning = name.chars().take(room.checked_sub(1)?).collect::<String>();
     (room >= SHORTEST_NAME).then(|| format!("{beginning}…"))
 }
 
@@ -314,10 +307,6 @@ fn looked(rounds: u32, most: u32, undecided: u32, goes_on: bool) -> String {
         (_, false) => format!("{comparisons} not decided, and no round left"),
     };
     format!("{rounds} of at most {most} rounds: {found}")
-}
-
-fn name_of(trial: &TrialKey) -> String {
-    format!("round {} · {}", trial.round, trial.system)
 }
 
 #[cfg(test)]

@@ -75,8 +75,7 @@ pub(crate) fn meant<'a>(data: &'a RunData, name: &str) -> Vec<&'a System> {
     let all = &data.info.plan.systems;
     let may_be = |system: &&System| !system.control || system.name == name;
     let mut by_way = ways.iter().map(|way| -> Vec<&System> {
-        let meant = all.iter().filter(may_be);
-        meant.filter(|system| way(system)).collect()
+        all.iter().filter(may_be).filter(|system| way(system)).collect()
     });
     by_way.find(|meant| !meant.is_empty()).unwrap_or_default()
 }

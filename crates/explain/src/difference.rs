@@ -186,8 +186,7 @@ impl<'a> Pair<'a> {
     ) -> Option<Difference> {
         let canonical = |facts, named: Option<Named<'_>>| {
             let named = named?;
-            let values = Values::of(self.rules, facts);
-            Some(values.canonical(named.name, &named.reading.value))
+            Some(Values::of(self.rules, facts).canonical(named.name, &named.reading.value))
         };
         if canonical(self.a, a) == canonical(self.b, b) {
             return None;
@@ -283,8 +282,7 @@ fn is_purpose(asked: &(Option<Asked>, Option<Asked>)) -> bool {
 /// The place and the name of the group that has `name`.
 fn group(rules: &VariableRules, name: &str) -> (usize, String) {
     let groups = &rules.groups;
-    let found = groups.iter().enumerate().find(|(_, group)| any_fits(&group.patterns, name));
-    match found {
+    match groups.iter().enumerate().find(|(_, group)| any_fits(&group.patterns, name)) {
         Some((place, group)) => (place, group.name.clone()),
         None => (groups.len(), OTHER.to_owned()),
     }

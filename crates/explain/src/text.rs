@@ -110,8 +110,7 @@ impl Page {
             return;
         }
         self.text("");
-        let title = "These settings differ and affect fairness".to_owned();
-        self.lines.push(TextLine::Heading(title));
+        self.lines.push(TextLine::Heading("These settings differ and affect fairness".to_owned()));
         for warning in warnings {
             self.text(format!("{:INDENT$}{}", "", warning.condition));
             for (place, system) in [("A", &explanation.a), ("B", &explanation.b)] {
@@ -284,8 +283,7 @@ fn wrapped(text: &str, width: usize, indent: usize) -> Vec<String> {
         line.push_str(&word);
     }
     lines.push(line);
-    let indented = lines.into_iter().map(|line| format!("{:indent$}{line}", ""));
-    indented.collect()
+    lines.into_iter().map(|line| format!("{:indent$}{line}", "")).collect()
 }
 
 fn pieces(word: &str, room: usize) -> Vec<String> {

@@ -64,8 +64,7 @@ fn warning(condition: Condition, all: &[&SystemStand<'_>]) -> Option<Warning> {
         if let Some((_, side)) = sides.iter_mut().find(|(key, _)| *key == stand.key) {
             side.systems.push(system);
         } else {
-            let side = Side { holds: stand.text.clone(), systems: vec![system] };
-            sides.push((&stand.key, side));
+            sides.push((&stand.key, Side { holds: stand.text.clone(), systems: vec![system] }));
         }
     }
     (sides.len() > 1).then(|| Warning {

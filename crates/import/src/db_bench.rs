@@ -50,8 +50,7 @@ pub(crate) fn rows(
 /// The system, as the greeting names it: `rocksdb-8.0.0` of `RocksDB:    version 8.0.0`.
 pub(crate) fn system(file: &File) -> Option<String> {
     let version = file.lines().find_map(|line| {
-        let rest = line.text.trim().strip_prefix("RocksDB:")?;
-        rest.trim().strip_prefix("version ")
+        line.text.trim().strip_prefix("RocksDB:")?.trim().strip_prefix("version ")
     });
     version.map(|version| format!("{PRODUCT}-{}", version.trim()))
 }
@@ -66,13 +65,10 @@ fn result(line: FileLine<'_>, system: &str, clients: u32) -> Result<ImportedStep
     let (rate, rest) = rest.split_once(" ops/sec").unwrap_or_default();
     let mut row = row(line, system, name.trim(), clients);
     row.put("rate", Unit::OpsPerSecond, line.number("ops/sec", rate)?);
-    let micros = line.number("micros/op", micros)?;
-    row.put("service.operation.mean", Unit::Micros, micros);
+    row.put("service.operation.mean", Unit::Micros, line.number("micros/op", micros)?);
     let bytes = rest.split_once(" MB/s").map(|(before, _)| before);
-    let bytes = bytes.and_then(|before| before.rsplit(';').next());
-    if let Some(megabytes) = bytes {
-        let rate = line.number("MB/s", megabytes)?;
-        row.put("compat.mb_sec", Unit::MbPerSecond, rate);
+    if let Some(megabytes) = bytes.and_then(|before| before.rsplit(';').next()) {
+        row.put("compat.mb_sec", Unit::MbPerSecond, line.number("MB/s", megabytes)?);
     }
     Ok(row)
 }
@@ -95,8 +91,7 @@ fn histogram(
     for (name, what, value) in labelled(text, &LABELS) {
         let id = format!("service.{operation}.{what}");
         if row.value(&id).is_none() {
-            let micros = line.number(name, value)?;
-            row.put_at(line.number, &id, Unit::Micros, micros);
+            row.put_at(line.number, &id, Unit::Micros, line.number(name, value)?);
         }
     }
     Ok(())

@@ -26,8 +26,7 @@ pub(crate) fn rows(
             ));
         } else if let Some(result) = text.strip_prefix(RESULT) {
             let clients = log.users.take();
-            let clients = options.clients_or(clients, line)?;
-            rows.push(row(line, system, clients, result)?);
+            rows.push(row(line, system, options.clients_or(clients, line)?, result)?);
             log.procedure = None;
         } else {
             log.read(line, text)?;

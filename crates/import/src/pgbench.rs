@@ -98,8 +98,7 @@ impl<'a> PgbenchOutput<'a> {
         } else if let Some(clients) = after("number of clients:") {
             self.clients = Some(line.count("clients", clients)?);
         } else if let Some(duration) = after("duration:") {
-            let seconds = line.whole("duration", duration.trim_end_matches(" s"))?;
-            self.seconds = seconds.min(LONGEST);
+            self.seconds = line.whole("duration", duration.trim_end_matches(" s"))?.min(LONGEST);
         } else if let Some(count) = after("number of transactions actually processed:") {
             // With `-t` it is `4000/4000`.
             let count = count.split('/').next().unwrap_or_default();

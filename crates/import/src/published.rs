@@ -79,8 +79,7 @@ fn insert_rounds(
     for source in sources {
         for file in &source.files {
             for table in insert_tables(source.kind, file)? {
-                let clients = source.options(options).clients(file.end())?;
-                add(all.entry(clients).or_default(), &table);
+                add(all.entry(source.options(options).clients(file.end())?).or_default(), &table);
             }
         }
     }

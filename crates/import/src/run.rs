@@ -50,8 +50,7 @@ pub fn run(
     place_of_source(about).check_name(&about.name)?;
     let first = rows.first().ok_or_else(|| place_of_source(about).wrong("nothing to import"))?;
     let rounds = rounds(rows)?;
-    let named = about.base.as_deref().unwrap_or(&first.system);
-    let mut systems = systems(rows, named, options)?;
+    let mut systems = systems(rows, about.base.as_deref().unwrap_or(&first.system), options)?;
     if about.by_version {
         // Zero stands for a version that is not known: no good base.
         systems.sort_by_cached_key(|system| {

@@ -83,11 +83,9 @@ fn published(name: &str) -> Option<Said> {
 /// What may follow the digits of a version, and the rest: `beta1` of a test release; another build of the same version,
 /// `v2`, says nothing of the version.
 fn stage(after: &str) -> (&str, &str) {
-    let stages = ["beta", "rc", "alpha", "v"];
-    let found = stages.into_iter().find_map(|word| {
+    let found = ["beta", "rc", "alpha", "v"].into_iter().find_map(|word| {
         let digits = after.strip_prefix(word)?;
-        let end = digits.find(|c: char| !c.is_ascii_digit());
-        let end = end.unwrap_or(digits.len());
+        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
         (end > 0).then_some((word, word.len() + end))
     });
     match found {

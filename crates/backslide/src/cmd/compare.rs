@@ -32,8 +32,8 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
     let is_asked = |one: &&Comparison| steps.asks_for(&selection, one.ordinal, &one.metric);
     let comparisons: Vec<Comparison> = all.iter().filter(is_asked).cloned().collect();
     let plan = &data.info.plan;
-    let judged = comparisons.iter().filter(|one| !plan.is_control(&one.system));
-    let judged: Vec<&Comparison> = judged.collect();
+    let judged: Vec<&Comparison> =
+        comparisons.iter().filter(|one| !plan.is_control(&one.system)).collect();
     let base = base.unwrap_or(&plan.base);
     let missing = unmeasured::of(&data, &selection);
     if args.format == CompareFormat::Text {
@@ -44,7 +44,9 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
             return Ok(Exit::Inconclusive);
         }
         let is_usual = selection == Selection::Deciding;
-        let decided_only = !args.all && hides_some(&judged);
+        let has_changes = judged.iter().any(|one| has_changed(&one.verdict));
+        // All rows where nothing certainly differs, unless they are too many.
+        let decided_only = !args.all && (has_changes || judged.len() > MOST_UNDECIDED);
         let shown = Shown { system: None, all_metrics: !is_usual, decided_only };
         show(&lab, base, &data, if is_usual { &all } else { &comparisons }, &shown, printer)?;
     } else {
@@ -88,11 +90,6 @@ fn compared(format: CompareFormat, selection: &Selection) -> Selection {
 
 /// Rows that are listed where nothing is decided: a screen of them.
 const MOST_UNDECIDED: usize = 50;
-
-/// Are only the rows listed in which something certainly differs? All where there is none, unless they are too many.
-fn hides_some(judged: &[&Comparison]) -> bool {
-    judged.len() > MOST_UNDECIDED || judged.iter().any(|one| has_changed(&one.verdict))
-}
 
 /// What `--metric` asks for.
 fn selection(metrics: &[String]) -> Selection {
@@ -231,21 +228,16 @@ const fn is_decided(comparison: &Comparison) -> bool {
 
 /// Says why no system can be judged.
 fn nothing_to_judge(data: &RunData, format: CompareFormat, printer: Printer) -> Exit {
-    say(&why_nothing(data), format, printer);
-    let mut trials = data.trials.iter();
-    if trials.any(|trial| trial.outcome.is_failed()) {
-        Exit::TrialFailed
-    } else {
-        Exit::Inconclusive
-    }
-}
-
-/// Says something of the whole: to people among the results, to programs beside them.
-fn say(text: &str, format: CompareFormat, printer: Printer) {
+    // To people among the results, to programs beside them.
     match format {
-        CompareFormat::Text => printer.prose(text),
-        CompareFormat::Json | CompareFormat::Junit | CompareFormat::Markdown => printer.note(text),
+        CompareFormat::Text => printer.prose(&why_nothing(data)),
+        CompareFormat::Json | CompareFormat::Junit | CompareFormat::Markdown => {
+            printer.note(&why_nothing(data));
+        }
     }
+    let mut trials = data.trials.iter();
+    let has_failed = trials.any(|trial| trial.outcome.is_failed());
+    if has_failed { Exit::TrialFailed } else { Exit::Inconclusive }
 }
 
 /// Why no round has the base and another system that is judged.
@@ -269,10 +261,7 @@ fn why_nothing(data: &RunData) -> String {
 
 /// Is there a round that the base completed, and another system that is no control?
 fn has_a_pair(data: &RunData, base: &str) -> bool {
-    let completed = || {
-        let trials = data.trials.iter();
-        trials.filter(|trial| trial.outcome.is_completed())
-    };
+    let completed = || data.trials.iter().filter(|trial| trial.outcome.is_completed());
     let of_base = completed().filter(|trial| trial.system == base);
     let of_base: BTreeSet<u32> = of_base.map(|trial| trial.round).collect();
     completed().any(|trial| {

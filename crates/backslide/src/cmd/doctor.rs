@@ -25,8 +25,7 @@ use crate::wrap;
 const NOISE: Duration = Duration::from_secs(3);
 
 pub(crate) fn run(args: &DoctorArgs, root: &Path, printer: Printer) -> Result<Exit> {
-    let limits = Catalog::embedded()?.noise();
-    let limits = limits.context("the catalog has no limits of noise")?;
+    let limits = Catalog::embedded()?.noise().context("the catalog has no limits of noise")?;
     printer.note("looking at this host for about five seconds …");
     let mut findings = probes::examine(root);
     let (varied, beside) = lab::watch_beside(&limits, || probes::noise(NOISE));

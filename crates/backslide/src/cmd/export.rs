@@ -167,8 +167,7 @@ impl Source<'_> {
             all.family(clock)?;
             self.store.each_histogram(self.run, |place, histogram| -> Result<()> {
                 if Clock::of(histogram.is_response) == clock {
-                    let time = self.time(place.trial.round, place.trial.position);
-                    all.add(place, &histogram, time)?;
+                    all.add(place, &histogram, self.time(place.trial.round, place.trial.position))?;
                 }
                 Ok(())
             })?;

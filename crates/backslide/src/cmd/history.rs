@@ -59,8 +59,7 @@ fn load(lab: &Lab, args: &HistoryArgs, printer: Printer) -> Result<Vec<RunData>>
     for twice in once_each(&mut wanted) {
         printer.note(&format!("{twice} is named twice: counted once"));
     }
-    let loaded = wanted.iter().map(|run| lab.store.load(run, runs::NUMBERS));
-    Ok(loaded.collect::<Result<_, _>>()?)
+    Ok(wanted.iter().map(|run| lab.store.load(run, runs::NUMBERS)).collect::<Result<_, _>>()?)
 }
 
 fn of_label(lab: &Lab, label: &str) -> Result<Vec<RunId>> {

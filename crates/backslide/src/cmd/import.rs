@@ -95,8 +95,7 @@ pub(crate) fn run(args: &ImportArgs, root: &Path, printer: Printer) -> Result<Ex
         by_version: found.is_searched,
     };
     let mut imported = ::import::run(&rows, &about, &options)?;
-    let digests = provenance(sources);
-    imported.plan.source.push_str(&digests);
+    imported.plan.source.push_str(&provenance(sources));
     let tables = match options.mode {
         Mode::Compat => published(sources, &rows, &options)?,
         Mode::Exact => String::new(),
@@ -133,8 +132,7 @@ fn what_next(run: &RunId, rows: &[ImportedStep]) -> String {
 fn keep(lab: &mut Lab, imported: &ImportedRun) -> Result<RunId> {
     let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let (plan, host) = (&imported.plan, &imported.host);
-    let trials = imported.trials.iter();
-    let trials = trials.map(|trial| (&trial.key, trial.steps.as_slice()));
+    let trials = imported.trials.iter().map(|trial| (&trial.key, trial.steps.as_slice()));
     let version = env!("CARGO_PKG_VERSION");
     Ok(lab.store.keep_whole(plan, host, version, &now, trials)?)
 }

@@ -194,8 +194,7 @@ fn planned(
         let origin = Path::new("quick");
         let file = run::with_cpus(input::with_workload_file(plan::read(&text, "quick")?, origin)?);
         let plan = run::expand(&file, builds, host)?;
-        let needs = plan::estimate(&plan);
-        Ok(Sized { text, plan, time: needs.time })
+        Ok(Sized { text, time: plan::estimate(&plan).time, plan })
     };
     let mut head = head.to_owned();
     let mut sized = made(&head, FIRST_LOOK)?;

@@ -116,8 +116,7 @@ fn format_of(output: &Path, asked: Option<ReportFormat>) -> Result<ReportFormat>
 
 /// One measurement a line: the same as `export`.
 fn csv(data: &RunData, out: &mut Output) -> Result<()> {
-    let columns = measurements::COLUMNS;
-    let mut rows = RowWriter::begin(RowFormat::Csv, "measurements", columns, out)?;
+    let mut rows = RowWriter::begin(RowFormat::Csv, "measurements", measurements::COLUMNS, out)?;
     for cell in &data.cells {
         rows.row(&measurements::row(&data.info.id, cell))?;
     }

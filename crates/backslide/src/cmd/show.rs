@@ -71,8 +71,7 @@ fn tables(lab: &Lab, data: &RunData, printer: Printer) -> Result<()> {
     for throughput in report.throughput() {
         table::print(printer, &throughput);
     }
-    let arrivals = [report.open_loop(), report.tried()];
-    for one in arrivals.into_iter().flatten() {
+    for one in [report.open_loop(), report.tried()].into_iter().flatten() {
         table::print(printer, &one);
     }
     for line in report.unsustained() {

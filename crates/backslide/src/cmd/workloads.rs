@@ -38,8 +38,7 @@ fn named(catalog: &Catalog, name: &str) -> Result<WorkloadListing> {
     if !plan::is_workload_path(name) {
         return Ok(catalog.workload(name)?);
     }
-    let text = input::text_of(Path::new(name))?;
-    Ok(plan::read_workload(&text, name)?)
+    Ok(plan::read_workload(&input::text_of(Path::new(name))?, name)?)
 }
 
 fn only(listing: &WorkloadListing, name: &str) -> Result<SqlStep> {

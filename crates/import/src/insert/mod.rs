@@ -189,8 +189,7 @@ pub(crate) fn rows_of_table(
     for table in &tables {
         for line in table.lines.iter().flatten() {
             if seen.insert((&table.step, &line.tag, &line.fields)) {
-                let system = without_size(&line.tag);
-                rows.push(row(file, system, &table.step, line, options)?);
+                rows.push(row(file, without_size(&line.tag), &table.step, line, options)?);
             }
         }
     }
@@ -199,8 +198,7 @@ pub(crate) fn rows_of_table(
 
 /// Rows per second that the writers were asked for in a query step: the number in its name.
 pub(crate) fn rate_of_step(step: &str) -> Option<u64> {
-    let rest = step.strip_prefix('q')?;
-    let rest = rest.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let rest = step.strip_prefix('q')?.trim_start_matches(|c: char| c.is_ascii_alphabetic());
     rest.split('.').next()?.parse().ok().filter(|rate| *rate < 1_000_000_000)
 }
 
@@ -289,8 +287,7 @@ fn put_sizes(row: &mut ImportedStep, line: &StepLine) {
     let number = |name: &str| line.number(name);
     let id = format!("service.{}.max", row.subject.kind);
     row.put_some(&id, Unit::Micros, number("maxop").map(|seconds| seconds * 1e6));
-    let sizes = [("size.data", "dbgb1"), ("size.total", "dbgb2"), ("server.rss", "rss")];
-    for (id, column) in sizes {
+    for (id, column) in [("size.data", "dbgb1"), ("size.total", "dbgb2"), ("server.rss", "rss")] {
         // A size of zero was not measured.
         row.put_some(id, Unit::Gib, number(column).filter(|size| *size > 0.0));
     }

@@ -89,8 +89,7 @@ pub(crate) fn directory(
     // One file that says how many CPUs there are says it for those of this system that do not.
     let mut outputs = tests.values().filter_map(|parts| parts.output);
     let cpus = outputs.find_map(|file| Output::parse(file).ok()?.cpus);
-    let rows = tests.iter();
-    rows.map(|(name, parts)| of_test(system, name, parts, cpus.as_ref(), options)).collect()
+    tests.iter().map(|(name, parts)| of_test(system, name, parts, cpus.as_ref(), options)).collect()
 }
 
 /// What sysbench printed, on its own. The step is named after the script where the file has its name.
@@ -106,8 +105,7 @@ pub(crate) fn single(
     let mut row = ImportedStep::new(file.end(), system, test, clients);
     row.cpus.clone_from(&output.cpus);
     row.scale.clone_from(&output.scale);
-    let group = script.map_or("", group_of_script);
-    group.clone_into(&mut row.group);
+    script.map_or("", group_of_script).clone_into(&mut row.group);
     Rate::of(&output, clients, file.end(), options.mode)?.put(&mut row);
     put_output(&mut row, &output);
     Ok(row)
@@ -130,16 +128,14 @@ fn of_test(
     cpus: Option<&Stated<u32>>,
     options: &Options,
 ) -> Result<ImportedStep, ImportError> {
-    let first = parts.output.or(parts.met).or(parts.vm).or(parts.io);
-    let at = first.map_or(NOWHERE, File::end);
+    let at = parts.output.or(parts.met).or(parts.vm).or(parts.io).map_or(NOWHERE, File::end);
     let output = parts.output.map(Output::parse).transpose()?;
     let threads = output.as_ref().and_then(|output| output.threads);
     let clients = name.clients.or(threads);
     let clients = options.clients_or(clients, at)?;
     let mut row = ImportedStep::new(at, system, &name.test, clients);
     group_of(&name.test).clone_into(&mut row.group);
-    let own = output.as_ref().and_then(|output| output.cpus.as_ref());
-    row.cpus = own.or(cpus).cloned();
+    row.cpus = output.as_ref().and_then(|output| output.cpus.as_ref()).or(cpus).cloned();
     row.scale = output.as_ref().and_then(|output| output.scale.clone());
     let met = parts.met.map(Met::parse).transpose()?;
     let rate = match (&output, &met) {

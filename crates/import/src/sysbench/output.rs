@@ -187,12 +187,10 @@ impl Before {
             } else if let Some(text) = option.strip_prefix("--tables=") {
                 tables = text.parse::<u32>().ok().filter(|tables| *tables > 0);
             } else if let Some(script) = word.strip_suffix(".lua") {
-                let name = script.rsplit('/').next().unwrap_or(script);
-                self.script = Some(name.to_owned());
+                self.script = Some(script.rsplit('/').next().unwrap_or(script).to_owned());
             }
         }
-        let scale = tables.zip(rows);
-        let scale = scale.map(|(tables, rows)| Scale::Tables { tables, rows });
+        let scale = tables.zip(rows).map(|(tables, rows)| Scale::Tables { tables, rows });
         self.scale = scale.map(|scale| Stated::at(line, scale));
     }
 }

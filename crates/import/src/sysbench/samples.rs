@@ -104,8 +104,7 @@ pub fn disk(file: &File, device: Option<&str>, mode: Mode) -> Result<Disk, Impor
         if is_meant {
             samples += 1;
             for ((sum, place), name) in sums.iter_mut().zip(places).zip(NAMES) {
-                let field = fields.get(place).copied().unwrap_or_default();
-                *sum += line.number(name, field)?;
+                *sum += line.number(name, fields.get(place).copied().unwrap_or_default())?;
             }
         }
     }

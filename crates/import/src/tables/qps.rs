@@ -88,8 +88,7 @@ fn blocks(file: &File, options: &Options) -> Result<Vec<ImportedStep>, ImportErr
             rows.push(row);
         }
     }
-    let named = file.name();
-    if named.contains("qps.rel") {
+    if file.name().contains("qps.rel") {
         let what = "ratios to a system that it does not name; import the rates that they were made of (o.qps.abs)";
         return Err(file.end().wrong(what));
     }

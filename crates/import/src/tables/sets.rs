@@ -16,8 +16,7 @@ pub(crate) struct Set {
 /// The sets by their number of clients, and by their rounds.
 pub(crate) fn sets(rows: &[ImportedStep]) -> Result<Vec<Set>, ImportError> {
     let is_load = |row: &ImportedStep| group_of(&row.test).is_empty();
-    let tests = rows.iter().filter(|row| !is_load(row));
-    let fewest = tests.map(|row| row.clients).min();
+    let fewest = rows.iter().filter(|row| !is_load(row)).map(|row| row.clients).min();
     let mut sets: BTreeMap<(u32, u32), Vec<ImportedStep>> = BTreeMap::new();
     for (row, round) in rows.iter().zip(crate::run::rounds(rows)?) {
         // No name says with how many clients it was loaded: the load stands with the fewest.

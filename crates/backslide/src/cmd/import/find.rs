@@ -141,8 +141,7 @@ impl SourcesFound {
         if !raw.is_empty() {
             let files = raw.into_iter().map(|path| self.read(path));
             let files: Result<Vec<File>> = files.collect();
-            let source = named.source(FileKind::SysbenchDirectory, directory, files?);
-            self.sources.push(source);
+            self.sources.push(named.source(FileKind::SysbenchDirectory, directory, files?));
             return Ok(());
         }
         self.is_searched = true;
@@ -229,8 +228,7 @@ fn is_raw_output(path: &Path) -> bool {
 
 /// The last part of a path; [`entries`] has looked at it.
 fn name(path: &Path) -> &str {
-    let name = path.file_name().and_then(|name| name.to_str());
-    name.unwrap_or_default()
+    path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
 /// What a directory holds, by name, without what is hidden.
