@@ -194,8 +194,8 @@ impl Progress {
     fn ended(&self, number: &str) -> String {
         // What is run in slices ends together.
         let ended = self.done + self.under_way.len() as u32;
-        let all = self.of.saturating_sub(self.done_before);
-        let left = left_after(self.begun.elapsed(), ended, all);
+        let left =
+            left_after(self.begun.elapsed(), ended, self.of.saturating_sub(self.done_before));
         if !self.bar.is_hidden() || left.is_zero() {
             return format!("[{number}]");
         }

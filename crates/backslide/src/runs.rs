@@ -83,9 +83,7 @@ pub(crate) fn meant<'a>(data: &'a RunData, name: &str) -> Vec<&'a System> {
 /// The base that was asked for, by its whole name: what [`meant`] finds, else the only system whose name
 /// begins so. A name that no system has is left as it is, for the comparison to say so.
 pub(crate) fn base<'a>(data: &'a RunData, named: Option<&'a str>) -> Result<Option<&'a str>> {
-    let Some(name) = named else {
-        return Ok(None);
-    };
+    let Some(name) = named else { return Ok(None) };
     let mut systems = meant(data, name);
     if systems.is_empty() {
         let all = data.info.plan.systems.iter();

@@ -12,16 +12,14 @@ mod facts;
 mod overview;
 mod stand;
 mod text;
-mod unequal;
 mod value;
 
 pub use difference::{Difference, Explanation, NOTHING, Reason, SetBy, explain};
 pub use facts::{Facts, Reading};
 pub use model::Condition;
 pub use overview::{Names, Overview, VariableRow, overview};
-pub use stand::{Durability, Stand, conditions, durability};
+pub use stand::{Durability, Side, Stand, Warning, conditions, durability, unequal};
 pub use text::{TextLine, text};
-pub use unequal::{Side, Warning, unequal};
 
 /// What the catalog knows of the variables of a Dbms, for tests.
 #[cfg(test)]

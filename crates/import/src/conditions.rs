@@ -12,9 +12,7 @@ use crate::{ImportError, ImportedStep, Scale, Stated};
 /// The CPUs of the host, where files state them, otherwise the given ones. A run is of one host: all must state the same.
 pub(crate) fn cpus(rows: &[ImportedStep], given: Option<u32>) -> Result<Option<u32>, ImportError> {
     let mut stated = rows.iter().filter_map(|row| row.cpus.as_ref());
-    let Some(first) = stated.next() else {
-        return Ok(given);
-    };
+    let Some(first) = stated.next() else { return Ok(given) };
     let known = first.value;
     if let Some(given) = given.filter(|given| *given != known) {
         let what = format!("{known} CPUs here, and --cpus says {given}: leave --cpus out");
@@ -38,9 +36,7 @@ pub(crate) fn scales(rows: &[ImportedStep]) -> Result<Vec<(&str, Scale)>, Import
     let mut known: HashMap<&str, &Stated<Scale>> = HashMap::new();
     let mut scales = Vec::new();
     for row in rows {
-        let Some(scale) = &row.scale else {
-            continue;
-        };
+        let Some(scale) = &row.scale else { continue };
         match known.entry(&row.test) {
             Entry::Vacant(place) => {
                 place.insert(scale);

@@ -125,9 +125,7 @@ fn split(line: FileLine<'_>) -> Result<Vec<String>, ImportError> {
     let mut rest = line.text.chars().peekable();
     let mut quoted = false;
     while let Some(c) = rest.next() {
-        let Some(field) = fields.last_mut() else {
-            break;
-        };
+        let Some(field) = fields.last_mut() else { break };
         match c {
             '"' if quoted && rest.peek() == Some(&'"') => {
                 rest.next();

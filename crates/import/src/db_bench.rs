@@ -5,7 +5,9 @@ use model::Unit;
 use crate::file::{FileLine, labelled};
 use crate::{File, ImportError, ImportedStep, Options};
 
-const KIND: &str = "operation";
+/// The labels below `Microseconds per read:`, which `--histogram` prints, and their metrics.
+const LABELS: [(&str, &str); 4] =
+    [("Max:", "max"), ("P50:", "p50"), ("P99:", "p99"), ("P99.9:", "p999")];
 /// Between the name of a benchmark and its result.
 const RESULT: &str = " micros/op ";
 /// What the version in the greeting or in the table becomes the name of a system with.
@@ -27,7 +29,8 @@ pub(crate) fn rows(
     let mut operation: Option<&str> = None;
     for line in file.lines() {
         let text = line.text.trim();
-        if let Some(count) = option(text, "--threads=") {
+        let mut words = text.split_whitespace();
+        if let Some(count) = words.find_map(|word| word.strip_prefix("--threads=")) {
             threads = Some(line.count("threads", count)?);
         }
         if is_result(text) && !text.contains('[') {
@@ -37,7 +40,12 @@ pub(crate) fn rows(
         } else if let Some(name) = text.strip_prefix("Microseconds per ") {
             operation = Some(name.trim_end_matches(':'));
         } else if let (Some(operation), Some(row)) = (operation, rows.last_mut()) {
-            histogram(line, text, operation, row)?;
+            for (name, what, value) in labelled(text, &LABELS) {
+                let id = format!("service.{operation}.{what}");
+                if row.value(&id).is_none() {
+                    row.put_at(line.number, &id, Unit::Micros, line.number(name, value)?);
+                }
+            }
         }
     }
     if rows.is_empty() {
@@ -53,10 +61,6 @@ pub(crate) fn system(file: &File) -> Option<String> {
         line.text.trim().strip_prefix("RocksDB:")?.trim().strip_prefix("version ")
     });
     version.map(|version| format!("{PRODUCT}-{}", version.trim()))
-}
-
-fn option<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    text.split_whitespace().find_map(|word| word.strip_prefix(name))
 }
 
 fn result(line: FileLine<'_>, system: &str, clients: u32) -> Result<ImportedStep, ImportError> {
@@ -75,26 +79,8 @@ fn result(line: FileLine<'_>, system: &str, clients: u32) -> Result<ImportedStep
 
 fn row(line: FileLine<'_>, system: &str, test: &str, clients: u32) -> ImportedStep {
     let mut row = ImportedStep::new(line, system, test, clients);
-    KIND.clone_into(&mut row.subject.kind);
+    "operation".clone_into(&mut row.subject.kind);
     row
-}
-
-/// The lines below `Microseconds per read:`, which `--histogram` prints.
-fn histogram(
-    line: FileLine<'_>,
-    text: &str,
-    operation: &str,
-    row: &mut ImportedStep,
-) -> Result<(), ImportError> {
-    const LABELS: [(&str, &str); 4] =
-        [("Max:", "max"), ("P50:", "p50"), ("P99:", "p99"), ("P99.9:", "p999")];
-    for (name, what, value) in labelled(text, &LABELS) {
-        let id = format!("service.{operation}.{what}");
-        if row.value(&id).is_none() {
-            row.put_at(line.number, &id, Unit::Micros, line.number(name, value)?);
-        }
-    }
-    Ok(())
 }
 
 /// What becomes of the columns of `report.tsv`; the rest says how the LSM tree did, or repeats these.

@@ -24,9 +24,7 @@ pub fn differences(exact: &[ImportedStep], compat: &[ImportedStep]) -> Vec<Diffe
     let mut all: BTreeMap<&str, Difference> = BTreeMap::new();
     for (row, place) in exact.iter().zip(places(exact)) {
         let counts_the_same = |other: &&&ImportedStep| other.subject.counts == row.subject.counts;
-        let Some(other) = of_compat.get(&place).filter(counts_the_same) else {
-            continue;
-        };
+        let Some(other) = of_compat.get(&place).filter(counts_the_same) else { continue };
         for ours in &row.measurements {
             let metric = ours.metric.0.as_str();
             let mut theirs = other.measurements.iter();

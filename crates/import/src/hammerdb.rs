@@ -105,9 +105,7 @@ impl Log {
             }
             return Ok(());
         }
-        let Some(kind) = self.procedure.filter(|_| self.is_summary) else {
-            return Ok(());
-        };
+        let Some(kind) = self.procedure.filter(|_| self.is_summary) else { return Ok(()) };
         for (name, what, value) in labelled(text, &LABELS) {
             let millis = value
                 .strip_suffix("ms")

@@ -1,6 +1,6 @@
-//! What a file is.
+//! What a file is, and what is read as one: a file, or the files of a directory.
 
-use crate::{File, db_bench, hammerdb};
+use crate::{File, Options, db_bench, hammerdb, insert, tables};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
@@ -110,6 +110,46 @@ fn by_text(file: &File) -> Option<FileKind> {
 /// Is it the line with which a program tells its version: `sysbench 1.0.20 (…)`, `pgbench (18.1)`?
 fn is_greeting(text: &str, program: &str) -> bool {
     text.strip_prefix(program).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    pub kind: FileKind,
+    /// The system that it is about, where it was said; else the name of the file or directory says it. Of a table of
+    /// rates the systems of its columns, with commas between them.
+    pub system: Option<String>,
+    /// The clients of it, where they were said of it alone; several for a file with a column for each.
+    pub clients: Vec<u32>,
+    pub origin: String,
+    /// The files; one, but for a directory.
+    pub files: Vec<File>,
+}
+
+impl Source {
+    /// The system: as given, otherwise by the name of the file or directory.
+    pub fn system(&self) -> String {
+        let name = File::name_of(&self.origin);
+        let named = if self.kind == FileKind::SysbenchDirectory {
+            tables::system_of_directory(name)
+        } else if self.kind == FileKind::InsertLines {
+            insert::system_of_file(name)
+        } else {
+            let mut ends = [".txt", ".log", ".out"].iter();
+            ends.find_map(|end| name.strip_suffix(end)).unwrap_or(name)
+        };
+        self.system.as_deref().unwrap_or(named).to_owned()
+    }
+
+    /// The options for it: clients that were said of it alone or that its path states are those of its files.
+    pub(crate) fn options(&self, options: &Options) -> Options {
+        let mut own = options.clone();
+        if !self.clients.is_empty() {
+            own.clients.clone_from(&self.clients);
+        } else if let Some(clients) = File::clients_of_path(&self.origin) {
+            own.clients = vec![clients];
+        }
+        own
+    }
 }
 
 #[cfg(test)]

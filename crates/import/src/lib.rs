@@ -25,16 +25,14 @@ mod read;
 pub mod round;
 mod row;
 mod run;
-mod source;
 pub mod sysbench;
 mod system;
 pub mod tables;
 
 pub use difference::{Difference, differences};
 pub use file::{File, ImportError};
-pub use kind::FileKind;
+pub use kind::{FileKind, Source};
 pub use published::published;
 pub use read::{read, read_all};
 pub use row::{ImportedStep, Mode, Options, Scale, Stated};
 pub use run::{About, ImportedRun, ImportedTrial, run};
-pub use source::Source;

@@ -82,14 +82,13 @@ fn check_names(row: &ImportedStep) -> Result<(), ImportError> {
 
 /// Absurd files have numbers that are fine by themselves and overflow in a product.
 fn check_finite(row: &ImportedStep) -> Result<(), ImportError> {
-    let mut all = row.measurements.iter();
-    let Some(absurd) = all.find(|m| !m.value.is_finite()) else {
-        return Ok(());
-    };
-    let (metric, test) = (&absurd.metric, &row.test);
-    Err(row.place().wrong(format!(
-        "{metric} of {test} is not a finite number: some number is absurdly large or small"
-    )))
+    match row.measurements.iter().find(|measured| !measured.value.is_finite()) {
+        None => Ok(()),
+        Some(absurd) => Err(row.place().wrong(format!(
+            "{} of {} is not a finite number: some number is absurdly large or small",
+            absurd.metric, row.test
+        ))),
+    }
 }
 
 /// The rows of each file, one after the other.

@@ -7,7 +7,7 @@ use model::{Counts, Dbms, Measurement, MetricId, Nanos, Note, Subject, Unit};
 use crate::file::{FileLine, ImportError};
 
 /// One step of one system in one round.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportedStep {
     pub origin: String,
     pub line: usize,
@@ -40,20 +40,10 @@ impl ImportedStep {
             origin: at.origin.to_owned(),
             line: at.number,
             system: system.to_owned(),
-            dbms: None,
             test: test.to_owned(),
-            group: String::new(),
             clients,
-            round: None,
             subject: Subject { kind: "query".to_owned(), counts: Counts::Operations },
-            cpus: None,
-            scale: None,
-            window: Nanos(0),
-            order: None,
-            target_rate: None,
-            measurements: Vec::new(),
-            lines: Vec::new(),
-            notes: Vec::new(),
+            ..Self::default()
         }
     }
 

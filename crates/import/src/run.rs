@@ -163,9 +163,7 @@ fn trials(rows: &[ImportedStep], rounds: &[u32], plan: &Plan, mode: Mode) -> Vec
     let mut trials: BTreeMap<(u32, u32), ImportedTrial> = BTreeMap::new();
     for (row, round) in rows.iter().zip(rounds) {
         let position = positions.get(row.system.as_str()).copied().unwrap_or(1);
-        let Some(step) = planned.get(&(row.test.as_str(), row.clients)) else {
-            continue;
-        };
+        let Some(step) = planned.get(&(row.test.as_str(), row.clients)) else { continue };
         let trial = trials.entry((*round, position)).or_insert_with(|| ImportedTrial {
             key: TrialKey { round: *round, position, system: row.system.clone() },
             steps: Vec::new(),

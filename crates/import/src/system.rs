@@ -97,19 +97,16 @@ fn stage(after: &str) -> (&str, &str) {
 
 /// Digits cut into parts of these lengths and a rest: `8044` by 1, 1 is 8.0.44.
 fn cut(digits: &str, lengths: &[usize]) -> Option<Version> {
-    let mut parts: Vec<u32> = Vec::new();
+    let mut parts: Vec<String> = Vec::new();
     let mut rest = digits;
-    for length in lengths {
-        let part = rest.get(..*length).unwrap_or(rest);
-        rest = rest.get(*length..).unwrap_or_default();
+    for length in lengths.iter().chain([&usize::MAX]) {
+        let (part, after) = rest.split_at_checked(*length).unwrap_or((rest, ""));
         if !part.is_empty() {
-            parts.push(part.parse().ok()?);
+            // Without the zeros at its beginning.
+            parts.push(part.parse::<u32>().ok()?.to_string());
         }
+        rest = after;
     }
-    if !rest.is_empty() {
-        parts.push(rest.parse().ok()?);
-    }
-    let parts: Vec<String> = parts.iter().map(u32::to_string).collect();
     parts.join(".").parse().ok()
 }
 

@@ -145,9 +145,7 @@ fn say_differences(
     printer: Printer,
 ) {
     // What the original could not have computed has nothing to differ from.
-    let Ok(compat) = read_all(sources, &options.in_mode(Mode::Compat)) else {
-        return;
-    };
+    let Ok(compat) = read_all(sources, &options.in_mode(Mode::Compat)) else { return };
     for one in differences(exact, &compat) {
         printer.note(&printer.wrapped(&format!(
             "{}: {} of {} values differ from what the original publishes, by {}: {} (`--compat` has the original's)",

@@ -34,11 +34,10 @@ pub(crate) fn run(args: &InstallArgs, printer: Printer) -> Result<Exit> {
 
 pub(crate) fn add(args: &AddArgs, printer: Printer) -> Result<Exit> {
     let builds = Builds::of_user()?;
-    let what = match (&args.path, &args.archive) {
-        (Some(path), _) => Added::Path(path.clone()),
-        (None, archive) => {
-            Added::Archive(place(archive.as_deref().unwrap_or_default())?.to_owned())
-        }
+    let archive = args.archive.as_deref().unwrap_or_default();
+    let what = match &args.path {
+        Some(path) => Added::Path(path.clone()),
+        None => Added::Archive(place(archive)?.to_owned()),
     };
     let begun = Instant::now();
     let installed =
@@ -114,10 +113,7 @@ fn say_done(installed: &Installed, begun: Instant, printer: Printer) {
 /// Some servers begin what they say with the path that they were started by: only its last part is shown.
 fn without_directory(version_line: &str) -> &str {
     let program = version_line.split(' ').next().unwrap_or_default();
-    match program.rfind('/') {
-        Some(slash) => &version_line[slash + 1..],
-        None => version_line,
-    }
+    program.rfind('/').map_or(version_line, |slash| &version_line[slash + 1..])
 }
 
 /// Runs `work` with a live line of what it does.

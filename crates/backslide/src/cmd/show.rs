@@ -147,9 +147,7 @@ fn of_trial(trial: &TrialRecord) -> impl Serialize {
 
 /// Why a trial failed, with the server's last lines; nothing of one that did not.
 fn failed(lab: &Lab, trial: &TrialRecord, printer: Printer) {
-    let Outcome::Failed { step, reason, log_tail } = &trial.outcome else {
-        return;
-    };
+    let Outcome::Failed { step, reason, log_tail } = &trial.outcome else { return };
     let at = step.as_ref().map_or(String::new(), |step| format!(" in {step}"));
     printer.prose(&format!("\nround {}, {} failed{at}: {reason}", trial.round, trial.system));
     // Where the reason has the telling lines already, they are not repeated; else they come first.

@@ -207,9 +207,7 @@ fn steps(spec: &SqlSpec) -> Table {
 fn show_step(listing: &WorkloadListing, printer: Printer) {
     for step in &listing.spec.steps {
         printer.prose(&format!("{}: {}", step.test, about(step)));
-        let Some(run) = run_of(step) else {
-            continue;
-        };
+        let Some(run) = run_of(step) else { continue };
         for operation in &run.operations {
             let of_many = if run.operations.len() > 1 {
                 format!("\n{}, weight {}", operation.name, operation.weight)
@@ -261,11 +259,8 @@ fn by_dialect(spec: &SqlSpec, operation: &SqlOperation) -> Vec<(String, Vec<Stri
 }
 
 fn about(step: &SqlStep) -> String {
-    let Some(run) = run_of(step) else {
-        return work(&step.work).to_owned();
-    };
-    let kind = if run.measured { "test" } else { "warm-up" };
-    let mut text = kind.to_owned();
+    let Some(run) = run_of(step) else { return work(&step.work).to_owned() };
+    let mut text = if run.measured { "test" } else { "warm-up" }.to_owned();
     if !step.group.is_empty() {
         let _infallible = write!(text, ", {}", report::group_title(&step.group).to_lowercase());
     }
@@ -280,11 +275,8 @@ fn about(step: &SqlStep) -> String {
         ),
     };
     match &run.pace {
-        SqlPace::Unlimited => {}
-        SqlPace::Rate { per_second, .. } => {
-            let _infallible = write!(text, ", {per_second} operations/s arrive");
-        }
-        SqlPace::Ramp { .. } => text.push_str(", looks for the highest rate"),
+        SqlPace::Unlimited => text,
+        SqlPace::Rate { per_second, .. } => text + &format!(", {per_second} operations/s arrive"),
+        SqlPace::Ramp { .. } => text + ", looks for the highest rate",
     }
-    text
 }

@@ -226,8 +226,7 @@ fn row(
     let clients = options.clients(at)?;
     let mut row = ImportedStep::new(at, system, step, clients);
     row.order = Some(order_of_step(step));
-    let scale = rows_of_tag(&line.tag).map(Scale::Rows);
-    row.scale = scale.map(|scale| Stated::at(at, scale));
+    row.scale = rows_of_tag(&line.tag).map(|rows| Stated::at(at, Scale::Rows(rows)));
     let is_query = step.starts_with('q');
     let rate = if is_query { line.qps() } else { line.ips() };
     if is_query {
@@ -274,12 +273,10 @@ fn put_costs(
     row.put_some("rKB/o", Unit::KbPerOp, number("rkbpq"));
     row.put_some("w/o", Unit::PerOp, per_op("wps", "wpi"));
     // The original divides by inserts in query steps, too.
-    let by_inserts = number("wkbpi");
-    let by_queries = by_inserts.map(|kb| kb * line.ips() / rate);
-    let written = match options.mode {
-        Mode::Exact if is_query => by_queries.filter(|kb| kb.is_finite()),
-        Mode::Exact | Mode::Compat => by_inserts,
-    };
+    let mut written = number("wkbpi");
+    if options.mode == Mode::Exact && is_query {
+        written = written.map(|kb| kb * line.ips() / rate).filter(|kb| kb.is_finite());
+    }
     row.put_some("wKB/o", Unit::KbPerOp, written);
 }
 

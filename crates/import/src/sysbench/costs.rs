@@ -27,12 +27,12 @@ impl Rate {
         mode: Mode,
     ) -> Result<Self, ImportError> {
         let printed = output.printed_rate(at)?;
-        let value = match (mode, output.is_scan) {
+        let value = match (mode, output.is_scan()) {
             (Mode::Compat, _) => whole_rate(&printed, at)?,
             (Mode::Exact, true) => output.scanned_per_second(clients, at)?,
             (Mode::Exact, false) => output.queries as f64 / output.elapsed,
         };
-        Ok(Self { value, is_rows: output.is_scan && mode == Mode::Exact, printed })
+        Ok(Self { value, is_rows: output.is_scan() && mode == Mode::Exact, printed })
     }
 
     /// Without output of sysbench: the original's rate is all that is known. Of a scan its unit is a thousand rows, for

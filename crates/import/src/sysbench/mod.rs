@@ -73,9 +73,7 @@ pub(crate) fn directory(
 ) -> Result<Vec<ImportedStep>, ImportError> {
     let mut tests: BTreeMap<Name, Parts<'_>> = BTreeMap::new();
     for file in files {
-        let Some((kind, name)) = Name::of(file.name()) else {
-            continue;
-        };
+        let Some((kind, name)) = Name::of(file.name()) else { continue };
         let parts = tests.entry(name).or_default();
         match kind {
             "o" => parts.output = Some(file),

@@ -92,9 +92,7 @@ pub fn disk(file: &File, device: Option<&str>, mode: Mode) -> Result<Disk, Impor
             }
             continue;
         }
-        let Some(places) = places else {
-            continue;
-        };
+        let Some(places) = places else { continue };
         devices.insert(first);
         let is_meant = match (device, mode) {
             (None, _) => true,

@@ -148,9 +148,7 @@ pub fn print(rows: &[ImportedStep]) -> String {
     for test in super::tests(rows) {
         let of_test = rows.iter().filter(|row| row.test == test);
         let costs: Vec<Costs> = of_test.filter_map(Costs::of).collect();
-        let Some((base, others)) = costs.split_first() else {
-            continue;
-        };
+        let Some((base, others)) = costs.split_first() else { continue };
         let header = base.header();
         let _infallible = writeln!(text, "{test}\n--- absolute\n{header}");
         for costs in &costs {

@@ -2,7 +2,6 @@
 
 pub mod met;
 pub mod qps;
-pub(crate) mod sets;
 
 use crate::ImportedStep;
 

@@ -1,12 +1,13 @@
 //! What a crash check prints: for people while it goes on and at its end, and for programs.
 
+use explain::Durability;
 use lab::Crash;
 use model::{Nanos, System, TpccCardinality, TpccSpec};
 use report::format::{count, plural};
 use report::{Cell, Columns, Table, Tone, object};
 use serde::Serialize;
 
-use super::verdict::{Terms, Verdict};
+use super::verdict::{Terms, Verdict, age};
 use crate::args::Format;
 use crate::printer::Printer;
 use crate::table;
@@ -36,10 +37,8 @@ impl Outcome<'_> {
     /// What a commit survives, in a sentence.
     fn promise(&self) -> String {
         let name = &self.system.name;
-        match self.terms.durability {
-            Some(durability) => {
-                format!("By the settings of {name} a commit {}.", durability.text())
-            }
+        match self.terms.durability.map(Durability::text) {
+            Some(text) => format!("By the settings of {name} a commit {text}."),
             None => format!(
                 "What the settings of {name} promise could not be read; it is judged as if they promised \
                  all."
@@ -98,12 +97,8 @@ pub(super) fn line(crash: &Crash, terms: Terms, times: u32) -> String {
     let found = match terms.judge(crash) {
         Verdict::NothingLost => "nothing lost".to_owned(),
         Verdict::LostAsAllowed => {
-            let survived = &crash.survived;
-            let age = crash
-                .oldest
-                .map_or(String::new(), |age| format!(", the oldest {age} old at the kill"));
-            let lost = count(survived.missing + survived.vanished);
-            format!("lost as the settings allow: {lost}{age}")
+            let lost = count(crash.survived.missing + crash.survived.vanished);
+            format!("lost as the settings allow: {lost}{}", age(crash))
         }
         Verdict::Lost => terms.found(crash).join("; "),
     };
@@ -160,7 +155,7 @@ fn fields(outcome: &Outcome<'_>) -> impl Serialize {
     let TpccCardinality { items, customers } = outcome.workload.cardinality;
     object! {
         system: outcome.system.name.clone(),
-        durability: outcome.terms.durability.map(explain::Durability::text),
+        durability: outcome.terms.durability.map(Durability::text),
         warehouses: outcome.workload.warehouses,
         items: items,
         customers: customers,

@@ -53,14 +53,12 @@ impl Terms {
         let survived = &crash.survived;
         let mut found = Vec::new();
         if survived.missing > 0 {
-            let age = crash
-                .oldest
-                .map_or(String::new(), |age| format!(", the oldest {age} old at the kill"));
             let first: Vec<&str> = survived.shown.iter().map(|one| one.what.as_str()).collect();
             found.push(format!(
-                "missing: {} of {} acknowledged commits{age}: {}{}",
+                "missing: {} of {} acknowledged commits{}: {}{}",
                 count(survived.missing),
                 count(survived.orders + survived.payments),
+                age(crash),
                 first.join("; "),
                 if survived.missing > first.len() as u64 { "; …" } else { "" }
             ));
@@ -87,6 +85,11 @@ impl Terms {
         }));
         found
     }
+}
+
+/// The age of the oldest loss: `, the oldest 5 ms old at the kill`; nothing where none is lost.
+pub(super) fn age(crash: &Crash) -> String {
+    crash.oldest.map_or(String::new(), |age| format!(", the oldest {age} old at the kill"))
 }
 
 #[cfg(test)]

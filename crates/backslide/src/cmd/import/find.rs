@@ -34,17 +34,11 @@ impl<'a> Named<'a> {
     /// What is there by the whole name is meant by it.
     fn parse(named: &'a str) -> Self {
         let is_there = |path: &str| Path::new(path).exists();
-        let (named, clients) = match named.rsplit_once('@') {
-            Some((path, numbers)) if !is_there(named) => match counts(numbers) {
-                Some(clients) => (path, clients),
-                None => (named, Vec::new()),
-            },
-            Some(_) | None => (named, Vec::new()),
-        };
-        let (system, path) = match named.split_once('=') {
-            Some((system, path)) if !is_there(named) => (Some(system), path),
-            Some(_) | None => (None, named),
-        };
+        let parts = named.rsplit_once('@').filter(|_| !is_there(named));
+        let parts = parts.and_then(|(path, numbers)| Some((path, counts(numbers)?)));
+        let (named, clients) = parts.unwrap_or((named, Vec::new()));
+        let parts = named.split_once('=').filter(|_| !is_there(named));
+        let (system, path) = parts.map_or((None, named), |(system, path)| (Some(system), path));
         Self { system, clients, path: Path::new(path) }
     }
 
@@ -195,10 +189,8 @@ impl SourcesFound {
 
     fn check_seen(&self, path: &Path) -> Result<()> {
         if self.seen > MOST_FILES {
-            bail!(
-                "{}: more than {MOST_FILES} files; name the folders of the campaigns",
-                path.display()
-            );
+            let path = path.display();
+            bail!("{path}: more than {MOST_FILES} files; name the folders of the campaigns");
         }
         Ok(())
     }
