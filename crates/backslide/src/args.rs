@@ -1,4 +1,4 @@
-//! The command line: one struct a verb.
+//! The command line: one struct a verb, where it has several arguments.
 
 use std::path::{Path, PathBuf};
 
@@ -46,7 +46,12 @@ impl Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Compare two SQLite configurations: no server needed, a minute and a half, a real report
-    Demo(DemoArgs),
+    #[command(after_help = include_str!("../help/demo.txt"))]
+    Demo {
+        /// Where the report goes [default: reports/ in the lab]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
     /// Compare builds without a plan file: sized to fit a time
     Quick(QuickArgs),
     /// Print a plan file for builds, to be edited
@@ -56,9 +61,19 @@ pub(crate) enum Verb {
     /// List available and installed builds
     Builds(BuildsArgs),
     /// Install builds from the catalog
-    Install(InstallArgs),
+    #[command(after_help = include_str!("../help/install.txt"))]
+    Install {
+        /// Names of builds, as `backslide builds` lists them; `mysql-5.7` means the newest that fits
+        #[arg(required = true, value_name = "BUILD")]
+        builds: Vec<String>,
+    },
     /// Remove installed builds
-    Remove(RemoveArgs),
+    #[command(after_help = include_str!("../help/remove.txt"))]
+    Remove {
+        /// Names of installed builds
+        #[arg(required = true, value_name = "BUILD")]
+        builds: Vec<String>,
+    },
     /// Add your own build: a directory or an archive
     Add(AddArgs),
     /// Try builds: initialise, start, write 10,000 rows, restart, stop
@@ -75,7 +90,12 @@ pub(crate) enum Verb {
     /// Run a plan, or resume an interrupted run
     Run(RunArgs),
     /// List the runs of the lab
-    List(ListArgs),
+    #[command(after_help = include_str!("../help/list.txt"))]
+    List {
+        /// For people or for programs
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
     /// Show one run: systems, trials, outcomes
     Show(ShowArgs),
     /// Compare the systems of a run with its base
@@ -91,10 +111,15 @@ pub(crate) enum Verb {
     /// Export the measurements of a run for other programs
     Export(ExportArgs),
     /// Print the completions of a shell
-    Completions(CompletionsArgs),
+    #[command(after_help = include_str!("../help/completions.txt"))]
+    Completions { shell: clap_complete::Shell },
     /// Write the manual pages
     #[command(hide = true)]
-    Manual(ManualArgs),
+    #[command(after_help = include_str!("../help/manual.txt"))]
+    Manual {
+        /// Where they go
+        directory: PathBuf,
+    },
 }
 
 /// For people, or for programs.
@@ -113,14 +138,6 @@ pub(crate) fn format_of<F: ValueEnum>(asked: Option<F>, path: &Path, endings: &s
         let path = path.display();
         format!("{path} does not say which format: end it in {endings}, or use --format")
     })
-}
-
-#[derive(Debug, ClapArgs)]
-#[command(after_help = include_str!("../help/demo.txt"))]
-pub(crate) struct DemoArgs {
-    /// Where the report goes [default: reports/ in the lab]
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -172,22 +189,6 @@ pub(crate) struct BuildsArgs {
     /// For people or for programs
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
-}
-
-#[derive(Debug, ClapArgs)]
-#[command(after_help = include_str!("../help/install.txt"))]
-pub(crate) struct InstallArgs {
-    /// Names of builds, as `backslide builds` lists them; `mysql-5.7` means the newest that fits
-    #[arg(required = true, value_name = "BUILD")]
-    pub(crate) builds: Vec<String>,
-}
-
-#[derive(Debug, ClapArgs)]
-#[command(after_help = include_str!("../help/remove.txt"))]
-pub(crate) struct RemoveArgs {
-    /// Names of installed builds
-    #[arg(required = true, value_name = "BUILD")]
-    pub(crate) builds: Vec<String>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -356,14 +357,6 @@ fn effect(text: &str) -> Result<f64, String> {
 fn size(text: &str) -> Result<Bytes, String> {
     plan::parse_size(text)
         .ok_or_else(|| "a size is a whole number and K, M or G, such as 50G".to_owned())
-}
-
-#[derive(Debug, ClapArgs)]
-#[command(after_help = include_str!("../help/list.txt"))]
-pub(crate) struct ListArgs {
-    /// For people or for programs
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -559,19 +552,6 @@ pub(crate) struct ExportArgs {
     /// Comparisons: margin in per cent, as for `compare`
     #[arg(long, value_name = "PERCENT", value_parser = effect, allow_negative_numbers = true)]
     pub(crate) min_effect: Option<f64>,
-}
-
-#[derive(Debug, ClapArgs)]
-#[command(after_help = include_str!("../help/completions.txt"))]
-pub(crate) struct CompletionsArgs {
-    pub(crate) shell: clap_complete::Shell,
-}
-
-#[derive(Debug, ClapArgs)]
-#[command(after_help = include_str!("../help/manual.txt"))]
-pub(crate) struct ManualArgs {
-    /// Where they go
-    pub(crate) directory: PathBuf,
 }
 
 #[cfg(test)]

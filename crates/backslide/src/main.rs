@@ -66,13 +66,13 @@ fn perform(args: Args) -> ExitCode {
     let printer = Printer::new(args.quiet);
     let lab = args.lab();
     let result = match args.verb {
-        Verb::Demo(options) => cmd::quick::demo(&options, &lab, printer),
+        Verb::Demo { output } => cmd::quick::demo(output.as_deref(), &lab, printer),
         Verb::Quick(options) => cmd::quick::run(&options, &lab, printer),
         Verb::Init(options) => cmd::quick::init(&options, &lab, printer),
         Verb::Doctor(options) => cmd::doctor::run(&options, &lab, printer),
         Verb::Builds(options) => cmd::builds::run(&options, printer),
-        Verb::Install(options) => cmd::install::run(&options, printer),
-        Verb::Remove(options) => cmd::install::remove(&options, printer),
+        Verb::Install { builds } => cmd::install::run(&builds, printer),
+        Verb::Remove { builds } => cmd::install::remove(&builds, printer),
         Verb::Add(options) => cmd::install::add(&options, printer),
         Verb::Try(options) => cmd::try_builds::run(&options, &lab, printer),
         Verb::CrashCheck(options) => cmd::crash_check::run(&options, &lab, printer),
@@ -80,7 +80,7 @@ fn perform(args: Args) -> ExitCode {
         Verb::Workloads(options) => cmd::workloads::run(&options, printer),
         Verb::Plan(options) => cmd::plan::run(&options, &lab, printer),
         Verb::Run(options) => cmd::run::run(&options, &lab, printer),
-        Verb::List(options) => cmd::list::run(&options, &lab, printer),
+        Verb::List { format } => cmd::list::run(format, &lab, printer),
         Verb::Show(options) => cmd::show::run(&options, &lab, printer),
         Verb::Compare(options) => cmd::compare::run(&options, &lab, printer),
         Verb::Report(options) => cmd::report::run(&options, &lab, printer),
@@ -88,8 +88,8 @@ fn perform(args: Args) -> ExitCode {
         Verb::Explain(options) => cmd::explain::run(&options, &lab, printer),
         Verb::Import(options) => cmd::import::run(&options, &lab, printer),
         Verb::Export(options) => cmd::export::run(&options, &lab),
-        Verb::Completions(options) => cmd::completions::run(&options),
-        Verb::Manual(options) => cmd::completions::manual(&options),
+        Verb::Completions { shell } => cmd::completions::run(shell),
+        Verb::Manual { directory } => cmd::completions::manual(&directory),
     };
     // What ended well and was not written whole did not end well.
     let exit = result.and_then(|exit| printer.check().map(|()| exit)).unwrap_or_else(|error| {

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat};
 
-/// Bytes that are collected before they are written.
 const BUFFER: usize = 1 << 18;
 
 /// A file that is there whole or not at all: an old one stays until [`Output::keep`], and when the disk is

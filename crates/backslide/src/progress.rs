@@ -145,7 +145,6 @@ impl Progress {
         }
     }
 
-    /// What follows is of this trial.
     fn turn_to(&mut self, trial: &TrialKey) {
         self.round = format!("round {} · ", trial.round);
         self.trial.clone_from(&trial.system);
@@ -298,7 +297,6 @@ fn left_after(gone: Duration, ended: u32, all: u32) -> Duration {
 /// The shortest interval whose rate is shown; slices are longer.
 const SHORTEST: Nanos = Nanos::from_millis(50);
 
-/// What a look at the run found.
 fn looked(rounds: u32, most: u32, undecided: u32, goes_on: bool) -> String {
     let comparisons = report::format::plural(undecided as usize, "comparison");
     let found = match (undecided, goes_on) {

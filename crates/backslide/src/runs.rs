@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use lab::{Claim, Lab};
-use model::{Comparison, RunData, RunId, System, Version};
+use model::{Comparison, MetricId, RunData, RunId, System, Version};
 use stats::{Options, Selection};
 use store::Want;
 
@@ -39,7 +39,6 @@ pub(crate) fn named(name: &str) -> RunId {
     RunId(if is_number { format!("r{name}") } else { name.to_owned() })
 }
 
-/// The run that was named, or the latest.
 pub(crate) fn choose(lab: &Lab, named: Option<&str>) -> Result<RunId> {
     match named {
         Some(name) => Ok(self::named(name)),
@@ -99,6 +98,17 @@ pub(crate) fn base<'a>(data: &'a RunData, named: Option<&'a str>) -> Result<Opti
 pub(crate) fn names(systems: &[&System]) -> String {
     let names: Vec<&str> = systems.iter().map(|s| s.name.as_str()).collect();
     names.join(", ")
+}
+
+/// What `--metric` asks for.
+pub(crate) fn selection(metrics: &[String]) -> Selection {
+    if metrics.is_empty() {
+        Selection::Deciding
+    } else if metrics.iter().any(|metric| metric == "all") {
+        Selection::All
+    } else {
+        Selection::Only(metrics.iter().map(MetricId::new).collect())
+    }
 }
 
 /// Every system against `base`, as it was named on the command line, in the metrics of `metrics`.

@@ -60,7 +60,6 @@ impl Reason {
     }
 }
 
-/// A variable that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// Its name; where it was renamed, the new one.
@@ -84,7 +83,6 @@ pub struct Difference {
     pub(crate) order: Order,
 }
 
-/// Which of two configs set a variable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SetBy {
     pub a: bool,
@@ -102,7 +100,6 @@ pub(crate) struct Order {
     group: usize,
 }
 
-/// All differences between two systems.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explanation {
     /// Names of the systems.

@@ -7,7 +7,6 @@ use crate::{Difference, Explanation, Reason, Warning};
 const LONGEST_NAME: usize = 38;
 /// Values longer than this do not widen the column of the first system's values.
 const LONGEST_VALUE: usize = 24;
-/// Columns between columns.
 const GAP: usize = 2;
 /// Where names begin.
 const INDENT: usize = 2;
@@ -37,23 +36,20 @@ pub fn text(
         explanation.differences.iter().partition(matters);
     page.known(&known);
     let of = |kind: Reason| -> Vec<&Difference> {
-        let of_kind = other.iter().filter(|d| d.kind == kind);
-        of_kind.copied().collect()
+        other.iter().filter(|d| d.kind == kind).copied().collect()
     };
-    page.by_group("Same setting, different value", &of(Reason::NotAsSet));
-    page.by_group(
-        if known.is_empty() { "Changed defaults" } else { "Other changed defaults" },
-        &of(Reason::ChangedDefault),
-    );
-    page.by_group("Derived from other settings", &of(Reason::Follows));
-    page.on_purpose(&of(Reason::OnPurpose));
-    for (kind, place) in [(Reason::New, "B"), (Reason::Gone, "A")] {
-        let only = of(kind);
-        let title = format!("Only in {place}");
+    page.section("Same setting, different value", &of(Reason::NotAsSet), group);
+    let changed = if known.is_empty() { "Changed defaults" } else { "Other changed defaults" };
+    page.section(changed, &of(Reason::ChangedDefault), group);
+    page.section("Derived from other settings", &of(Reason::Follows), group);
+    let mut on_purpose = of(Reason::OnPurpose);
+    on_purpose.sort_by_key(|d| (!(d.set_by.a && d.set_by.b), !d.set_by.a));
+    page.section("On purpose", &on_purpose, who_sets);
+    for (kind, title) in [(Reason::New, "Only in B"), (Reason::Gone, "Only in A")] {
         if all {
-            page.by_group(&title, &only);
+            page.section(title, &of(kind), group);
         } else {
-            page.names(&title, &only);
+            page.names(title, &of(kind));
         }
     }
     page.lines
@@ -145,39 +141,19 @@ impl Page {
         }
     }
 
-    fn by_group(&mut self, title: &str, differences: &[&Difference]) {
+    /// Rows under a heading, each part of them under its name.
+    fn section(&mut self, title: &str, differences: &[&Difference], part: fn(&Difference) -> &str) {
         if differences.is_empty() {
             return;
         }
         self.heading(title);
-        let mut group = "";
+        let mut last = "";
         for difference in differences {
-            if group != difference.group {
-                group = &difference.group;
-                self.text(group);
+            if last != part(difference) {
+                last = part(difference);
+                self.text(last);
             }
             self.row(difference);
-        }
-    }
-
-    fn on_purpose(&mut self, differences: &[&Difference]) {
-        if differences.is_empty() {
-            return;
-        }
-        self.heading("On purpose");
-        let parts = [
-            ("both configs set it", SetBy { a: true, b: true }),
-            ("only the config of A sets it", SetBy { a: true, b: false }),
-            ("only the config of B sets it", SetBy { a: false, b: true }),
-        ];
-        for (title, set_by) in parts {
-            let mut of_part = differences.iter().filter(|d| d.set_by == set_by).peekable();
-            if of_part.peek().is_some() {
-                self.text(title);
-            }
-            for difference in of_part {
-                self.row(difference);
-            }
         }
     }
 
@@ -223,6 +199,18 @@ impl Page {
         let name_width = self.name + INDENT - indent;
         let value_width = self.value;
         format!("{:indent$}{name:name_width$}{:GAP$}{a:value_width$}{:GAP$}{b}", "", "", "")
+    }
+}
+
+fn group(difference: &Difference) -> &str {
+    &difference.group
+}
+
+fn who_sets(difference: &Difference) -> &str {
+    match difference.set_by {
+        SetBy { a: true, b: true } => "both configs set it",
+        SetBy { a: true, b: false } => "only the config of A sets it",
+        SetBy { a: false, .. } => "only the config of B sets it",
     }
 }
 

@@ -169,7 +169,6 @@ fn word(value: &str) -> String {
     }
 }
 
-/// The words of a list.
 pub(crate) fn parts(list: &str) -> Vec<String> {
     list.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
 }

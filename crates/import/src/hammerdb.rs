@@ -74,7 +74,7 @@ struct Log {
     /// Are the times below those over all virtual users?
     is_summary: bool,
     procedure: Option<&'static str>,
-    /// `FileLine`, metric and microseconds.
+    /// Line, metric and microseconds.
     times: Vec<(usize, String, f64)>,
 }
 

@@ -16,9 +16,7 @@ pub enum FileKind {
     /// `mrg.…`: a line for each system, for one step or several.
     InsertTable,
     Pgbench,
-    /// What `HammerDB` prints of timed runs.
     HammerDb,
-    /// What the `db_bench` of RocksDB prints.
     DbBench,
     /// `report.tsv`: a line for each run of `db_bench`.
     DbBenchTable,

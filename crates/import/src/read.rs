@@ -16,7 +16,6 @@ pub fn read_all(sources: &[Source], options: &Options) -> Result<Vec<ImportedSte
     Ok(merge::tables(all))
 }
 
-/// The rows of a source.
 pub fn read(source: &Source, options: &Options) -> Result<Vec<ImportedStep>, ImportError> {
     let system = source.system();
     let options = &source.options(options);
@@ -91,7 +90,6 @@ fn check_finite(row: &ImportedStep) -> Result<(), ImportError> {
     }
 }
 
-/// The rows of each file, one after the other.
 fn each(
     source: &Source,
     read: impl Fn(&File) -> Result<Vec<ImportedStep>, ImportError>,

@@ -166,7 +166,6 @@ impl Options {
         stated.map_or_else(|| self.clients(line), Ok)
     }
 
-    /// Clients of a step whose file does not say.
     pub(crate) fn clients(&self, line: FileLine<'_>) -> Result<u32, ImportError> {
         match *self.clients {
             [clients] => Ok(clients),

@@ -37,7 +37,6 @@ pub(crate) fn system(name: &str, usual: Option<Dbms>, origin: &str) -> Result<Sy
     })
 }
 
-/// What a name says.
 #[derive(Debug)]
 struct Said {
     dbms: Dbms,

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use lab::Lab;
-use model::{Comparison, MetricId, Reason, RunData, Verdict};
+use model::{Comparison, Reason, RunData, System, Verdict};
 use report::format::plural;
 use report::tables::Shown;
 use report::{Input, Report};
@@ -21,7 +21,7 @@ use crate::{input, runs, table};
 pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let lab = runs::open(root)?;
     let data = runs::load(&lab, args.run.as_deref(), runs::NUMBERS)?;
-    let selection = selection(&args.metric);
+    let selection = runs::selection(&args.metric);
     if args.format == CompareFormat::Text && data.info.plan.systems.len() == 1 {
         return Ok(nothing_to_judge(&data, args.format, printer));
     }
@@ -90,17 +90,6 @@ fn compared(format: CompareFormat, selection: &Selection) -> Selection {
 
 /// Rows that are listed where nothing is decided: a screen of them.
 const MOST_UNDECIDED: usize = 50;
-
-/// What `--metric` asks for.
-fn selection(metrics: &[String]) -> Selection {
-    if metrics.is_empty() {
-        Selection::Deciding
-    } else if metrics.iter().any(|metric| metric == "all") {
-        Selection::All
-    } else {
-        Selection::Only(metrics.iter().map(MetricId::new).collect())
-    }
-}
 
 /// System by system as the plan lists them, those of each in the order in which they come.
 fn by_system<'a>(
@@ -172,7 +161,6 @@ pub(crate) fn show(
     Ok(())
 }
 
-/// Whether a table of decided rows leaves one out.
 fn leaves_out(data: &RunData, comparisons: &[Comparison], shown: &Shown) -> bool {
     let steps = Steps::of(data);
     let is_listed = |one: &&Comparison| {
@@ -226,7 +214,6 @@ const fn is_decided(comparison: &Comparison) -> bool {
     has_changed(&comparison.verdict) || matches!(comparison.verdict, Verdict::Unchanged)
 }
 
-/// Says why no system can be judged.
 fn nothing_to_judge(data: &RunData, format: CompareFormat, printer: Printer) -> Exit {
     // To people among the results, to programs beside them.
     match format {
@@ -245,10 +232,9 @@ fn why_nothing(data: &RunData) -> String {
     let (run, systems) = (&data.info.id, &data.info.plan.systems);
     let judged = systems.iter().filter(|system| !system.control).count();
     match systems.as_slice() {
-        [only] => format!(
-            "run {run} has one system, {}: nothing to compare it with; name a second system in the plan, or \
-             `backslide show {run}`",
-            only.name
+        [System { name, .. }] => format!(
+            "run {run} has one system, {name}: nothing to compare it with; name a second system in the plan, or \
+             `backslide show {run}`"
         ),
         _ if judged == 1 => format!(
             "run {run} has one system and its control, which shows the noise: there is nothing to judge"
@@ -332,7 +318,7 @@ mod tests {
         let data = run_of(&["a", "b", "control"]);
         let noisy = Verdict::Inconclusive(Reason::TooNoisy { more_rounds: None });
         let one = |system: &str, verdict: &Verdict| {
-            let missing = unmeasured::of(&data, &selection(&["highest_rate".to_owned()]));
+            let missing = unmeasured::of(&data, &runs::selection(&["highest_rate".to_owned()]));
             let case = unmeasured::cases(&missing, &data, "a").remove(0);
             Comparison { system: system.to_owned(), verdict: verdict.clone(), ..case }
         };
@@ -354,7 +340,7 @@ mod tests {
     #[test]
     fn comparisons_are_listed_system_by_system() {
         let data = run_of(&["a", "b", "c"]);
-        let missing = unmeasured::of(&data, &selection(&["highest_rate".to_owned()]));
+        let missing = unmeasured::of(&data, &runs::selection(&["highest_rate".to_owned()]));
         let cases = unmeasured::cases(&missing, &data, "a");
         let twice = cases.iter().chain(&cases);
         let listed = by_system(&data, twice);

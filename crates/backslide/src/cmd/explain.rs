@@ -58,7 +58,6 @@ pub(crate) fn run(args: &ExplainArgs, root: &Path, printer: Printer) -> Result<E
     Ok(Exit::Fine)
 }
 
-/// What `--format json` prints.
 #[derive(Serialize)]
 struct Output<'a> {
     from: &'a str,
@@ -67,7 +66,6 @@ struct Output<'a> {
     unequal: &'a [Warning],
 }
 
-/// Two systems, and where what is known of them comes from.
 struct Pair {
     a: Facts,
     b: Facts,

@@ -9,14 +9,14 @@ use model::{Bytes, Nanos, ObtainEvent, Recipe};
 use obtain::{Added, Installed, ObtainError, Obtained};
 use report::printable;
 
-use crate::args::{AddArgs, InstallArgs, RemoveArgs};
+use crate::args::AddArgs;
 use crate::exit::Exit;
 use crate::printer::Printer;
 
-pub(crate) fn run(args: &InstallArgs, printer: Printer) -> Result<Exit> {
+pub(crate) fn run(names: &[String], printer: Printer) -> Result<Exit> {
     let builds = Builds::of_user()?;
     // All names are looked up before anything is fetched.
-    let recipes = args.builds.iter().map(|name| builds.recipe(name));
+    let recipes = names.iter().map(|name| builds.recipe(name));
     let recipes = recipes.collect::<Result<Vec<_>, _>>().map_err(anyhow::Error::msg)?;
     let mut failed = false;
     for recipe in recipes {
@@ -48,9 +48,9 @@ pub(crate) fn add(args: &AddArgs, printer: Printer) -> Result<Exit> {
     Ok(Exit::Fine)
 }
 
-pub(crate) fn remove(args: &RemoveArgs, printer: Printer) -> Result<Exit> {
+pub(crate) fn remove(names: &[String], printer: Printer) -> Result<Exit> {
     let builds = Builds::of_user()?;
-    for name in &args.builds {
+    for name in names {
         let freed = with_progress(name, printer, |listen| builds.remove(name, listen))?;
         printer.note(&format!("{name} is removed: {freed} freed"));
     }
@@ -73,13 +73,9 @@ fn place(archive: &str) -> Result<&str> {
 pub(super) fn install(builds: &Builds, recipe: &Recipe, printer: Printer) -> Result<Installed> {
     let there = builds.installed()?.iter().any(|i| i.name == recipe.name);
     if !there {
-        printer.note(&format!(
-            "{}: {} to download, {} on the disk, from {}",
-            recipe.name,
-            recipe.download,
-            recipe.size,
-            recipe.parcel.origin.describe()
-        ));
+        let Recipe { name, download, size, parcel, .. } = recipe;
+        let from = parcel.origin.describe();
+        printer.note(&format!("{name}: {download} to download, {size} on the disk, from {from}"));
         if let Some(other) = builds.much_smaller(recipe) {
             printer.note(&printer.wrapped(&format!(
                 "{}, of the same series, is {} to download: press ^C and name that one if it will do",
@@ -102,12 +98,9 @@ pub(super) fn install(builds: &Builds, recipe: &Recipe, printer: Printer) -> Res
 fn say_done(installed: &Installed, begun: Instant, printer: Printer) {
     let size =
         if installed.size == Bytes(0) { String::new() } else { format!(", {}", installed.size) };
-    printer.note(&format!(
-        "{} is installed: {}{size}, in {}",
-        installed.name,
-        without_directory(&installed.build.version_line),
-        Nanos::from(begun.elapsed())
-    ));
+    let version = without_directory(&installed.build.version_line);
+    let (name, took) = (&installed.name, Nanos::from(begun.elapsed()));
+    printer.note(&format!("{name} is installed: {version}{size}, in {took}"));
 }
 
 /// Some servers begin what they say with the path that they were started by: only its last part is shown.

@@ -75,26 +75,19 @@ fn key_table(keys: &KeyTable) -> Table {
 
 fn outline(plan: &Plan, needs: &Estimate, host: &Host, directory: &Path, printer: Printer) {
     let at_most = if plan.course.first_look.is_some() { "at most " } else { "" };
+    let Plan { name, base, seed, .. } = plan;
+    let (systems, rounds) = (plan.systems.len(), report::planned_rounds(plan));
+    let trials = plan.trials().len();
     printer.result(&format!(
-        "plan {}: {} × {} = {at_most}{} trials, base {}, seed {}",
-        plan.name,
-        plan.systems.len(),
-        report::planned_rounds(plan),
-        plan.trials().len(),
-        plan.base,
-        plan.seed
+        "plan {name}: {systems} × {rounds} = {at_most}{trials} trials, base {base}, seed {seed}"
     ));
-    let shortest = needs.shortest.map(|time| format!("{time} to "));
-    let longest = needs.longest;
-    let longest = longest.map(|time| format!(" (up to {time} with rounds that are run again)"));
+    let shortest = needs.shortest.map_or(String::new(), |time| format!("{time} to "));
+    let longest = needs
+        .longest
+        .map_or(String::new(), |time| format!(" (up to {time} with rounds that are run again)"));
+    let (Estimate { time, disk, .. }, free, place) = (needs, host.disk.free, directory.display());
     printer.result(&format!(
-        "about {}{}{} and {} of disk; {} are free in {}",
-        shortest.unwrap_or_default(),
-        needs.time,
-        longest.unwrap_or_default(),
-        needs.disk,
-        host.disk.free,
-        directory.display()
+        "about {shortest}{time}{longest} and {disk} of disk; {free} are free in {place}"
     ));
     printer.result(&format!(
         "about {} of memory; the host has {}",
@@ -110,10 +103,9 @@ fn outline(plan: &Plan, needs: &Estimate, host: &Host, directory: &Path, printer
     if plan.template {
         let disk: u64 = needs.templates.iter().map(|t| t.disk.0).sum();
         let time: u64 = needs.templates.iter().map(|t| t.time.0).sum();
+        let (time, disk) = (Nanos(time), Bytes(disk));
         printer.result(&format!(
-            "each system is loaded once, which takes about {}; the templates take about {}",
-            Nanos(time),
-            Bytes(disk)
+            "each system is loaded once, which takes about {time}; the templates take about {disk}"
         ));
     }
 }

@@ -12,7 +12,7 @@ use report::tables::Shown;
 use stats::Selection;
 
 use super::{compare, run};
-use crate::args::{DemoArgs, InitArgs, QuickArgs};
+use crate::args::{InitArgs, QuickArgs};
 use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::{input, runs};
@@ -32,12 +32,12 @@ struct Sized {
     time: Nanos,
 }
 
-pub(crate) fn demo(args: &DemoArgs, root: &Path, printer: Printer) -> Result<Exit> {
+pub(crate) fn demo(output: Option<&Path>, root: &Path, printer: Printer) -> Result<Exit> {
     let mut lab = Lab::open(root)?;
     let builds = Builds::of_user()?;
     let file = run::of_catalog("demo", &builds)?;
     let plan = run::expand(&file, &builds, lab.host()?.shape)?;
-    let measured = measure(&mut lab, &plan, Secrets::default(), args.output.as_deref(), printer)?;
+    let measured = measure(&mut lab, &plan, Secrets::default(), output, printer)?;
     Ok(measured.err().unwrap_or(Exit::Fine))
 }
 
@@ -230,12 +230,10 @@ fn detectable(lab: &Lab, plan: &Plan) -> Result<String> {
             compared.iter().filter_map(|c| Some(c.evidence.as_ref()?.sd)).collect();
         sds.sort_unstable_by(f64::total_cmp);
         if let Some(sd) = sds.get(sds.len() / 2) {
-            let change = stats::detectable(*sd, plan.rounds);
+            let (rounds, run) = (plan.rounds, &summary.info.id);
+            let percent = 100.0 * stats::detectable(*sd, rounds);
             return Ok(format!(
-                "in {} rounds a change of {:.1} % is found in most tests, as run {} scattered",
-                plan.rounds,
-                100.0 * change,
-                summary.info.id
+                "in {rounds} rounds a change of {percent:.1} % is found in most tests, as run {run} scattered"
             ));
         }
     }

@@ -41,7 +41,6 @@ pub(crate) fn run(args: &ReportArgs, root: &Path, printer: Printer) -> Result<Ex
 pub(crate) struct Form<'a> {
     /// What was asked for; else what the file's name says.
     format: Option<ReportFormat>,
-    /// Less of each step?
     brief: bool,
     charts: Option<&'a Written>,
 }
@@ -63,11 +62,8 @@ fn write_charts(
     if !written.has_png {
         printer.note(charts::NO_PNG);
     }
-    printer.note(&format!(
-        "{} in {}",
-        report::format::plural(written.files.len(), "chart"),
-        directory.display()
-    ));
+    let charts = report::format::plural(written.files.len(), "chart");
+    printer.note(&format!("{charts} in {}", directory.display()));
     Ok(Some(written))
 }
 

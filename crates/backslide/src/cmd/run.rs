@@ -147,12 +147,9 @@ pub(crate) fn carry_out(
     let ended = lab.carry_out(run, &provider, &stop, &mut |event| {
         begun |= matches!(event, Event::TrialStarted { .. });
         if !std::mem::replace(&mut announced, true) {
-            printer.note(&format!(
-                "run {run}: plan {}, {} × {}, in {root}",
-                info.plan.name,
-                report::format::plural(info.plan.systems.len(), "system"),
-                report::planned_rounds(&info.plan),
-            ));
+            let systems = report::format::plural(info.plan.systems.len(), "system");
+            let (name, rounds) = (&info.plan.name, report::planned_rounds(&info.plan));
+            printer.note(&format!("run {run}: plan {name}, {systems} × {rounds}, in {root}"));
             for line in how_long(&info.plan, &done) {
                 printer.note(&line);
             }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use lab::Lab;
-use model::{Outcome, Plan, RunData, System, TrialRecord};
+use model::{Outcome, Plan, RunData, RunInfo, System, TrialRecord};
 use report::{Report, object};
 use serde::Serialize;
 
@@ -23,16 +23,12 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
         return Ok(Exit::Fine);
     }
     let info = &data.info;
+    let RunInfo { id, plan, started, backslide, .. } = info;
+    let (workload, state, rounds) =
+        (plan.workload.name(), info.state.word(), report::rounds(&data));
     printer.result(&format!(
-        "run {} · plan {} · {} · started {} · {}, {} · seed {} · backslide {}",
-        info.id,
-        info.plan.name,
-        info.plan.workload.name(),
-        info.started,
-        info.state.word(),
-        report::rounds(&data),
-        info.plan.seed,
-        info.backslide,
+        "run {id} · plan {} · {workload} · started {started} · {state}, {rounds} · seed {} · backslide {backslide}",
+        plan.name, plan.seed
     ));
     let trials = data.trials.iter();
     let outcomes = trials.map(|trial| (trial.round, &trial.outcome));

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use model::{Dialect, SqlOperation, SqlPace, SqlRun, SqlSpec, SqlStep, SqlWork, WarmUpEnd};
 use plan::{Catalog, Choices, PlanError, WorkloadListing};
+use report::format::plural;
 use report::{Cell, Columns, Table, Tone, object, statements};
 use serde::Serialize;
 
@@ -157,12 +158,8 @@ fn show(listing: &WorkloadListing, printer: Printer) {
     printer.prose(&format!("{}: {}", listing.name, listing.summary));
     for (place, set) in listing.sets.iter().enumerate() {
         let usual = if place == 0 { ", unless a plan says otherwise" } else { "" };
-        printer.prose(&format!(
-            "  set {} ({}{usual}): {}",
-            set.name,
-            report::format::plural(set.tests.len(), "test"),
-            set.tests.join(" ")
-        ));
+        let (tests, names) = (plural(set.tests.len(), "test"), set.tests.join(" "));
+        printer.prose(&format!("  set {} ({tests}{usual}): {names}", set.name));
     }
     table::print(printer, &steps(&listing.spec));
     let groups = listing.spec.steps.iter().find(|step| !step.group.is_empty());
@@ -264,15 +261,12 @@ fn about(step: &SqlStep) -> String {
     if !step.group.is_empty() {
         let _infallible = write!(text, ", {}", report::group_title(&step.group).to_lowercase());
     }
-    let _infallible = match run.warmup_end {
-        WarmUpEnd::Fixed => {
-            write!(text, ", {} s after {} s of warm-up", run.seconds, run.warmup_seconds)
+    let SqlRun { seconds, warmup_seconds, .. } = run;
+    text += &match run.warmup_end {
+        WarmUpEnd::Fixed => format!(", {seconds} s after {warmup_seconds} s of warm-up"),
+        WarmUpEnd::Steady => {
+            format!(", {seconds} s once the rate is steady, after {warmup_seconds} s at most")
         }
-        WarmUpEnd::Steady => write!(
-            text,
-            ", {} s once the rate is steady, after {} s at most",
-            run.seconds, run.warmup_seconds
-        ),
     };
     match &run.pace {
         SqlPace::Unlimited => text,

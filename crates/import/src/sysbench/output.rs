@@ -21,7 +21,6 @@ pub struct Output {
     /// Statements per second as printed: `24515.07`.
     pub queries_per_second: String,
     pub transactions: u64,
-    /// Transactions per second as printed.
     pub transactions_per_second: String,
     /// Errors after which a transaction was done again.
     pub ignored_errors: u64,

@@ -11,7 +11,6 @@ use crate::round::{fixed, relative};
 use crate::sysbench::Name;
 use crate::{File, ImportError, ImportedStep, Options};
 
-/// Columns that a table may have.
 const MOST_COLUMNS: usize = 1_000;
 
 /// The id of the ratio in a table that has nothing else.
@@ -102,7 +101,6 @@ struct Legend {
 }
 
 impl Legend {
-    /// That of a table whose systems are given.
     fn given(file: &File, systems: Option<&str>) -> Self {
         let split = systems.into_iter().flat_map(|all| all.split(','));
         let mut names = split.map(|name| name.trim().to_owned());
@@ -121,7 +119,6 @@ impl Legend {
         Ok(())
     }
 
-    /// The values of a test.
     fn values(
         &self,
         line: FileLine<'_>,

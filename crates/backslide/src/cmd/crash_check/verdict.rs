@@ -8,7 +8,6 @@ use serde::Serialize;
 /// What a crash showed; of several crashes the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(super) enum Verdict {
-    /// All that was acknowledged is there.
     #[serde(rename = "nothing lost")]
     NothingLost,
     /// Some of it is not, and the settings promise no more.
@@ -19,7 +18,6 @@ pub(super) enum Verdict {
     Lost,
 }
 
-/// What is held against a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Terms {
     /// What a commit survives, by the settings. What is not known is taken for the best, so that a loss is

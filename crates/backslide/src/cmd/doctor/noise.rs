@@ -22,7 +22,6 @@ const ROUNDS: u32 = 8;
 /// The numbers of rounds for which it is told what they show.
 const TOLD: [u32; 3] = [4, 8, 16];
 
-/// What is found of the loop.
 pub(super) fn of_loop(noise: &Noise) -> Finding {
     let what = format!("the same loop varies by {:.2} % ({} pairs)", noise.sd_percent, noise.pairs);
     finding("noise", &what, noise.sd_percent / 100.0)

@@ -10,7 +10,6 @@ use super::text;
 const MOST_FILES: usize = 100_000;
 const DEEPEST: usize = 16;
 
-/// What paths stand for.
 #[derive(Default)]
 pub(super) struct SourcesFound {
     pub(super) sources: Vec<Source>,

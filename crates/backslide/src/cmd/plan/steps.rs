@@ -104,12 +104,10 @@ pub(super) fn transactions(plan: &Plan, spec: &TpccSpec) -> Table {
     // All runs take as long as the first.
     let is_shown = |id: &StepId| runs.first() == Some(&id) || !runs.contains(&id);
     let total = times.iter().fold(0, |sum: u64, (_, time)| sum.saturating_add(time.0));
-    let title = format!(
-        "{}, {}: the steps of a trial, about {} in all",
-        plan.workload.name(),
-        plural(spec.warehouses as usize, "warehouse"),
-        Nanos(total)
-    );
+    let (workload, warehouses) =
+        (plan.workload.name(), plural(spec.warehouses as usize, "warehouse"));
+    let total = Nanos(total);
+    let title = format!("{workload}, {warehouses}: the steps of a trial, about {total} in all");
     Columns::new()
         .words("step", |(step, _): &&(StepId, Nanos)| Cell::text(name(step)))
         .numbers("clients", "", |(step, _)| Cell::text(clients(step).to_string()))
