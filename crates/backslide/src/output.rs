@@ -15,7 +15,6 @@ const BUFFER: usize = 1 << 18;
 /// followed.
 pub(crate) struct Output {
     out: BufWriter<File>,
-    path: PathBuf,
     /// Where the file goes when it is whole.
     pending: Option<Pending>,
 }
@@ -32,8 +31,8 @@ struct Pending {
 /// no error.
 pub(crate) fn write(path: &Path, body: impl FnOnce(&mut Output) -> Result<()>) -> Result<()> {
     let mut out = Output::create(path)?;
-    let written = body(&mut out).with_context(|| cannot(path));
-    match written.and_then(|()| out.keep()) {
+    let written = body(&mut out).and_then(|()| Ok(out.keep()?));
+    match written.with_context(|| cannot(path)) {
         Err(error) if path == Path::new("-") && is_reader_gone(&error) => Ok(()),
         written => written,
     }
@@ -42,14 +41,10 @@ pub(crate) fn write(path: &Path, body: impl FnOnce(&mut Output) -> Result<()>) -
 impl Output {
     fn create(path: &Path) -> Result<Self> {
         let (file, pending) = opened(path).with_context(|| cannot(path))?;
-        Ok(Self { out: BufWriter::with_capacity(BUFFER, file), path: path.to_owned(), pending })
+        Ok(Self { out: BufWriter::with_capacity(BUFFER, file), pending })
     }
 
-    fn keep(mut self) -> Result<()> {
-        self.put_in_place().with_context(|| cannot(&self.path))
-    }
-
-    fn put_in_place(&mut self) -> io::Result<()> {
+    fn keep(&mut self) -> io::Result<()> {
         self.out.flush()?;
         if let Some(pending) = &self.pending {
             let file = self.out.get_ref();

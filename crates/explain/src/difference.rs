@@ -178,8 +178,8 @@ impl<'a> Pair<'a> {
     fn difference(
         &self,
         name: &str,
-        a: Option<Named<'_>>,
-        b: Option<Named<'_>>,
+        a: Option<Named<'a>>,
+        b: Option<Named<'a>>,
     ) -> Option<Difference> {
         let canonical = |facts, named: Option<Named<'_>>| {
             let named = named?;
@@ -197,6 +197,11 @@ impl<'a> Pair<'a> {
         let (note, matters) = self.note(name, kind);
         let (group, group_name) = group(self.rules, name);
         let was = [a, b].into_iter().flatten().find(|n| n.name != name);
+        let told = |facts, named: Option<Named<'a>>| {
+            named.map(|named| (facts, named.name, named.reading.value.as_str()))
+        };
+        let mut both = shown(self.rules, &[told(self.a, a), told(self.b, b)]).into_iter();
+        let shown = (both.next().unwrap_or_default(), both.next().unwrap_or_default());
         Some(Difference {
             name: name.to_owned(),
             was: was.map(|named| named.name.to_owned()),
@@ -204,7 +209,7 @@ impl<'a> Pair<'a> {
             group: group_name,
             a: a.map(|named| named.reading.value.clone()),
             b: b.map(|named| named.reading.value.clone()),
-            shown: self.shown(a, b),
+            shown,
             set_by: SetBy { a: is_set && asked.0.is_some(), b: is_set && asked.1.is_some() },
             order: Order {
                 is_unknown: matters.is_none(),
@@ -257,13 +262,6 @@ impl<'a> Pair<'a> {
             }
             None => ((notes.len(), 0), None),
         }
-    }
-
-    fn shown(&self, a: Option<Named<'_>>, b: Option<Named<'_>>) -> (String, String) {
-        let a = a.map(|named| (self.a, named.name, named.reading.value.as_str()));
-        let b = b.map(|named| (self.b, named.name, named.reading.value.as_str()));
-        let mut both = shown(self.rules, &[a, b]).into_iter();
-        (both.next().unwrap_or_default(), both.next().unwrap_or_default())
     }
 }
 

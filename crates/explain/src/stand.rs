@@ -106,16 +106,14 @@ fn holds(rule: &ConditionRule, facts: &Facts, condition: Condition) -> Option<St
     if rule.of != condition || !applies(rule, facts) || !is_known {
         return None;
     }
-    let parts = rule.parts.iter().filter_map(|cases| {
-        let case = cases.iter().find(|case| fits(case, facts))?;
-        Some(filled(&case.is, facts, condition)).filter(|text| !text.is_empty())
-    });
-    let parts: Vec<String> = parts.collect();
+    let fitting = rule.parts.iter().filter_map(|cases| cases.iter().find(|one| fits(one, facts)));
+    let parts = fitting.map(|case| filled(&case.is, facts, condition));
+    let mut parts: Vec<String> = parts.filter(|text| !text.is_empty()).collect();
     if parts.is_empty() {
         return rule.nothing.clone();
     }
-    let all: Vec<String> = rule.first.clone().into_iter().chain(parts).collect();
-    Some(all.join(", "))
+    parts.splice(0..0, rule.first.clone());
+    Some(parts.join(", "))
 }
 
 fn fits(case: &Case, facts: &Facts) -> bool {

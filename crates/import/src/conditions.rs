@@ -18,16 +18,11 @@ pub(crate) fn cpus(rows: &[ImportedStep], given: Option<u32>) -> Result<Option<u
         let what = format!("{known} CPUs here, and --cpus says {given}: leave --cpus out");
         return Err(first.place().wrong(what));
     }
-    match stated.find(|other| other.value != known) {
-        Some(other) => {
-            let (cpus, origin, line) = (other.value, &first.origin, first.line);
-            let what = format!(
-                "{cpus} CPUs here, {known} in {origin}:{line}: a run is of one host, so import what each has measured as a run of its own"
-            );
-            Err(other.place().wrong(what))
-        }
-        None => Ok(Some(known)),
-    }
+    let Some(other) = stated.find(|other| other.value != known) else { return Ok(Some(known)) };
+    let (cpus, origin, line) = (other.value, &first.origin, first.line);
+    Err(other.place().wrong(format!(
+        "{cpus} CPUs here, {known} in {origin}:{line}: a run is of one host, so import what each has measured as a run of its own"
+    )))
 }
 
 /// The scale of each test, with whatever number of clients, where files state it; in the order of the
@@ -43,8 +38,8 @@ pub(crate) fn scales(rows: &[ImportedStep]) -> Result<Vec<(&str, Scale)>, Import
                 scales.push((row.test.as_str(), scale.value));
             }
             Entry::Occupied(first) if first.get().value != scale.value => {
-                let (test, here, first) = (quote(&row.test), scale.value, first.get());
-                let (there, origin, line) = (first.value, &first.origin, first.line);
+                let (test, here) = (quote(&row.test), scale.value);
+                let Stated { value: there, origin, line } = first.get();
                 let what = format!(
                     "{test} has {here} here, {there} in {origin}:{line}: import what was measured with each as a run of its own"
                 );

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use lab::{Builds, Lab, Secrets};
 use model::{HostShape, Nanos, Plan, RunData};
-use plan::{Argument, SystemArguments};
+use plan::{Argument, PlanFile, SystemArguments};
 use report::tables::Shown;
 use stats::Selection;
 
@@ -46,14 +46,9 @@ pub(crate) fn run(args: &QuickArgs, root: &Path, printer: Printer) -> Result<Exi
     let mut lab = Lab::open(root)?;
     let builds = Builds::of_user()?;
     let host = lab.host()?.shape;
-    let label = label(&args.what);
-    let systems = systems(&args.what, &label)?;
-    // What is wrong with a system is told of its argument; what is missing is installed.
-    run::expand_with(&plan::of_arguments(&systems)?, &builds, host, printer)?;
-    let sized = sized(&args.what, &systems, &builds, host)?;
-    if let Some(text) = too_long(&sized, args.what.minutes) {
-        printer.note(&text);
-    }
+    // What is missing is installed.
+    let expand = |file: &PlanFile| run::expand_with(file, &builds, host, printer);
+    let sized = prepared(&args.what, &builds, host, printer, expand)?;
     printer.note(&detectable(&lab, &sized.plan)?);
     let output = args.output.as_deref();
     let data = match measure(&mut lab, &sized.plan, builds.secrets(), output, printer)? {
@@ -93,15 +88,32 @@ fn measure(
 pub(crate) fn init(args: &InitArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let host = probes::identify(super::existing(root))?.shape;
     let builds = Builds::of_user()?;
-    let label = label(args);
-    let systems = systems(args, &label)?;
-    run::expand(&plan::of_arguments(&systems)?, &builds, host)?;
-    let sized = sized(args, &systems, &builds, host)?;
-    if let Some(text) = too_long(&sized, args.minutes) {
-        printer.note(&text);
-    }
+    let expand = |file: &PlanFile| run::expand(file, &builds, host);
+    let sized = prepared(args, &builds, host, printer, expand)?;
     printer.result(sized.text.trim_end());
     Ok(Exit::Fine)
+}
+
+/// The plan of the arguments; says where even the smallest size does not fit. What is wrong with a system is told of its
+/// argument, by `expand`.
+fn prepared(
+    args: &InitArgs,
+    builds: &Builds,
+    host: HostShape,
+    printer: Printer,
+    expand: impl FnOnce(&PlanFile) -> Result<Plan>,
+) -> Result<Sized> {
+    let label = label(args);
+    let systems = systems(args, &label)?;
+    expand(&plan::of_arguments(&systems)?)?;
+    let sized = sized(args, &systems, builds, host)?;
+    let (wanted, time) = (args.minutes, sized.time);
+    if time > wanted {
+        printer.note(&format!(
+            "{wanted} are too short for {FIRST_LOOK} rounds; this takes about {time}"
+        ));
+    }
+    Ok(sized)
 }
 
 /// The systems of the arguments. One alone is compared with itself as its settings change it.
@@ -209,13 +221,6 @@ fn planned(
         0 => Ok(sized),
         more => made(&head, FIRST_LOOK + more),
     }
-}
-
-/// What to say where even the smallest size does not fit.
-fn too_long(sized: &Sized, wanted: Nanos) -> Option<String> {
-    (sized.time > wanted).then(|| {
-        format!("{wanted} are too short for {FIRST_LOOK} rounds; this takes about {}", sized.time)
-    })
 }
 
 /// What a run of these rounds can tell from noise, by how the latest run of the lab with this workload scattered.

@@ -262,10 +262,10 @@ fn about(step: &SqlStep) -> String {
         let _infallible = write!(text, ", {}", report::group_title(&step.group).to_lowercase());
     }
     let SqlRun { seconds, warmup_seconds, .. } = run;
-    text += &match run.warmup_end {
-        WarmUpEnd::Fixed => format!(", {seconds} s after {warmup_seconds} s of warm-up"),
+    let _infallible = match run.warmup_end {
+        WarmUpEnd::Fixed => write!(text, ", {seconds} s after {warmup_seconds} s of warm-up"),
         WarmUpEnd::Steady => {
-            format!(", {seconds} s once the rate is steady, after {warmup_seconds} s at most")
+            write!(text, ", {seconds} s once the rate is steady, after {warmup_seconds} s at most")
         }
     };
     match &run.pace {
