@@ -29,7 +29,7 @@ fn read(options: u8, kind: u8, text: &str) {
     let files = files(text);
     black_box(files.iter().map(FileKind::of).collect::<Vec<_>>());
     let source = Source {
-        kind: FileKind::ALL[usize::from(kind) % FileKind::ALL.len()],
+        kind: FileKind::ALL[usize::from(kind) % FileKind::ALL.len()].0,
         system: (options & NAMED != 0).then(|| "mysql-8.0.44".to_owned()),
         clients: Vec::new(),
         origin: "x.my8044_rel.z12a.pk1".to_owned(),

@@ -1,10 +1,10 @@
-//! The command line: one struct a verb.
+//! The command line: one struct a verb, where it has several arguments.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use model::{Bytes, Nanos};
+use model::{Bytes, Nanos, Setting};
 use plan::Overrides;
 
 const LAB: &str = "The lab's directory: results, instances, reports [env: BACKSLIDE_LAB] \
@@ -27,12 +27,9 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn lab(&self) -> PathBuf {
-        let of_environment = || {
-            let lab = std::env::var_os("BACKSLIDE_LAB").filter(|lab| !lab.is_empty());
-            lab.map(PathBuf::from)
-        };
-        let lab = self.lab.clone().or_else(of_environment);
-        let lab = lab.unwrap_or_else(|| {
+        let of_environment =
+            || std::env::var_os("BACKSLIDE_LAB").filter(|lab| !lab.is_empty()).map(PathBuf::from);
+        let lab = self.lab.clone().or_else(of_environment).unwrap_or_else(|| {
             let from = |variable: &str| {
                 std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
             };
@@ -49,7 +46,12 @@ impl Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Compare two SQLite configurations: no server needed, a minute and a half, a real report
-    Demo(DemoArgs),
+    #[command(after_help = include_str!("../help/demo.txt"))]
+    Demo {
+        /// Where the report goes [default: reports/ in the lab]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
     /// Compare builds without a plan file: sized to fit a time
     Quick(QuickArgs),
     /// Print a plan file for builds, to be edited
@@ -59,9 +61,19 @@ pub(crate) enum Verb {
     /// List available and installed builds
     Builds(BuildsArgs),
     /// Install builds from the catalog
-    Install(InstallArgs),
+    #[command(after_help = include_str!("../help/install.txt"))]
+    Install {
+        /// Names of builds, as `backslide builds` lists them; `mysql-5.7` means the newest that fits
+        #[arg(required = true, value_name = "BUILD")]
+        builds: Vec<String>,
+    },
     /// Remove installed builds
-    Remove(RemoveArgs),
+    #[command(after_help = include_str!("../help/remove.txt"))]
+    Remove {
+        /// Names of installed builds
+        #[arg(required = true, value_name = "BUILD")]
+        builds: Vec<String>,
+    },
     /// Add your own build: a directory or an archive
     Add(AddArgs),
     /// Try builds: initialise, start, write 10,000 rows, restart, stop
@@ -78,7 +90,12 @@ pub(crate) enum Verb {
     /// Run a plan, or resume an interrupted run
     Run(RunArgs),
     /// List the runs of the lab
-    List(ListArgs),
+    #[command(after_help = include_str!("../help/list.txt"))]
+    List {
+        /// For people or for programs
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
     /// Show one run: systems, trials, outcomes
     Show(ShowArgs),
     /// Compare the systems of a run with its base
@@ -94,10 +111,15 @@ pub(crate) enum Verb {
     /// Export the measurements of a run for other programs
     Export(ExportArgs),
     /// Print the completions of a shell
-    Completions(CompletionsArgs),
+    #[command(after_help = include_str!("../help/completions.txt"))]
+    Completions { shell: clap_complete::Shell },
     /// Write the manual pages
     #[command(hide = true)]
-    Manual(ManualArgs),
+    #[command(after_help = include_str!("../help/manual.txt"))]
+    Manual {
+        /// Where they go
+        directory: PathBuf,
+    },
 }
 
 /// For people, or for programs.
@@ -116,14 +138,6 @@ pub(crate) fn format_of<F: ValueEnum>(asked: Option<F>, path: &Path, endings: &s
         let path = path.display();
         format!("{path} does not say which format: end it in {endings}, or use --format")
     })
-}
-
-#[derive(Debug, ClapArgs)]
-#[command(after_help = include_str!("../help/demo.txt"))]
-pub(crate) struct DemoArgs {
-    /// Where the report goes [default: reports/ in the lab]
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -150,7 +164,7 @@ pub(crate) struct InitArgs {
     pub(crate) minutes: Nanos,
     /// A setting of every system; of one system, the change to be measured; repeatable
     #[arg(long, value_name = "OPTION=VALUE", value_parser = setting)]
-    pub(crate) set: Vec<SetOption>,
+    pub(crate) set: Vec<Setting>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -175,22 +189,6 @@ pub(crate) struct BuildsArgs {
     /// For people or for programs
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
-}
-
-#[derive(Debug, ClapArgs)]
-#[command(after_help = include_str!("../help/install.txt"))]
-pub(crate) struct InstallArgs {
-    /// Names of builds, as `backslide builds` lists them; `mysql-5.7` means the newest that fits
-    #[arg(required = true, value_name = "BUILD")]
-    pub(crate) builds: Vec<String>,
-}
-
-#[derive(Debug, ClapArgs)]
-#[command(after_help = include_str!("../help/remove.txt"))]
-pub(crate) struct RemoveArgs {
-    /// Names of installed builds
-    #[arg(required = true, value_name = "BUILD")]
-    pub(crate) builds: Vec<String>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -237,7 +235,7 @@ pub(crate) struct CrashCheckArgs {
     pub(crate) engine: Option<String>,
     /// A setting on top of the config; repeatable
     #[arg(long, value_name = "OPTION=VALUE", value_parser = setting)]
-    pub(crate) set: Vec<SetOption>,
+    pub(crate) set: Vec<Setting>,
     /// Warehouses
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) warehouses: u32,
@@ -258,13 +256,6 @@ pub(crate) struct CrashCheckArgs {
     pub(crate) format: Format,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SetOption {
-    pub(crate) name: String,
-    /// `None` for an option that takes none: `skip-log-bin`.
-    pub(crate) value: Option<String>,
-}
-
 fn minutes(text: &str) -> Result<Nanos, String> {
     let minutes: f64 = text.parse().map_err(|_| "a number of minutes is wanted".to_owned())?;
     let range = 0.1..=10_000.0;
@@ -274,7 +265,7 @@ fn minutes(text: &str) -> Result<Nanos, String> {
     Ok(Nanos::from_millis((minutes * 60_000.0) as u64))
 }
 
-fn setting(text: &str) -> Result<SetOption, String> {
+fn setting(text: &str) -> Result<Setting, String> {
     let (name, value) = match text.split_once('=') {
         Some((name, value)) => (name, Some(value.to_owned())),
         None if text.starts_with("skip") || text.starts_with("disable") => (text, None),
@@ -283,8 +274,7 @@ fn setting(text: &str) -> Result<SetOption, String> {
     if name.is_empty() {
         return Err("the option has no name".to_owned());
     }
-    let name = name.to_owned();
-    Ok(SetOption { name, value })
+    Ok(Setting { name: name.to_owned(), value })
 }
 
 #[derive(Debug, ClapArgs)]
@@ -347,7 +337,7 @@ pub(crate) struct WithArgs {
     seconds: Option<u32>,
     /// A setting of every system, in place of its own; repeatable
     #[arg(long, value_name = "OPTION=VALUE", value_parser = setting)]
-    set: Vec<SetOption>,
+    set: Vec<Setting>,
 }
 
 impl WithArgs {
@@ -359,23 +349,14 @@ impl WithArgs {
 
 /// An effect that is given in per cent, as a fraction.
 fn effect(text: &str) -> Result<f64, String> {
-    let percent = text.trim().trim_end_matches('%').trim_end().parse().ok();
+    let percent: Option<f64> = text.trim().trim_end_matches('%').trim_end().parse().ok();
     let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
-    let percent: f64 = percent.ok_or("expected a percentage from 0 to 100")?;
-    Ok(percent / 100.0)
+    Ok(percent.ok_or("expected a percentage from 0 to 100")? / 100.0)
 }
 
 fn size(text: &str) -> Result<Bytes, String> {
     plan::parse_size(text)
         .ok_or_else(|| "a size is a whole number and K, M or G, such as 50G".to_owned())
-}
-
-#[derive(Debug, ClapArgs)]
-#[command(after_help = include_str!("../help/list.txt"))]
-pub(crate) struct ListArgs {
-    /// For people or for programs
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -571,19 +552,6 @@ pub(crate) struct ExportArgs {
     /// Comparisons: margin in per cent, as for `compare`
     #[arg(long, value_name = "PERCENT", value_parser = effect, allow_negative_numbers = true)]
     pub(crate) min_effect: Option<f64>,
-}
-
-#[derive(Debug, ClapArgs)]
-#[command(after_help = include_str!("../help/completions.txt"))]
-pub(crate) struct CompletionsArgs {
-    pub(crate) shell: clap_complete::Shell,
-}
-
-#[derive(Debug, ClapArgs)]
-#[command(after_help = include_str!("../help/manual.txt"))]
-pub(crate) struct ManualArgs {
-    /// Where they go
-    pub(crate) directory: PathBuf,
 }
 
 #[cfg(test)]

@@ -39,9 +39,9 @@ impl Painter {
 
 #[derive(Debug)]
 pub(crate) struct Written {
-    files: Vec<ChartFile>,
+    pub(crate) files: Vec<ChartFile>,
     directory: PathBuf,
-    has_png: bool,
+    pub(crate) has_png: bool,
 }
 
 /// Writes them into the directory, which is made where it is missing: all of them, or none that was not there
@@ -114,14 +114,6 @@ fn is_there(path: &Path) -> bool {
 }
 
 impl Written {
-    pub(crate) const fn count(&self) -> usize {
-        self.files.len()
-    }
-
-    pub(crate) const fn has_png(&self) -> bool {
-        self.has_png
-    }
-
     /// The charts as images of a Markdown report that is written there.
     pub(crate) fn links(&self, output: &Path) -> Result<String> {
         let ending = if self.has_png { "png" } else { "svg" };

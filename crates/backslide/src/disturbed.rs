@@ -21,11 +21,13 @@ pub(crate) fn limits(plan: &Plan) -> String {
     let disturbed = lab::limits_in_words(&limits);
     match limits.reruns {
         0 => format!("set aside, and not run again: rounds with a step in which {disturbed}"),
-        times => format!(
-            "set aside and run again: rounds with a step in which {disturbed}; each at most {}, in all at most {}",
-            plural(times as usize, "time"),
-            plural(plan.rounds_again() as usize, "more round")
-        ),
+        times => {
+            let times = plural(times as usize, "time");
+            let more = plural(plan.rounds_again() as usize, "more round");
+            format!(
+                "set aside and run again: rounds with a step in which {disturbed}; each at most {times}, in all at most {more}"
+            )
+        }
     }
 }
 
@@ -55,8 +57,7 @@ pub(crate) fn trials(trials: &[TrialRecord]) -> Vec<String> {
     let quarantined: Vec<(String, &str)> = quarantined.collect();
     if quarantined.len() <= ONE_BY_ONE {
         let each = quarantined.iter();
-        let told = each.map(|(name, reason)| format!("\n{name} was quarantined: {reason}"));
-        return told.collect();
+        return each.map(|(name, reason)| format!("\n{name} was quarantined: {reason}")).collect();
     }
     let reasons: Vec<&str> = quarantined.iter().map(|(_, reason)| *reason).collect();
     let mut lines = vec![format!("\n{} trials were quarantined:", quarantined.len())];
@@ -75,12 +76,10 @@ pub(crate) fn at_the_end(plan: &Plan, journal: &[(TrialKey, Outcome)]) -> Option
     let reasons = journal.iter().map(|(_, outcome)| outcome.quarantined_for());
     let reasons: Vec<&str> = reasons.flatten().collect();
     let kinds = by_kind(&reasons);
-    let kinds = kinds.iter().map(|kind| format!("{} in {}", kind.told, kind.trials));
-    Some(format!(
-        "{} quarantined ({}); {rounds}",
-        plural(reasons.len(), "trial"),
-        kinds.collect::<Vec<String>>().join(", ")
-    ))
+    let kinds: Vec<String> =
+        kinds.iter().map(|kind| format!("{} in {}", kind.told, kind.trials)).collect();
+    let trials = plural(reasons.len(), "trial");
+    Some(format!("{trials} quarantined ({}); {rounds}", kinds.join(", ")))
 }
 
 struct Disturbance {

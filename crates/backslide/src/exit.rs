@@ -7,18 +7,15 @@ use model::{Comparison, Direction, Reason, Verdict, describe};
 /// How a verb ended. Usage errors exit with 2 before any verb runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// 0: fine; of a comparison, nothing regressed and everything is decided.
-    Fine,
-    /// 1: the verb failed or was interrupted.
-    Failed,
-    /// 10: something regressed.
-    Regressed,
-    /// 10: of a crash check, something is lost that was promised to be kept.
-    Lost,
-    /// 11: nothing regressed, but something could not be decided, or was asked for and not measured.
-    Inconclusive,
-    /// 20: a trial failed.
-    TrialFailed,
+    /// Of a comparison: nothing regressed and everything is decided.
+    Fine = 0,
+    /// The verb failed or was interrupted.
+    Failed = 1,
+    /// Something regressed; of a crash check, something is lost that was promised to be kept.
+    Regressed = 10,
+    /// Nothing regressed, but something could not be decided, or was asked for and not measured.
+    Inconclusive = 11,
+    TrialFailed = 20,
 }
 
 impl Exit {
@@ -46,13 +43,7 @@ impl Exit {
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Fine => 0,
-            Exit::Failed => 1,
-            Exit::Regressed | Exit::Lost => 10,
-            Exit::Inconclusive => 11,
-            Exit::TrialFailed => 20,
-        })
+        Self::from(exit as u8)
     }
 }
 

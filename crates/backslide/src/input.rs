@@ -18,9 +18,7 @@ const LARGEST_TEXT: Bytes = Bytes(4 << 20);
 
 /// The plan with the workload file that it names, if it names one: a path relative to the plan's own.
 pub(crate) fn with_workload_file(file: PlanFile, plan: &Path) -> Result<PlanFile> {
-    let Some(named) = file.workload_file() else {
-        return Ok(file);
-    };
+    let Some(named) = file.workload_file() else { return Ok(file) };
     let path = plan.parent().unwrap_or(Path::new("")).join(named);
     let origin = path.display().to_string();
     let text = text_of(&path)
@@ -98,9 +96,7 @@ fn differing(lab: &Lab, data: &RunData, base: &str) -> Result<Option<Differing>>
 /// captured.
 pub(crate) fn facts(lab: &Lab, data: &RunData, system: &System) -> Result<Option<Facts>> {
     let trial = data.trials.iter().find(|t| t.system == system.name && t.outcome.is_completed());
-    let (Some(trial), Some(step)) = (trial, data.steps.first()) else {
-        return Ok(None);
-    };
+    let (Some(trial), Some(step)) = (trial, data.steps.first()) else { return Ok(None) };
     let run = &data.info.id;
     let captures = lab.store.captures(run, &system.name, trial.round, &step.id, Moment::Before)?;
     Ok(Facts::new(system, &captures, &trial.provenance))

@@ -5,9 +5,7 @@ mod charts;
 mod cmd;
 mod disturbed;
 mod exit;
-mod imported;
 mod input;
-mod installing;
 mod output;
 mod printer;
 mod progress;
@@ -55,8 +53,7 @@ fn work() -> ExitCode {
 
 /// Prints help, the version or an error of usage. Help that was not written whole is a failure.
 fn print_instead(instead: &clap::Error) -> ExitCode {
-    let written = instead.print().and_then(|()| io::stdout().flush());
-    match written {
+    match instead.print().and_then(|()| io::stdout().flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Printer::new(false).error(&anyhow!(error).context("cannot write to stdout"));
             Exit::Failed.into()
@@ -69,21 +66,21 @@ fn perform(args: Args) -> ExitCode {
     let printer = Printer::new(args.quiet);
     let lab = args.lab();
     let result = match args.verb {
-        Verb::Demo(options) => cmd::demo::run(&options, &lab, printer),
+        Verb::Demo { output } => cmd::quick::demo(output.as_deref(), &lab, printer),
         Verb::Quick(options) => cmd::quick::run(&options, &lab, printer),
         Verb::Init(options) => cmd::quick::init(&options, &lab, printer),
         Verb::Doctor(options) => cmd::doctor::run(&options, &lab, printer),
         Verb::Builds(options) => cmd::builds::run(&options, printer),
-        Verb::Install(options) => cmd::install::run(&options, printer),
-        Verb::Remove(options) => cmd::remove::run(&options, printer),
-        Verb::Add(options) => cmd::add::run(&options, printer),
+        Verb::Install { builds } => cmd::install::run(&builds, printer),
+        Verb::Remove { builds } => cmd::install::remove(&builds, printer),
+        Verb::Add(options) => cmd::install::add(&options, printer),
         Verb::Try(options) => cmd::try_builds::run(&options, &lab, printer),
         Verb::CrashCheck(options) => cmd::crash_check::run(&options, &lab, printer),
         Verb::CrashTerminals => cmd::crash_check::terminals(),
         Verb::Workloads(options) => cmd::workloads::run(&options, printer),
         Verb::Plan(options) => cmd::plan::run(&options, &lab, printer),
         Verb::Run(options) => cmd::run::run(&options, &lab, printer),
-        Verb::List(options) => cmd::list::run(&options, &lab, printer),
+        Verb::List { format } => cmd::list::run(format, &lab, printer),
         Verb::Show(options) => cmd::show::run(&options, &lab, printer),
         Verb::Compare(options) => cmd::compare::run(&options, &lab, printer),
         Verb::Report(options) => cmd::report::run(&options, &lab, printer),
@@ -91,12 +88,11 @@ fn perform(args: Args) -> ExitCode {
         Verb::Explain(options) => cmd::explain::run(&options, &lab, printer),
         Verb::Import(options) => cmd::import::run(&options, &lab, printer),
         Verb::Export(options) => cmd::export::run(&options, &lab),
-        Verb::Completions(options) => cmd::completions::run(&options),
-        Verb::Manual(options) => cmd::completions::manual(&options),
+        Verb::Completions { shell } => cmd::completions::run(shell),
+        Verb::Manual { directory } => cmd::completions::manual(&directory),
     };
     // What ended well and was not written whole did not end well.
-    let result = result.and_then(|exit| printer.check().map(|()| exit));
-    let exit = result.unwrap_or_else(|error| {
+    let exit = result.and_then(|exit| printer.check().map(|()| exit)).unwrap_or_else(|error| {
         printer.error(&error);
         Exit::Failed
     });

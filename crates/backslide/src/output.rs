@@ -1,22 +1,20 @@
 //! Where a verb writes a file that is too large to be held.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Stdout, Write};
-use std::os::fd::AsRawFd;
+use std::io::{self, BufWriter, Write};
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat};
 
-/// Bytes that are collected before they are written.
 const BUFFER: usize = 1 << 18;
 
 /// A file that is there whole or not at all: an old one stays until [`Output::keep`], and when the disk is
 /// full. `-` is stdout; what is no ordinary file (a device, a pipe) is written to as it is; a link is
 /// followed.
 pub(crate) struct Output {
-    out: BufWriter<Sink>,
-    path: PathBuf,
+    out: BufWriter<File>,
     /// Where the file goes when it is whole.
     pending: Option<Pending>,
 }
@@ -29,17 +27,12 @@ struct Pending {
     unnamed: bool,
 }
 
-enum Sink {
-    Stdout(Stdout),
-    File(File),
-}
-
 /// Writes there what `body` writes: all of it or nothing. That the reader of stdout went away (`| head`) is
 /// no error.
 pub(crate) fn write(path: &Path, body: impl FnOnce(&mut Output) -> Result<()>) -> Result<()> {
     let mut out = Output::create(path)?;
-    let written = body(&mut out).with_context(|| cannot(path));
-    match written.and_then(|()| out.keep()) {
+    let written = body(&mut out).and_then(|()| Ok(out.keep()?));
+    match written.with_context(|| cannot(path)) {
         Err(error) if path == Path::new("-") && is_reader_gone(&error) => Ok(()),
         written => written,
     }
@@ -47,17 +40,14 @@ pub(crate) fn write(path: &Path, body: impl FnOnce(&mut Output) -> Result<()>) -
 
 impl Output {
     fn create(path: &Path) -> Result<Self> {
-        let (sink, pending) = opened(path).with_context(|| cannot(path))?;
-        Ok(Self { out: BufWriter::with_capacity(BUFFER, sink), path: path.to_owned(), pending })
+        let (file, pending) = opened(path).with_context(|| cannot(path))?;
+        Ok(Self { out: BufWriter::with_capacity(BUFFER, file), pending })
     }
 
-    fn keep(mut self) -> Result<()> {
-        self.put_in_place().with_context(|| cannot(&self.path))
-    }
-
-    fn put_in_place(&mut self) -> io::Result<()> {
+    fn keep(&mut self) -> io::Result<()> {
         self.out.flush()?;
-        if let (Sink::File(file), Some(pending)) = (self.out.get_ref(), &self.pending) {
+        if let Some(pending) = &self.pending {
+            let file = self.out.get_ref();
             file.sync_all()?;
             if pending.unnamed {
                 name(file, &pending.beside)?;
@@ -88,22 +78,6 @@ impl Drop for Output {
     }
 }
 
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Stdout(stdout) => stdout.write(bytes),
-            Self::File(file) => file.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Stdout(stdout) => stdout.flush(),
-            Self::File(file) => file.flush(),
-        }
-    }
-}
-
 fn is_reader_gone(error: &anyhow::Error) -> bool {
     let mut causes = error.chain();
     causes.any(|cause| {
@@ -120,22 +94,20 @@ fn cannot(path: &Path) -> String {
     }
 }
 
-fn opened(path: &Path) -> io::Result<(Sink, Option<Pending>)> {
+fn opened(path: &Path) -> io::Result<(File, Option<Pending>)> {
     if path == Path::new("-") {
-        return Ok((Sink::Stdout(io::stdout()), None));
+        return Ok((File::from(io::stdout().as_fd().try_clone_to_owned()?), None));
     }
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if target.exists() && !target.is_file() {
-        let file = OpenOptions::new().write(true).open(&target)?;
-        return Ok((Sink::File(file), None));
+        return Ok((OpenOptions::new().write(true).open(&target)?, None));
     }
-    let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
-    let name = name.to_string_lossy();
+    let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?.to_string_lossy();
     let beside = target.with_file_name(format!(".{name}.{}", std::process::id()));
     let unnamed = unnamed(&target);
     let pending = Pending { unnamed: unnamed.is_some(), target, beside };
     let file = unnamed.map_or_else(|| File::create(&pending.beside), Ok)?;
-    Ok((Sink::File(file), Some(pending)))
+    Ok((file, Some(pending)))
 }
 
 /// A file without a name on the target's disk; `None` where the file system has no such files, or where it could not

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result, anyhow};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use report::{pretty_json, printable};
 use serde::Serialize;
 
@@ -34,11 +35,6 @@ pub(crate) struct Printer {
 impl Printer {
     pub(crate) const fn new(quiet: bool) -> Self {
         Self { quiet }
-    }
-
-    /// May only results and errors be printed?
-    pub(crate) const fn is_quiet(self) -> bool {
-        self.quiet
     }
 
     pub(crate) fn result(self, text: &str) {
@@ -99,6 +95,17 @@ impl Printer {
     /// Columns of the terminal that stdout goes to.
     pub(crate) fn width(self) -> u16 {
         self.known_width().unwrap_or(USUAL_WIDTH)
+    }
+
+    /// A live line on stderr, with so many steps where that is known; hidden where it would be in the way.
+    pub(crate) fn live_line(self, length: Option<u64>) -> ProgressBar {
+        let target =
+            if self.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(length, target);
+        if let Ok(style) = ProgressStyle::with_template("{prefix:.bold} {wide_msg}") {
+            bar.set_style(style);
+        }
+        bar
     }
 
     /// Columns of the terminal that stderr goes to, where the live line is.

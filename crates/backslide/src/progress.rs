@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use model::{Counts, Event, Interval, Nanos, Outcome, Plan, TrialKey};
 use report::printable;
 
@@ -51,10 +51,7 @@ impl Progress {
     pub(crate) fn new(printer: Printer, plan: &Plan, done: &[(TrialKey, Outcome)]) -> Self {
         let total = trials_of(plan);
         let trials_done = done.len() as u32;
-        let bar = ProgressBar::with_draw_target(Some(u64::from(total)), target(printer));
-        if let Ok(style) = ProgressStyle::with_template("{prefix:.bold} {wide_msg}") {
-            bar.set_style(style);
-        }
+        let bar = printer.live_line(Some(u64::from(total)));
         bar.set_position(u64::from(trials_done));
         Self {
             printer,
@@ -101,12 +98,7 @@ impl Progress {
             }
             Event::IntervalClosed { interval } => self.interval(interval),
             Event::TrialFinished { trial, outcome } => self.trial_finished(trial, outcome),
-            Event::Looked {
-                rounds,
-                most,
-                undecided,
-                goes_on,
-            } => self.say(&looked(*rounds, *most, *undecided, *goes_on)),
+            Event::Looked { rounds, most, undecided, goes_on } => self.say(&looked(*rounds, *most, *undecided, *goes_on)),
             Event::RoundAgain {
                 round,
                 disturbed,
@@ -117,8 +109,7 @@ impl Progress {
             )),
             Event::Warning { text } => self.say(&format!("warning: {text}")),
             Event::StepFinished { record } if record.measured => {
-                let seconds = record.window.as_secs_f64().max(1e-9);
-                let rate = record.subject_count() as f64 / seconds;
+                let rate = record.subject_count() as f64 / record.window.as_secs_f64().max(1e-9);
                 self.last = format!("(after {}: {})", record.step, self.rate(rate));
             }
             Event::ServerReady { .. }
@@ -154,7 +145,6 @@ impl Progress {
         }
     }
 
-    /// What follows is of this trial.
     fn turn_to(&mut self, trial: &TrialKey) {
         self.round = format!("round {} · ", trial.round);
         self.trial.clone_from(&trial.system);
@@ -181,18 +171,18 @@ impl Progress {
             return;
         };
         let took = Nanos::from(begun.elapsed());
-        let (prefix, name) = (self.ended(&number), name_of(trial));
+        let line = format!("{} round {} · {}", self.ended(&number), trial.round, trial.system);
         match outcome {
-            Outcome::Completed => self.say(&format!("{prefix} {name}: done in {took}")),
+            Outcome::Completed => self.say(&format!("{line}: done in {took}")),
             Outcome::Quarantined { reason } => {
-                self.say(&format!("{prefix} {name}: quarantined: {reason}"));
+                self.say(&format!("{line}: quarantined: {reason}"));
                 if !std::mem::replace(&mut self.has_lost, true) {
                     self.say(&disturbed::lost(trial.round, reason, self.reruns));
                 }
             }
             Outcome::Failed { step, reason, .. } => {
                 let at = step.as_ref().map_or(String::new(), |step| format!(" in {step}"));
-                self.say(&format!("{prefix} {name}: FAILED{at}: {reason}"));
+                self.say(&format!("{line}: FAILED{at}: {reason}"));
             }
         }
         self.bar.inc(1);
@@ -203,8 +193,8 @@ impl Progress {
     fn ended(&self, number: &str) -> String {
         // What is run in slices ends together.
         let ended = self.done + self.under_way.len() as u32;
-        let all = self.of.saturating_sub(self.done_before);
-        let left = left_after(self.begun.elapsed(), ended, all);
+        let left =
+            left_after(self.begun.elapsed(), ended, self.of.saturating_sub(self.done_before));
         if !self.bar.is_hidden() || left.is_zero() {
             return format!("[{number}]");
         }
@@ -282,8 +272,7 @@ const SHORTEST_NAME: usize = 8;
 
 /// The beginning of a name in so many columns; `None` where it would say nothing.
 fn shortened(name: &str, room: usize) -> Option<String> {
-    let kept = room.checked_sub(1)?;
-    let beginning = name.chars().take(kept).collect::<String>();
+    let beginning = name.chars().take(room.checked_sub(1)?).collect::<String>();
     (room >= SHORTEST_NAME).then(|| format!("{beginning}…"))
 }
 
@@ -308,7 +297,6 @@ fn left_after(gone: Duration, ended: u32, all: u32) -> Duration {
 /// The shortest interval whose rate is shown; slices are longer.
 const SHORTEST: Nanos = Nanos::from_millis(50);
 
-/// What a look at the run found.
 fn looked(rounds: u32, most: u32, undecided: u32, goes_on: bool) -> String {
     let comparisons = report::format::plural(undecided as usize, "comparison");
     let found = match (undecided, goes_on) {
@@ -317,14 +305,6 @@ fn looked(rounds: u32, most: u32, undecided: u32, goes_on: bool) -> String {
         (_, false) => format!("{comparisons} not decided, and no round left"),
     };
     format!("{rounds} of at most {most} rounds: {found}")
-}
-
-fn name_of(trial: &TrialKey) -> String {
-    format!("round {} · {}", trial.round, trial.system)
-}
-
-fn target(printer: Printer) -> ProgressDrawTarget {
-    if printer.is_quiet() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use lab::{Claim, Lab};
-use model::{Comparison, RunData, RunId, System, Version};
+use model::{Comparison, MetricId, RunData, RunId, System, Version};
 use stats::{Options, Selection};
 use store::Want;
 
@@ -39,7 +39,6 @@ pub(crate) fn named(name: &str) -> RunId {
     RunId(if is_number { format!("r{name}") } else { name.to_owned() })
 }
 
-/// The run that was named, or the latest.
 pub(crate) fn choose(lab: &Lab, named: Option<&str>) -> Result<RunId> {
     match named {
         Some(name) => Ok(self::named(name)),
@@ -75,8 +74,7 @@ pub(crate) fn meant<'a>(data: &'a RunData, name: &str) -> Vec<&'a System> {
     let all = &data.info.plan.systems;
     let may_be = |system: &&System| !system.control || system.name == name;
     let mut by_way = ways.iter().map(|way| -> Vec<&System> {
-        let meant = all.iter().filter(may_be);
-        meant.filter(|system| way(system)).collect()
+        all.iter().filter(may_be).filter(|system| way(system)).collect()
     });
     by_way.find(|meant| !meant.is_empty()).unwrap_or_default()
 }
@@ -84,9 +82,7 @@ pub(crate) fn meant<'a>(data: &'a RunData, name: &str) -> Vec<&'a System> {
 /// The base that was asked for, by its whole name: what [`meant`] finds, else the only system whose name
 /// begins so. A name that no system has is left as it is, for the comparison to say so.
 pub(crate) fn base<'a>(data: &'a RunData, named: Option<&'a str>) -> Result<Option<&'a str>> {
-    let Some(name) = named else {
-        return Ok(None);
-    };
+    let Some(name) = named else { return Ok(None) };
     let mut systems = meant(data, name);
     if systems.is_empty() {
         let all = data.info.plan.systems.iter();
@@ -104,13 +100,15 @@ pub(crate) fn names(systems: &[&System]) -> String {
     names.join(", ")
 }
 
-/// Every system against `base`, in every metric.
-pub(crate) fn compare_all(
-    data: &RunData,
-    base: Option<&str>,
-    min_effect: Option<f64>,
-) -> Result<Vec<Comparison>> {
-    compare(data, base, Selection::All, min_effect)
+/// What `--metric` asks for.
+pub(crate) fn selection(metrics: &[String]) -> Selection {
+    if metrics.is_empty() {
+        Selection::Deciding
+    } else if metrics.iter().any(|metric| metric == "all") {
+        Selection::All
+    } else {
+        Selection::Only(metrics.iter().map(MetricId::new).collect())
+    }
 }
 
 /// Every system against `base`, as it was named on the command line, in the metrics of `metrics`.

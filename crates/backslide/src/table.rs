@@ -145,8 +145,7 @@ impl Texts {
 
     fn text(&self, kept: &[usize], width: usize) -> String {
         let parts = self.parts(kept, width);
-        let parts = parts.iter().map(|part| self.grid(part, width));
-        parts.collect::<Vec<_>>().join("\n\n")
+        parts.iter().map(|part| self.grid(part, width)).collect::<Vec<_>>().join("\n\n")
     }
 
     fn grid(&self, part: &[usize], width: usize) -> String {
@@ -169,8 +168,7 @@ impl Texts {
         }
         let aligned = part.iter().map(|place| self.columns[*place].align);
         let columns: Vec<(usize, Align)> = widths.into_iter().zip(aligned).collect();
-        let lines = rows.iter().flat_map(|row| lines(row, &columns));
-        lines.collect::<Vec<_>>().join("\n")
+        rows.iter().flat_map(|row| lines(row, &columns)).collect::<Vec<_>>().join("\n")
     }
 
     /// What each column gets of the width. Where it is not enough, heads give way before what stands below.

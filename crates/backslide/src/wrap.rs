@@ -42,8 +42,7 @@ pub(crate) fn least(text: &str) -> usize {
 /// `room` if that can be: the widest give way first.
 pub(crate) fn columns(wished: &[usize], least: &[usize], room: usize) -> Vec<usize> {
     let at = |most: usize| -> Vec<usize> {
-        let widths = wished.iter().zip(least);
-        widths.map(|(wished, least)| (*wished).min(most).max(*least)).collect()
+        wished.iter().zip(least).map(|(wished, least)| (*wished).min(most).max(*least)).collect()
     };
     let mut most = wished.iter().copied().max().unwrap_or(0);
     while most > 0 && at(most).iter().sum::<usize>() > room {
@@ -63,8 +62,7 @@ fn parts(line: &str, width: usize) -> Vec<String> {
         if length(word.trim_end()) <= room {
             parts.push(word.to_owned());
         } else {
-            let joints = word.split_inclusive(['/', '_', '-']);
-            parts.extend(joints.map(str::to_owned));
+            parts.extend(word.split_inclusive(['/', '_', '-']).map(str::to_owned));
         }
     }
     if let Some(first) = parts.first_mut() {

@@ -85,7 +85,7 @@ mod tests {
 
     use super::*;
     use crate::Reading;
-    use crate::fixture::rules;
+    use crate::rules;
 
     fn facts(dbms: Dbms, settings: &[(&str, Option<&str>)]) -> Facts {
         Facts {

@@ -60,25 +60,21 @@ impl Reason {
     }
 }
 
-/// A variable that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// Its name; where it was renamed, the new one.
     pub name: String,
     /// The name that one of the two systems still has.
     pub was: Option<String>,
-    /// Why it differs.
     pub kind: Reason,
     /// What it belongs to: `memory`.
     pub group: String,
     /// The value in the first system as its server tells it; `None` where it has no such variable.
     pub a: Option<String>,
-    /// The value in the second system.
     pub b: Option<String>,
     /// Both values as a person reads them: sizes in units, of lists the parts that differ.
     #[serde(skip)]
     pub shown: (String, String),
-    /// Which configs make it what it is.
     pub set_by: SetBy,
     /// Why it is known to matter for performance.
     pub matters: Option<String>,
@@ -87,12 +83,9 @@ pub struct Difference {
     pub(crate) order: Order,
 }
 
-/// Which of two configs set a variable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SetBy {
-    /// That of the first system.
     pub a: bool,
-    /// That of the second system.
     pub b: bool,
 }
 
@@ -107,21 +100,10 @@ pub(crate) struct Order {
     group: usize,
 }
 
-/// How many differences there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
-    /// Of the kind that was asked about.
-    pub all: usize,
-    /// Those of them that are known to matter.
-    pub matter: usize,
-}
-
-/// All differences between two systems.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explanation {
-    /// Name of the first system.
+    /// Names of the systems.
     pub a: String,
-    /// Name of the second one.
     pub b: String,
     /// Do the two have the same kind of variables, so that they can be compared one by one? MySQL and
     /// PostgreSQL do not.
@@ -133,14 +115,6 @@ pub struct Explanation {
 impl Explanation {
     pub fn of(&self, kind: Reason) -> impl Iterator<Item = &Difference> {
         self.differences.iter().filter(move |d| d.kind == kind)
-    }
-
-    /// How many there are of one kind.
-    pub fn count(&self, kind: Reason) -> Count {
-        Count {
-            all: self.of(kind).count(),
-            matter: self.of(kind).filter(|d| d.matters.is_some()).count(),
-        }
     }
 }
 
@@ -204,13 +178,12 @@ impl<'a> Pair<'a> {
     fn difference(
         &self,
         name: &str,
-        a: Option<Named<'_>>,
-        b: Option<Named<'_>>,
+        a: Option<Named<'a>>,
+        b: Option<Named<'a>>,
     ) -> Option<Difference> {
         let canonical = |facts, named: Option<Named<'_>>| {
             let named = named?;
-            let values = Values::of(self.rules, facts);
-            Some(values.canonical(named.name, &named.reading.value))
+            Some(Values::of(self.rules, facts).canonical(named.name, &named.reading.value))
         };
         if canonical(self.a, a) == canonical(self.b, b) {
             return None;
@@ -222,8 +195,13 @@ impl<'a> Pair<'a> {
         let kind = self.kind(&(a, b), &asked);
         let is_set = matches!(kind, Reason::OnPurpose | Reason::NotAsSet);
         let (note, matters) = self.note(name, kind);
-        let (group, group_name) = self.group(name);
+        let (group, group_name) = group(self.rules, name);
         let was = [a, b].into_iter().flatten().find(|n| n.name != name);
+        let told = |facts, named: Option<Named<'a>>| {
+            named.map(|named| (facts, named.name, named.reading.value.as_str()))
+        };
+        let mut both = shown(self.rules, &[told(self.a, a), told(self.b, b)]).into_iter();
+        let shown = (both.next().unwrap_or_default(), both.next().unwrap_or_default());
         Some(Difference {
             name: name.to_owned(),
             was: was.map(|named| named.name.to_owned()),
@@ -231,7 +209,7 @@ impl<'a> Pair<'a> {
             group: group_name,
             a: a.map(|named| named.reading.value.clone()),
             b: b.map(|named| named.reading.value.clone()),
-            shown: self.shown(a, b),
+            shown,
             set_by: SetBy { a: is_set && asked.0.is_some(), b: is_set && asked.1.is_some() },
             order: Order {
                 is_unknown: matters.is_none(),
@@ -257,13 +235,11 @@ impl<'a> Pair<'a> {
             _ if is_purpose(asked) => Reason::OnPurpose,
             ((None, _), _) => Reason::New,
             ((_, None), _) => Reason::Gone,
-            _ if self.is_same_build() => Reason::Follows,
+            _ if self.a.build == self.b.build && self.a.version == self.b.version => {
+                Reason::Follows
+            }
             _ => Reason::ChangedDefault,
         }
-    }
-
-    fn is_same_build(&self) -> bool {
-        self.a.build == self.b.build && self.a.version == self.b.version
     }
 
     /// The place and the text of the note that says why `name` matters.
@@ -287,17 +263,6 @@ impl<'a> Pair<'a> {
             None => ((notes.len(), 0), None),
         }
     }
-
-    fn group(&self, name: &str) -> (usize, String) {
-        group(self.rules, name)
-    }
-
-    fn shown(&self, a: Option<Named<'_>>, b: Option<Named<'_>>) -> (String, String) {
-        let a = a.map(|named| (self.a, named.name, named.reading.value.as_str()));
-        let b = b.map(|named| (self.b, named.name, named.reading.value.as_str()));
-        let mut both = shown(self.rules, &[a, b]).into_iter();
-        (both.next().unwrap_or_default(), both.next().unwrap_or_default())
-    }
 }
 
 /// Do configs make two systems differ? Configs that ask for the same do not.
@@ -312,8 +277,7 @@ fn is_purpose(asked: &(Option<Asked>, Option<Asked>)) -> bool {
 /// The place and the name of the group that has `name`.
 fn group(rules: &VariableRules, name: &str) -> (usize, String) {
     let groups = &rules.groups;
-    let found = groups.iter().enumerate().find(|(_, group)| any_fits(&group.patterns, name));
-    match found {
+    match groups.iter().enumerate().find(|(_, group)| any_fits(&group.patterns, name)) {
         Some((place, group)) => (place, group.name.clone()),
         None => (groups.len(), OTHER.to_owned()),
     }

@@ -111,9 +111,7 @@ fn connection(system: &System) -> Option<String> {
 /// place, so that only real differences are left.
 fn without_directories(mut variables: BTreeMap<String, Reading>) -> BTreeMap<String, Reading> {
     for (name, instead) in DIRECTORIES {
-        let Some(directory) = variables.get(name) else {
-            continue;
-        };
+        let Some(directory) = variables.get(name) else { continue };
         let directory = directory.value.trim_end_matches('/').to_owned();
         replace(&mut variables, name, &directory, instead);
         if let Some(instance) = directory.strip_suffix(DATA) {

@@ -9,18 +9,20 @@
 mod asked;
 mod difference;
 mod facts;
-#[cfg(test)]
-mod fixture;
 mod overview;
 mod stand;
 mod text;
-mod unequal;
 mod value;
 
-pub use difference::{Count, Difference, Explanation, NOTHING, Reason, SetBy, explain};
+pub use difference::{Difference, Explanation, NOTHING, Reason, SetBy, explain};
 pub use facts::{Facts, Reading};
 pub use model::Condition;
 pub use overview::{Names, Overview, VariableRow, overview};
-pub use stand::{Durability, Stand, conditions, durability};
+pub use stand::{Durability, Side, Stand, Warning, conditions, durability, unequal};
 pub use text::{TextLine, text};
-pub use unequal::{Side, Warning, unequal};
+
+/// What the catalog knows of the variables of a Dbms, for tests.
+#[cfg(test)]
+fn rules(dbms: model::Dbms) -> plan::VariableRules {
+    plan::Catalog::embedded().unwrap().variables(dbms).clone()
+}

@@ -25,11 +25,11 @@ pub struct Names {
     pub system: String,
     /// Only there ([`Reason::New`]) or only in the base ([`Reason::Gone`])?
     pub kind: Reason,
-    /// What they belong to.
     pub group: String,
     pub names: Vec<String>,
 }
 
+/// A variable that differs from the base in some system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariableRow {
     pub name: String,
@@ -45,11 +45,8 @@ pub struct VariableRow {
 /// Compares each of `others` with `base`.
 pub fn overview(rules: &VariableRules, base: &Facts, others: &[&Facts]) -> Overview {
     let all: Vec<Explanation> = others.iter().map(|other| explain(rules, base, other)).collect();
-    let mut whole: Vec<&Difference> = all
-        .iter()
-        .flat_map(|explanation| &explanation.differences)
-        .filter(|difference| is_whole(difference))
-        .collect();
+    let differences = all.iter().flat_map(|explanation| &explanation.differences);
+    let mut whole: Vec<&Difference> = differences.filter(|one| is_whole(one)).collect();
     whole.sort_by(|x, y| x.order.cmp(&y.order).then_with(|| x.name.cmp(&y.name)));
     let mut seen = BTreeSet::new();
     whole.retain(|difference| seen.insert(difference.name.as_str()));
@@ -76,20 +73,12 @@ fn row(
     all: &[Explanation],
     first: &Difference,
 ) -> VariableRow {
-    let of_this = all
-        .iter()
-        .flat_map(|explanation| &explanation.differences)
-        .filter(|difference| difference.name == first.name);
+    let differences = all.iter().flat_map(|explanation| &explanation.differences);
+    let of_this = differences.filter(|difference| difference.name == first.name);
     let kinds: BTreeSet<Reason> = of_this.map(|difference| difference.kind).collect();
-    let names: Vec<&str> = std::iter::once(first.name.as_str())
-        .chain(
-            rules
-                .renamed
-                .iter()
-                .filter(|renamed| renamed.to == first.name)
-                .map(|renamed| renamed.from.as_str()),
-        )
-        .collect();
+    let before = rules.renamed.iter().filter(|renamed| renamed.to == first.name);
+    let mut names = vec![first.name.as_str()];
+    names.extend(before.map(|renamed| renamed.from.as_str()));
     let values: Vec<Option<Told<'_>>> = systems
         .iter()
         .map(|facts| names.iter().find_map(|name| Some((*facts, *name, facts.value(name)?))))

@@ -1,7 +1,9 @@
-//! Where a system stands on the conditions, by the rules of its product.
+//! Where a system stands on the conditions, by the rules of its product, and where the systems of a plan differ and must
+//! not.
 
 use model::{Case, Condition, ConditionRule, Dialect};
 use plan::VariableRules;
+use serde::Serialize;
 
 use crate::Facts;
 use crate::asked::asked;
@@ -13,9 +15,9 @@ pub struct Stand {
     /// What holds, for people.
     pub text: String,
     /// Two systems with the same key are equal in it.
-    pub(crate) key: String,
+    key: String,
     /// Comparable with systems of the same SQL only.
-    pub(crate) only_within: Option<Dialect>,
+    only_within: Option<Dialect>,
     /// Does the system's config ask for it (or is it the version's default)?
     pub is_asked: bool,
 }
@@ -31,9 +33,6 @@ pub enum Durability {
 }
 
 impl Durability {
-    const ALL: [(&str, Self); 3] =
-        [("machine", Self::Machine), ("server", Self::Server), ("nothing", Self::Nothing)];
-
     /// In words that go on after "a commit".
     pub const fn text(self) -> &'static str {
         match self {
@@ -47,7 +46,12 @@ impl Durability {
 /// What a commit of a system survives; `None` where the variables that decide it are not known.
 pub fn durability(facts: &Facts) -> Option<Durability> {
     let holds = rules(facts).find_map(|rule| holds(rule, facts, Condition::Durability))?;
-    Durability::ALL.into_iter().find(|(word, _)| *word == holds).map(|(_, durability)| durability)
+    match holds.as_str() {
+        "machine" => Some(Durability::Machine),
+        "server" => Some(Durability::Server),
+        "nothing" => Some(Durability::Nothing),
+        _ => None,
+    }
 }
 
 /// Where a system stands on all conditions that are known of it.
@@ -70,20 +74,17 @@ pub fn conditions(rules_of_variables: &VariableRules, facts: &Facts) -> Vec<Stan
         };
         applies(rule, facts).then(|| stand(rule.of, text, rule.within))
     });
-    let of_session =
-        [(Condition::Tls, &facts.tls), (Condition::Connection, &facts.connection)].into_iter();
-    let of_session =
-        of_session.filter_map(|(condition, text)| Some(stand(condition, text.clone()?, false)));
+    let session = [(Condition::Tls, &facts.tls), (Condition::Connection, &facts.connection)];
+    let of_session = session
+        .into_iter()
+        .filter_map(|(condition, text)| Some(stand(condition, text.clone()?, false)));
     let mut stands: Vec<Stand> = of_rules.chain(of_session).collect();
     stands.sort_by_key(|stand| stand.condition);
     stands
 }
 
 /// The settings with which a config of the system decides a condition.
-pub(crate) fn settings(
-    facts: &Facts,
-    condition: Condition,
-) -> impl Iterator<Item = &'static str> + use<> {
+fn settings(facts: &Facts, condition: Condition) -> impl Iterator<Item = &'static str> + use<> {
     let mut rules = rules(facts);
     let rule = rules.find(|rule| rule.of == condition);
     rule.into_iter().flat_map(|rule| rule.settings.iter().map(String::as_str))
@@ -105,16 +106,14 @@ fn holds(rule: &ConditionRule, facts: &Facts, condition: Condition) -> Option<St
     if rule.of != condition || !applies(rule, facts) || !is_known {
         return None;
     }
-    let parts = rule.parts.iter().filter_map(|cases| {
-        let case = cases.iter().find(|case| fits(case, facts))?;
-        Some(filled(&case.is, facts, condition)).filter(|text| !text.is_empty())
-    });
-    let parts: Vec<String> = parts.collect();
+    let fitting = rule.parts.iter().filter_map(|cases| cases.iter().find(|one| fits(one, facts)));
+    let parts = fitting.map(|case| filled(&case.is, facts, condition));
+    let mut parts: Vec<String> = parts.filter(|text| !text.is_empty()).collect();
     if parts.is_empty() {
         return rule.nothing.clone();
     }
-    let all: Vec<String> = rule.first.clone().into_iter().chain(parts).collect();
-    Some(all.join(", "))
+    parts.splice(0..0, rule.first.clone());
+    Some(parts.join(", "))
 }
 
 fn fits(case: &Case, facts: &Facts) -> bool {
@@ -159,16 +158,117 @@ fn filled(text: &str, facts: &Facts, condition: Condition) -> String {
 /// Names that products share for the same; the second text is equal where two systems are.
 fn in_common_words(condition: Condition, name: String) -> (String, String) {
     let small = name.to_ascii_lowercase();
+    let is_by_bytes = matches!(small.as_str(), "c" | "posix" | "binary") || small.ends_with("_bin");
     let text = match (condition, small.as_str()) {
         (Condition::CharacterSet, "utf8mb4" | "utf8" | "utf-8") => "UTF-8".to_owned(),
         (Condition::CharacterSet, "sql_ascii") => "none: bytes".to_owned(),
-        (Condition::Collation, "c" | "posix" | "binary") => return by_bytes(&name),
-        (Condition::Collation, _) if small.ends_with("_bin") => return by_bytes(&name),
+        (Condition::Collation, _) if is_by_bytes => {
+            return (format!("{name} (by bytes)"), "by bytes".to_owned());
+        }
         _ => name,
     };
     (text.clone(), text)
 }
 
-fn by_bytes(name: &str) -> (String, String) {
-    (format!("{name} (by bytes)"), "by bytes".to_owned())
+/// A condition that differs between systems.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    pub condition: Condition,
+    /// What holds, and where; at least two.
+    pub sides: Vec<Side>,
+    /// Who asked for it, why it matters, and what decides it.
+    pub text: String,
+}
+
+/// What holds in some of the systems.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Side {
+    pub holds: String,
+    pub systems: Vec<String>,
+}
+
+impl Warning {
+    pub fn line(&self) -> String {
+        let sides = self.sides.iter().map(|side| {
+            let systems = side.systems.join(", ");
+            format!("{} ({systems})", side.holds)
+        });
+        sides.collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// A system with its stand on a condition.
+type SystemStand<'a> = (&'a Facts, Stand);
+
+/// Every condition that differs between any two systems, the heaviest first. Each comes with what is known of
+/// its variables; what is not known of a system is not held against it.
+pub fn unequal(systems: &[(&VariableRules, &Facts)]) -> Vec<Warning> {
+    let mut all: Vec<SystemStand<'_>> = Vec::new();
+    for (rules, facts) in systems {
+        all.extend(conditions(rules, facts).into_iter().map(|stand| (*facts, stand)));
+    }
+    let scopes = [None, Some(Dialect::Mysql), Some(Dialect::Postgres), Some(Dialect::Sqlite)];
+    let mut warnings = Vec::new();
+    for condition in Condition::ALL {
+        for scope in scopes {
+            let same = all
+                .iter()
+                .filter(|(_, stand)| stand.condition == condition && stand.only_within == scope);
+            warnings.extend(warning(condition, &same.collect::<Vec<_>>()));
+        }
+    }
+    warnings
+}
+
+fn warning(condition: Condition, all: &[&SystemStand<'_>]) -> Option<Warning> {
+    let mut sides: Vec<(&str, Side)> = Vec::new();
+    for (facts, stand) in all {
+        let system = facts.system.clone();
+        if let Some((_, side)) = sides.iter_mut().find(|(key, _)| *key == stand.key) {
+            side.systems.push(system);
+        } else {
+            sides.push((&stand.key, Side { holds: stand.text.clone(), systems: vec![system] }));
+        }
+    }
+    (sides.len() > 1).then(|| Warning {
+        condition,
+        sides: sides.into_iter().map(|(_, side)| side).collect(),
+        text: reasons(condition, all),
+    })
+}
+
+fn reasons(condition: Condition, all: &[&SystemStand<'_>]) -> String {
+    let mut deciding = Vec::new();
+    for setting in all.iter().flat_map(|(facts, _)| settings(facts, condition)) {
+        if !deciding.contains(&setting) {
+            deciding.push(setting);
+        }
+    }
+    if deciding.is_empty() {
+        return condition.why().to_owned();
+    }
+    let (who, deciding) = (who_asks(condition, all), deciding.join(", "));
+    format!("{} {who} What decides it: {deciding}.", condition.why())
+}
+
+/// Whether configs ask for it, among the systems whose config can.
+fn who_asks(condition: Condition, all: &[&SystemStand<'_>]) -> String {
+    let names = |is_asked: bool| -> Vec<&str> {
+        all.iter()
+            .filter(|(facts, stand)| {
+                settings(facts, condition).next().is_some() && stand.is_asked == is_asked
+            })
+            .map(|(facts, _)| facts.system.as_str())
+            .collect()
+    };
+    let (asked, by_default) = (names(true), names(false));
+    if asked.is_empty() {
+        "No config asks for it: defaults differ.".to_owned()
+    } else if !by_default.is_empty() {
+        format!("No config asks for it in {}.", by_default.join(", "))
+    } else if asked.len() == all.len() {
+        "The configs ask for it.".to_owned()
+    } else {
+        format!("Configs ask for it in {}.", asked.join(", "))
+    }
 }

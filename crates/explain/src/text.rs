@@ -7,7 +7,6 @@ use crate::{Difference, Explanation, Reason, Warning};
 const LONGEST_NAME: usize = 38;
 /// Values longer than this do not widen the column of the first system's values.
 const LONGEST_VALUE: usize = 24;
-/// Columns between columns.
 const GAP: usize = 2;
 /// Where names begin.
 const INDENT: usize = 2;
@@ -37,23 +36,20 @@ pub fn text(
         explanation.differences.iter().partition(matters);
     page.known(&known);
     let of = |kind: Reason| -> Vec<&Difference> {
-        let of_kind = other.iter().filter(|d| d.kind == kind);
-        of_kind.copied().collect()
+        other.iter().filter(|d| d.kind == kind).copied().collect()
     };
-    page.by_group("Same setting, different value", &of(Reason::NotAsSet));
-    page.by_group(
-        if known.is_empty() { "Changed defaults" } else { "Other changed defaults" },
-        &of(Reason::ChangedDefault),
-    );
-    page.by_group("Derived from other settings", &of(Reason::Follows));
-    page.on_purpose(&of(Reason::OnPurpose));
-    for (kind, place) in [(Reason::New, "B"), (Reason::Gone, "A")] {
-        let only = of(kind);
-        let title = format!("Only in {place}");
+    page.section("Same setting, different value", &of(Reason::NotAsSet), group);
+    let changed = if known.is_empty() { "Changed defaults" } else { "Other changed defaults" };
+    page.section(changed, &of(Reason::ChangedDefault), group);
+    page.section("Derived from other settings", &of(Reason::Follows), group);
+    let mut on_purpose = of(Reason::OnPurpose);
+    on_purpose.sort_by_key(|d| (!(d.set_by.a && d.set_by.b), !d.set_by.a));
+    page.section("On purpose", &on_purpose, who_sets);
+    for (kind, title) in [(Reason::New, "Only in B"), (Reason::Gone, "Only in A")] {
         if all {
-            page.by_group(&title, &only);
+            page.section(title, &of(kind), group);
         } else {
-            page.names(&title, &only);
+            page.names(title, &of(kind));
         }
     }
     page.lines
@@ -69,15 +65,15 @@ struct Page {
 impl Page {
     fn new(explanation: &Explanation, width: usize) -> Self {
         let width = width.max(40);
-        let widest = |limit: usize, lengths: &mut dyn Iterator<Item = usize>| {
-            lengths.filter(|length| *length <= limit).max().unwrap_or(0)
+        let widest = |limit: usize, lengths: Vec<usize>| {
+            lengths.into_iter().filter(|length| *length <= limit).max().unwrap_or(0)
         };
         let shown = explanation
             .differences
             .iter()
             .filter(|d| !matches!(d.kind, Reason::New | Reason::Gone) || d.matters.is_some());
-        let names = &mut shown.clone().map(|d| length(&d.name));
-        let values = &mut shown.map(|d| length(&d.shown.0));
+        let names: Vec<usize> = shown.clone().map(|d| length(&d.name)).collect();
+        let values: Vec<usize> = shown.map(|d| length(&d.shown.0)).collect();
         Self {
             lines: Vec::new(),
             width,
@@ -90,18 +86,19 @@ impl Page {
         self.lines.push(TextLine::Text(text.into()));
     }
 
+    fn wrapped(&mut self, text: &str, indent: usize) {
+        self.lines.extend(wrapped(text, self.width, indent).into_iter().map(TextLine::Text));
+    }
+
     fn heading(&mut self, title: &str) {
         self.text("");
-        let heading = self.columns(0, title, "A", "B");
-        self.lines.push(TextLine::Heading(heading));
+        self.lines.push(TextLine::Heading(self.columns(0, title, "A", "B")));
     }
 
     fn head(&mut self, explanation: &Explanation) {
         self.text(format!("A  {}", explanation.a));
         self.text(format!("B  {}", explanation.b));
-        for line in wrapped(&summary(explanation), self.width, 0) {
-            self.text(line);
-        }
+        self.wrapped(&summary(explanation), 0);
     }
 
     fn warnings(&mut self, explanation: &Explanation, warnings: &[Warning]) {
@@ -109,8 +106,7 @@ impl Page {
             return;
         }
         self.text("");
-        let title = "These settings differ and affect fairness".to_owned();
-        self.lines.push(TextLine::Heading(title));
+        self.lines.push(TextLine::Heading("These settings differ and affect fairness".to_owned()));
         for warning in warnings {
             self.text(format!("{:INDENT$}{}", "", warning.condition));
             for (place, system) in [("A", &explanation.a), ("B", &explanation.b)] {
@@ -141,45 +137,23 @@ impl Page {
                 self.row(difference);
             }
             let note = of_note.first().map_or_else(String::new, |d| note(d));
-            for line in wrapped(&note, self.width, DEEPER) {
-                self.text(line);
-            }
+            self.wrapped(&note, DEEPER);
         }
     }
 
-    fn by_group(&mut self, title: &str, differences: &[&Difference]) {
+    /// Rows under a heading, each part of them under its name.
+    fn section(&mut self, title: &str, differences: &[&Difference], part: fn(&Difference) -> &str) {
         if differences.is_empty() {
             return;
         }
         self.heading(title);
-        let mut group = "";
+        let mut last = "";
         for difference in differences {
-            if group != difference.group {
-                group = &difference.group;
-                self.text(group);
+            if last != part(difference) {
+                last = part(difference);
+                self.text(last);
             }
             self.row(difference);
-        }
-    }
-
-    fn on_purpose(&mut self, differences: &[&Difference]) {
-        if differences.is_empty() {
-            return;
-        }
-        self.heading("On purpose");
-        let parts = [
-            ("both configs set it", SetBy { a: true, b: true }),
-            ("only the config of A sets it", SetBy { a: true, b: false }),
-            ("only the config of B sets it", SetBy { a: false, b: true }),
-        ];
-        for (title, set_by) in parts {
-            let mut of_part = differences.iter().filter(|d| d.set_by == set_by).peekable();
-            if of_part.peek().is_some() {
-                self.text(title);
-            }
-            for difference in of_part {
-                self.row(difference);
-            }
         }
     }
 
@@ -198,9 +172,7 @@ impl Page {
             let names: Vec<&str> = of_group.iter().map(|d| d.name.as_str()).collect();
             let group = of_group.first().map_or("", |d| d.group.as_str());
             self.text(format!("{:INDENT$}{group} ({})", "", names.len()));
-            for line in wrapped(&names.join(", "), self.width, DEEPER) {
-                self.text(line);
-            }
+            self.wrapped(&names.join(", "), DEEPER);
         }
     }
 
@@ -209,17 +181,17 @@ impl Page {
     fn row(&mut self, difference: &Difference) {
         let (a, b) = (&difference.shown.0, &difference.shown.1);
         let rest = self.width.saturating_sub(INDENT + self.name + GAP + self.value + GAP);
-        if length(a) > self.value || length(b) > rest {
-            self.text(format!("{:INDENT$}{}", "", difference.name));
+        let mut name = difference.name.as_str();
+        let has_room = length(a) <= self.value && length(b) <= rest;
+        if !has_room || length(name) > self.name {
+            self.text(format!("{:INDENT$}{name}", ""));
+            name = "";
+        }
+        if has_room {
+            self.text(self.columns(INDENT, name, a, b));
+        } else {
             self.deeper("A", a);
             self.deeper("B", b);
-        } else if length(&difference.name) > self.name {
-            self.text(format!("{:INDENT$}{}", "", difference.name));
-            let line = self.columns(INDENT, "", a, b);
-            self.text(line);
-        } else {
-            let line = self.columns(INDENT, &difference.name, a, b);
-            self.text(line);
         }
     }
 
@@ -227,6 +199,18 @@ impl Page {
         let name_width = self.name + INDENT - indent;
         let value_width = self.value;
         format!("{:indent$}{name:name_width$}{:GAP$}{a:value_width$}{:GAP$}{b}", "", "", "")
+    }
+}
+
+fn group(difference: &Difference) -> &str {
+    &difference.group
+}
+
+fn who_sets(difference: &Difference) -> &str {
+    match difference.set_by {
+        SetBy { a: true, b: true } => "both configs set it",
+        SetBy { a: true, b: false } => "only the config of A sets it",
+        SetBy { a: false, .. } => "only the config of B sets it",
     }
 }
 
@@ -244,32 +228,28 @@ fn note(difference: &Difference) -> String {
 
 /// How many of each kind, in a sentence.
 fn summary(explanation: &Explanation) -> String {
-    let mut parts = Vec::new();
-    for kind in Reason::ALL {
-        let count = explanation.count(kind).all;
-        let is_usual =
-            matches!(kind, Reason::ChangedDefault | Reason::New | Reason::Gone | Reason::OnPurpose);
-        match (count, kind) {
-            (0, _) if !is_usual => {}
-            (1, Reason::ChangedDefault) => parts.push("1 changed default".to_owned()),
-            (_, Reason::Follows) => parts.push(format!("{count} derived from others")),
-            (_, Reason::ChangedDefault) => parts.push(format!("{count} changed defaults")),
-            (_, kind) => parts.push(format!("{count} {}", kind.name())),
-        }
-    }
-    let matter: usize = Reason::ALL.into_iter().map(|kind| explanation.count(kind).matter).sum();
-    let matter = match matter {
-        0 => "none is known to affect performance".to_owned(),
-        1 => "1 of them is known to affect performance".to_owned(),
-        _ => format!("{matter} of them are known to affect performance"),
-    };
     if !explanation.comparable {
         return "The two products have no variables in common.".to_owned();
     }
     if explanation.differences.is_empty() {
         return "No variable differs.".to_owned();
     }
-    format!("{}; {matter}.", parts.join(", "))
+    let mut parts = Vec::new();
+    for kind in Reason::ALL {
+        match (explanation.of(kind).count(), kind) {
+            (0, Reason::NotAsSet | Reason::Follows) => {}
+            (1, Reason::ChangedDefault) => parts.push("1 changed default".to_owned()),
+            (count, Reason::Follows) => parts.push(format!("{count} derived from others")),
+            (count, Reason::ChangedDefault) => parts.push(format!("{count} changed defaults")),
+            (count, kind) => parts.push(format!("{count} {}", kind.name())),
+        }
+    }
+    let parts = parts.join(", ");
+    match explanation.differences.iter().filter(|d| d.matters.is_some()).count() {
+        0 => format!("{parts}; none is known to affect performance."),
+        1 => format!("{parts}; 1 of them is known to affect performance."),
+        matter => format!("{parts}; {matter} of them are known to affect performance."),
+    }
 }
 
 fn length(text: &str) -> usize {
@@ -291,8 +271,7 @@ fn wrapped(text: &str, width: usize, indent: usize) -> Vec<String> {
         line.push_str(&word);
     }
     lines.push(line);
-    let indented = lines.into_iter().map(|line| format!("{:indent$}{line}", ""));
-    indented.collect()
+    lines.into_iter().map(|line| format!("{:indent$}{line}", "")).collect()
 }
 
 fn pieces(word: &str, room: usize) -> Vec<String> {

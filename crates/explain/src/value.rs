@@ -81,8 +81,7 @@ impl<'a> Values<'a> {
         let same = self.rules.same.iter().find(|same| {
             is_number && any_fits(&same.patterns, name) && same.values.iter().any(|v| v == value)
         });
-        let word = same.and_then(|same| same.values.last());
-        word.map_or(value, String::as_str)
+        same.and_then(|same| same.values.last()).map_or(value, String::as_str)
     }
 
     /// A number of bytes or milliseconds in the largest unit that is exact; `None` for all else.
@@ -170,10 +169,8 @@ fn word(value: &str) -> String {
     }
 }
 
-/// The words of a list.
 pub(crate) fn parts(list: &str) -> Vec<String> {
-    let words = list.split(',').map(|part| part.trim().to_owned());
-    words.filter(|part| !part.is_empty()).collect()
+    list.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
 }
 
 /// `0.900000`: a number with a decimal point.
@@ -208,7 +205,7 @@ fn amount(word: &str) -> Option<u128> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::rules;
+    use crate::rules;
 
     fn canonical(dbms: Dbms, version: &str, name: &str, value: &str) -> String {
         with(dbms, version, |values| values.canonical(name, value))

@@ -9,52 +9,37 @@ use model::Unit;
 use crate::file::{FileLine, quote};
 use crate::{ImportError, ImportedStep, Scale, Stated};
 
-/// The CPUs of the host, where files state them, otherwise the given ones.
-///
-/// # Errors
-/// When files state different numbers, or another than was given: a run is of one host.
+/// The CPUs of the host, where files state them, otherwise the given ones. A run is of one host: all must state the same.
 pub(crate) fn cpus(rows: &[ImportedStep], given: Option<u32>) -> Result<Option<u32>, ImportError> {
     let mut stated = rows.iter().filter_map(|row| row.cpus.as_ref());
-    let Some(first) = stated.next() else {
-        return Ok(given);
-    };
+    let Some(first) = stated.next() else { return Ok(given) };
     let known = first.value;
     if let Some(given) = given.filter(|given| *given != known) {
         let what = format!("{known} CPUs here, and --cpus says {given}: leave --cpus out");
         return Err(first.place().wrong(what));
     }
-    match stated.find(|other| other.value != known) {
-        Some(other) => {
-            let (cpus, origin, line) = (other.value, &first.origin, first.line);
-            let what = format!(
-                "{cpus} CPUs here, {known} in {origin}:{line}: a run is of one host, so import what each has measured as a run of its own"
-            );
-            Err(other.place().wrong(what))
-        }
-        None => Ok(Some(known)),
-    }
+    let Some(other) = stated.find(|other| other.value != known) else { return Ok(Some(known)) };
+    let (cpus, origin, line) = (other.value, &first.origin, first.line);
+    Err(other.place().wrong(format!(
+        "{cpus} CPUs here, {known} in {origin}:{line}: a run is of one host, so import what each has measured as a run of its own"
+    )))
 }
 
 /// The scale of each test, with whatever number of clients, where files state it; in the order of the
 /// tests.
-///
-/// # Errors
-/// When files state different ones for a test.
 pub(crate) fn scales(rows: &[ImportedStep]) -> Result<Vec<(&str, Scale)>, ImportError> {
     let mut known: HashMap<&str, &Stated<Scale>> = HashMap::new();
     let mut scales = Vec::new();
     for row in rows {
-        let Some(scale) = &row.scale else {
-            continue;
-        };
+        let Some(scale) = &row.scale else { continue };
         match known.entry(&row.test) {
             Entry::Vacant(place) => {
                 place.insert(scale);
                 scales.push((row.test.as_str(), scale.value));
             }
             Entry::Occupied(first) if first.get().value != scale.value => {
-                let (test, here, first) = (quote(&row.test), scale.value, first.get());
-                let (there, origin, line) = (first.value, &first.origin, first.line);
+                let (test, here) = (quote(&row.test), scale.value);
+                let Stated { value: there, origin, line } = first.get();
                 let what = format!(
                     "{test} has {here} here, {there} in {origin}:{line}: import what was measured with each as a run of its own"
                 );
@@ -66,10 +51,7 @@ pub(crate) fn scales(rows: &[ImportedStep]) -> Result<Vec<(&str, Scale)>, Import
     Ok(scales)
 }
 
-/// Looks whether each metric of a test has the same unit wherever it stands.
-///
-/// # Errors
-/// When it has not.
+/// Refuses a metric of a test that has different units.
 pub(crate) fn units(rows: &[ImportedStep]) -> Result<(), ImportError> {
     let mut known: HashMap<(&str, &str), (Unit, FileLine<'_>)> = HashMap::new();
     for row in rows {

@@ -10,9 +10,6 @@ use crate::sysbench::Name;
 use crate::{File, FileKind, ImportError, Source};
 
 /// Refuses what two files say of one system in the same words.
-///
-/// # Errors
-/// At the second of these files.
 pub(crate) fn refuse(sources: &[Source]) -> Result<(), ImportError> {
     let mut known: HashMap<Results<'_>, &File> = HashMap::new();
     for source in sources {
@@ -20,7 +17,10 @@ pub(crate) fn refuse(sources: &[Source]) -> Result<(), ImportError> {
             for results in results(source, file) {
                 let first = *known.entry(results).or_insert(file);
                 if !std::ptr::eq(first, file) {
-                    return Err(copied(file, first));
+                    let first = &first.origin;
+                    return Err(FileLine::at(&file.origin, 1).wrong(format!(
+                        "the same results are in {first}, to the last digit: as another round they would be certain of anything; give results once, and each round a file of its own"
+                    )));
                 }
             }
         }
@@ -33,12 +33,11 @@ type Results<'a> = (String, Cow<'a, str>);
 
 /// What no other file may have: all of the file, or each line where files overlap.
 fn results<'a>(source: &Source, file: &'a File) -> Vec<Results<'a>> {
-    let whole = |of: String| -> Vec<Results<'a>> {
-        // An empty file is reported when it is read.
-        let has_text = !file.text.trim().is_empty();
-        let all = has_text.then_some((of, Cow::Borrowed(file.text.as_str())));
-        all.into_iter().collect()
-    };
+    let whole = |of: String| vec![(of, Cow::Borrowed(file.text.as_str()))];
+    // An empty file is reported when it is read.
+    if file.text.trim().is_empty() {
+        return Vec::new();
+    }
     match source.kind {
         // Samples may be equal: those of an idle disk are all zero.
         FileKind::SysbenchDirectory => match Name::of(file.name()) {
@@ -70,13 +69,6 @@ fn lines(file: &File) -> Vec<Results<'static>> {
         }
     }
     all
-}
-
-fn copied(file: &File, first: &File) -> ImportError {
-    let first = &first.origin;
-    FileLine::at(&file.origin, 1).wrong(format!(
-        "the same results are in {first}, to the last digit: as another round they would be certain of anything; give results once, and each round a file of its own"
-    ))
 }
 
 #[cfg(test)]

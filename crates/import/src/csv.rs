@@ -1,7 +1,9 @@
 //! CSV: one measurement a line, under a header. `docs/import.md` documents the columns; what
 //! `backslide export` writes can be read again.
 
-use model::{Unit, unguarded};
+use std::collections::HashMap;
+
+use model::{Counts, Unit, unguarded};
 
 use crate::file::{FileLine, quote};
 use crate::{File, ImportError, ImportedStep, Options};
@@ -10,84 +12,57 @@ const NEEDED: [&str; 4] = ["system", "step", "metric", "value"];
 const OPTIONAL: [&str; 6] = ["unit", "clients", "round", "group", "run", "position"];
 
 /// Reads a file. Measurements of the same system, step, clients and round make one row.
-///
-/// # Errors
-/// When a column is missing or not known, a field is not what its column asks for, or a measurement is
-/// there twice.
 pub(crate) fn rows(file: &File, options: &Options) -> Result<Vec<ImportedStep>, ImportError> {
     let mut lines = file.lines().filter(|line| !line.text.trim().is_empty());
     let header = lines.next().ok_or_else(|| file.end().wrong("an empty file"))?;
     let columns = columns(header)?;
-    let mut rows = Rows::default();
+    let mut rows: Vec<ImportedStep> = Vec::new();
+    let mut places = HashMap::new();
     for line in lines {
         let fields = split(line)?;
         line.expect_fields(columns.len(), "", fields.len())?;
         let field = |name: &str| {
             let place = columns.iter().position(|column| column == name)?;
-            fields.get(place).map(|field| unguarded(field)).filter(|text| !text.is_empty())
+            Some(unguarded(&fields[place])).filter(|text| !text.is_empty())
         };
-        rows.add(line, &field, options)?;
-    }
-    Ok(rows.rows)
-}
-
-/// Rows and where each is.
-#[derive(Default)]
-struct Rows {
-    rows: Vec<ImportedStep>,
-    places: std::collections::HashMap<(String, String, u32, Option<u32>), usize>,
-}
-
-impl Rows {
-    fn add<'f>(
-        &mut self,
-        line: FileLine<'_>,
-        field: &dyn Fn(&str) -> Option<&'f str>,
-        options: &Options,
-    ) -> Result<(), ImportError> {
         let needed = |name: &str| field(name).ok_or_else(|| line.empty(name));
         let (system, step, metric) = (needed("system")?, needed("step")?, needed("metric")?);
-        let stated = field("clients").map(|text| line.count("clients", text));
-        let stated =
-            stated.or_else(|| (!options.clients.is_empty()).then(|| options.clients(line)));
-        let stated = stated.transpose()?;
+        let stated = match field("clients") {
+            Some(text) => Some(line.count("clients", text)?),
+            None if options.clients.is_empty() => None,
+            None => Some(options.clients(line)?),
+        };
         let clients = stated.unwrap_or(1);
         let round = field("round").map(|text| line.count("round", text)).transpose()?;
         let value = line.number("value", needed("value")?)?;
         let unit = unit(line, metric, field("unit"))?;
         let key = (system.to_owned(), step.to_owned(), clients, round);
-        let next = self.rows.len();
-        let place = *self.places.entry(key).or_insert(next);
-        if place == next {
+        let place = *places.entry(key).or_insert(rows.len());
+        if place == rows.len() {
             // A step of a sweep carries its clients in its name already.
             let test = step.strip_suffix(&format!("@{clients}")).unwrap_or(step);
             let mut row = ImportedStep::new(line, system, test, clients);
             // Where nobody states the clients, the same step in another file may be of another number of them.
             row.round = round.or_else(|| stated.is_none().then_some(1));
             field("group").unwrap_or_default().clone_into(&mut row.group);
-            self.rows.push(row);
+            rows.push(row);
         }
-        let Some(row) = self.rows.get_mut(place) else {
-            return Ok(());
-        };
+        let row = &mut rows[place];
         if row.value(metric).is_some() {
             let place = match round {
                 None => ": number the rounds in a column `round`".to_owned(),
                 Some(round) => format!(" in round {round}"),
             };
-            return Err(line.wrong(format!(
-                "{} of {} in {} is there a second time{place}",
-                quote(metric),
-                quote(system),
-                quote(step)
-            )));
+            let (metric, system, step) = (quote(metric), quote(system), quote(step));
+            let what = format!("{metric} of {system} in {step} is there a second time{place}");
+            return Err(line.wrong(what));
         }
         if metric == "rate" && unit == Unit::RowsPerSecond {
-            row.subject.counts = model::Counts::Rows;
+            row.subject.counts = Counts::Rows;
         }
         row.put_at(line.number, metric, unit, value);
-        Ok(())
     }
+    Ok(rows)
 }
 
 fn columns(header: FileLine<'_>) -> Result<Vec<String>, ImportError> {
@@ -131,19 +106,16 @@ fn unit(line: FileLine<'_>, metric: &str, written: Option<&str>) -> Result<Unit,
         }
         return Ok(unit);
     }
-    if metric == "rate" {
-        Ok(Unit::OpsPerSecond)
-    } else if is_latency {
-        Ok(Unit::Micros)
-    } else if metric.ends_with("KB/o") {
-        Ok(Unit::KbPerOp)
-    } else if metric.ends_with("cpu/o") && !metric.starts_with("compat.") {
-        Ok(Unit::MicrosPerOp)
-    } else if metric.ends_with("/o") {
-        Ok(Unit::PerOp)
-    } else {
-        let metric = quote(metric);
-        Err(line.wrong(format!("which unit is {metric} in? Give it in a column `unit`")))
+    match metric {
+        "rate" => Ok(Unit::OpsPerSecond),
+        _ if is_latency => Ok(Unit::Micros),
+        _ if metric.ends_with("KB/o") => Ok(Unit::KbPerOp),
+        _ if metric.ends_with("cpu/o") && !metric.starts_with("compat.") => Ok(Unit::MicrosPerOp),
+        _ if metric.ends_with("/o") => Ok(Unit::PerOp),
+        _ => {
+            let metric = quote(metric);
+            Err(line.wrong(format!("which unit is {metric} in? Give it in a column `unit`")))
+        }
     }
 }
 
@@ -153,9 +125,7 @@ fn split(line: FileLine<'_>) -> Result<Vec<String>, ImportError> {
     let mut rest = line.text.chars().peekable();
     let mut quoted = false;
     while let Some(c) = rest.next() {
-        let Some(field) = fields.last_mut() else {
-            break;
-        };
+        let Some(field) = fields.last_mut() else { break };
         match c {
             '"' if quoted && rest.peek() == Some(&'"') => {
                 rest.next();

@@ -5,7 +5,9 @@ use model::Unit;
 use crate::file::{FileLine, labelled};
 use crate::{File, ImportError, ImportedStep, Options};
 
-const KIND: &str = "operation";
+/// The labels below `Microseconds per read:`, which `--histogram` prints, and their metrics.
+const LABELS: [(&str, &str); 4] =
+    [("Max:", "max"), ("P50:", "p50"), ("P99:", "p99"), ("P99.9:", "p999")];
 /// Between the name of a benchmark and its result.
 const RESULT: &str = " micros/op ";
 /// What the version in the greeting or in the table becomes the name of a system with.
@@ -17,9 +19,6 @@ pub(crate) fn is_result(text: &str) -> bool {
 
 /// The results of a run, one for each benchmark: `fillseq : 3.456 micros/op 289351 ops/sec 3.456 seconds 1000000
 /// operations; 32.0 MB/s`. The same benchmark again is the next round.
-///
-/// # Errors
-/// When there is no result, or a number is none.
 pub(crate) fn rows(
     system: &str,
     file: &File,
@@ -30,7 +29,8 @@ pub(crate) fn rows(
     let mut operation: Option<&str> = None;
     for line in file.lines() {
         let text = line.text.trim();
-        if let Some(count) = option(text, "--threads=") {
+        let mut words = text.split_whitespace();
+        if let Some(count) = words.find_map(|word| word.strip_prefix("--threads=")) {
             threads = Some(line.count("threads", count)?);
         }
         if is_result(text) && !text.contains('[') {
@@ -40,7 +40,12 @@ pub(crate) fn rows(
         } else if let Some(name) = text.strip_prefix("Microseconds per ") {
             operation = Some(name.trim_end_matches(':'));
         } else if let (Some(operation), Some(row)) = (operation, rows.last_mut()) {
-            histogram(line, text, operation, row)?;
+            for (name, what, value) in labelled(text, &LABELS) {
+                let id = format!("service.{operation}.{what}");
+                if row.value(&id).is_none() {
+                    row.put_at(line.number, &id, Unit::Micros, line.number(name, value)?);
+                }
+            }
         }
     }
     if rows.is_empty() {
@@ -53,14 +58,9 @@ pub(crate) fn rows(
 /// The system, as the greeting names it: `rocksdb-8.0.0` of `RocksDB:    version 8.0.0`.
 pub(crate) fn system(file: &File) -> Option<String> {
     let version = file.lines().find_map(|line| {
-        let rest = line.text.trim().strip_prefix("RocksDB:")?;
-        rest.trim().strip_prefix("version ")
+        line.text.trim().strip_prefix("RocksDB:")?.trim().strip_prefix("version ")
     });
     version.map(|version| format!("{PRODUCT}-{}", version.trim()))
-}
-
-fn option<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    text.split_whitespace().find_map(|word| word.strip_prefix(name))
 }
 
 fn result(line: FileLine<'_>, system: &str, clients: u32) -> Result<ImportedStep, ImportError> {
@@ -69,40 +69,18 @@ fn result(line: FileLine<'_>, system: &str, clients: u32) -> Result<ImportedStep
     let (rate, rest) = rest.split_once(" ops/sec").unwrap_or_default();
     let mut row = row(line, system, name.trim(), clients);
     row.put("rate", Unit::OpsPerSecond, line.number("ops/sec", rate)?);
-    let micros = line.number("micros/op", micros)?;
-    row.put("service.operation.mean", Unit::Micros, micros);
+    row.put("service.operation.mean", Unit::Micros, line.number("micros/op", micros)?);
     let bytes = rest.split_once(" MB/s").map(|(before, _)| before);
-    let bytes = bytes.and_then(|before| before.rsplit(';').next());
-    if let Some(megabytes) = bytes {
-        let rate = line.number("MB/s", megabytes)?;
-        row.put("compat.mb_sec", Unit::MbPerSecond, rate);
+    if let Some(megabytes) = bytes.and_then(|before| before.rsplit(';').next()) {
+        row.put("compat.mb_sec", Unit::MbPerSecond, line.number("MB/s", megabytes)?);
     }
     Ok(row)
 }
 
 fn row(line: FileLine<'_>, system: &str, test: &str, clients: u32) -> ImportedStep {
     let mut row = ImportedStep::new(line, system, test, clients);
-    KIND.clone_into(&mut row.subject.kind);
+    "operation".clone_into(&mut row.subject.kind);
     row
-}
-
-/// The lines below `Microseconds per read:`, which `--histogram` prints.
-fn histogram(
-    line: FileLine<'_>,
-    text: &str,
-    operation: &str,
-    row: &mut ImportedStep,
-) -> Result<(), ImportError> {
-    const LABELS: [(&str, &str); 4] =
-        [("Max:", "max"), ("P50:", "p50"), ("P99:", "p99"), ("P99.9:", "p999")];
-    for (name, what, value) in labelled(text, &LABELS) {
-        let id = format!("service.{operation}.{what}");
-        if row.value(&id).is_none() {
-            let micros = line.number(name, value)?;
-            row.put_at(line.number, &id, Unit::Micros, micros);
-        }
-    }
-    Ok(())
 }
 
 /// What becomes of the columns of `report.tsv`; the rest says how the LSM tree did, or repeats these.
@@ -125,9 +103,6 @@ pub(crate) fn is_header(text: &str) -> bool {
 
 /// The rows of a table. The system is named after the version that ran, where `system` names none; the clients of a test
 /// stand in its name, `readrandom.t32`.
-///
-/// # Errors
-/// When there is no header, a line has fewer fields, or a number is none.
 pub(crate) fn rows_of_table(
     system: Option<&str>,
     file: &File,

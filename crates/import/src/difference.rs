@@ -24,9 +24,7 @@ pub fn differences(exact: &[ImportedStep], compat: &[ImportedStep]) -> Vec<Diffe
     let mut all: BTreeMap<&str, Difference> = BTreeMap::new();
     for (row, place) in exact.iter().zip(places(exact)) {
         let counts_the_same = |other: &&&ImportedStep| other.subject.counts == row.subject.counts;
-        let Some(other) = of_compat.get(&place).filter(counts_the_same) else {
-            continue;
-        };
+        let Some(other) = of_compat.get(&place).filter(counts_the_same) else { continue };
         for ours in &row.measurements {
             let metric = ours.metric.0.as_str();
             let mut theirs = other.measurements.iter();
@@ -34,8 +32,22 @@ pub fn differences(exact: &[ImportedStep], compat: &[ImportedStep]) -> Vec<Diffe
             else {
                 continue;
             };
-            let entry = all.entry(metric).or_insert_with(|| blank(metric));
-            entry.add(ours.value, theirs.value);
+            let entry = all.entry(metric).or_insert_with(|| Difference {
+                metric: metric.to_owned(),
+                values: 0,
+                differ: 0,
+                largest: 0.0,
+                why: why(metric),
+            });
+            entry.values += 1;
+            let (exact, compat) = (ours.value, theirs.value);
+            if (exact - compat).abs() > 1e-12 * compat.abs() {
+                entry.differ += 1;
+                let relative = exact / compat - 1.0;
+                if relative.is_finite() && relative.abs() > entry.largest.abs() {
+                    entry.largest = relative;
+                }
+            }
         }
     }
     all.into_values().filter(|one| one.differ > 0).collect()
@@ -54,23 +66,6 @@ fn places(rows: &[ImportedStep]) -> Vec<Place<'_>> {
         *before += 1;
     }
     places
-}
-
-fn blank(metric: &str) -> Difference {
-    Difference { metric: metric.to_owned(), values: 0, differ: 0, largest: 0.0, why: why(metric) }
-}
-
-impl Difference {
-    fn add(&mut self, exact: f64, compat: f64) {
-        self.values += 1;
-        let relative = exact / compat - 1.0;
-        if (exact - compat).abs() > 1e-12 * compat.abs() {
-            self.differ += 1;
-            if relative.is_finite() && relative.abs() > self.largest.abs() {
-                self.largest = relative;
-            }
-        }
-    }
 }
 
 /// What `docs/import.md` says at length.

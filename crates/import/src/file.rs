@@ -1,10 +1,18 @@
-//! A file to import, its lines, and the numbers in them.
-
-use crate::ImportError;
+//! A file to import, its lines, the numbers in them, and what is wrong with them.
 
 const LONGEST_QUOTE: usize = 40;
 const LONGEST_NAME: usize = 200;
 const MOST_COUNTED: u64 = 1_000_000;
+
+/// A file that cannot be imported: which, where in it, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{origin}:{line}: {what}")]
+pub struct ImportError {
+    pub origin: String,
+    /// The line, from 1; where something is missing, the last one.
+    pub line: usize,
+    pub what: String,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
@@ -34,8 +42,7 @@ impl File {
         };
         let mut stated = path.split(['/', '.']).filter_map(number);
         let first = stated.next()?;
-        let same = stated.all(|other| other == first);
-        same.then(|| u32::try_from(first).ok()).flatten()
+        u32::try_from(first).ok().filter(|_| stated.all(|other| other == first))
     }
 
     /// Its lines, without their ends.
@@ -73,15 +80,14 @@ impl<'a> FileLine<'a> {
 
     /// A name as plans have it: it is printed in tables and used in paths, so it has no control characters.
     pub(crate) fn check_name(&self, name: &str) -> Result<(), ImportError> {
+        let quoted = quote(name);
         if name.chars().any(char::is_control) {
-            let name = quote(name);
-            return Err(self.wrong(format!("a name has no control characters, not {name}")));
+            return Err(self.wrong(format!("a name has no control characters, not {quoted}")));
         }
         if name.chars().nth(LONGEST_NAME).is_some() {
-            let name = quote(name);
-            return Err(self.wrong(format!(
-                "a name has at most {LONGEST_NAME} characters, not as many as {name}"
-            )));
+            let what =
+                format!("a name has at most {LONGEST_NAME} characters, not as many as {quoted}");
+            return Err(self.wrong(what));
         }
         Ok(())
     }
@@ -143,19 +149,11 @@ pub(crate) fn labelled<'a>(
 
 /// A field as errors repeat it: between backticks, shortened, without what a terminal would obey.
 pub(crate) fn quote(field: &str) -> String {
-    let mut quoted = "`".to_owned();
-    for c in field.chars().take(LONGEST_QUOTE) {
-        if c.is_control() {
-            quoted.extend(c.escape_default());
-        } else {
-            quoted.push(c);
-        }
-    }
-    if field.chars().nth(LONGEST_QUOTE).is_some() {
-        quoted.push('…');
-    }
-    quoted.push('`');
-    quoted
+    let shown =
+        |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    let begins: String = field.chars().take(LONGEST_QUOTE).map(shown).collect();
+    let more = if field.chars().nth(LONGEST_QUOTE).is_some() { "…" } else { "" };
+    format!("`{begins}{more}`")
 }
 
 #[cfg(test)]

@@ -7,17 +7,8 @@ use crate::{File, ImportError, ImportedStep, Options};
 
 pub(crate) const RESULT: &str = "TEST RESULT : System achieved ";
 
-struct Achieved {
-    nopm: f64,
-    tpm: f64,
-    dbms: Option<Dbms>,
-}
-
 /// The rows of a log: one for each result, so that a log of several runs has several rounds or numbers of clients. The
 /// times are those over all virtual users; a summary that stands before the first result belongs to it.
-///
-/// # Errors
-/// When there is no result, a virtual user failed, or a number is none.
 pub(crate) fn rows(
     system: &str,
     file: &File,
@@ -35,8 +26,7 @@ pub(crate) fn rows(
             ));
         } else if let Some(result) = text.strip_prefix(RESULT) {
             let clients = log.users.take();
-            let clients = options.clients_or(clients, line)?;
-            rows.push(row(line, system, clients, result)?);
+            rows.push(row(line, system, options.clients_or(clients, line)?, result)?);
             log.procedure = None;
         } else {
             log.read(line, text)?;
@@ -57,18 +47,24 @@ pub(crate) fn rows(
     Ok(rows)
 }
 
+/// A result: `12345 NOPM from 67890 MySQL TPM`.
 fn row(
     line: FileLine<'_>,
     system: &str,
     clients: u32,
     result: &str,
 ) -> Result<ImportedStep, ImportError> {
-    let achieved = achieved(line, result)?;
+    let words: Vec<&str> = result.split_whitespace().collect();
+    let [nopm, "NOPM", "from", tpm, product @ .., "TPM"] = words.as_slice() else {
+        return Err(line.wrong(
+            "`N NOPM from N PRODUCT TPM` belongs here: the file is cut, or from HammerDB before 3.3",
+        ));
+    };
     let mut row = ImportedStep::new(line, system, "tproc-c", clients);
     "new-order".clone_into(&mut row.subject.kind);
-    row.dbms = achieved.dbms;
-    row.put("rate", Unit::PerMinute, achieved.nopm);
-    row.put("compat.tpm", Unit::PerMinute, achieved.tpm);
+    row.dbms = Dbms::from_alias(&product.join(" ").to_lowercase());
+    row.put("rate", Unit::PerMinute, line.number("NOPM", nopm)?);
+    row.put("compat.tpm", Unit::PerMinute, line.number("TPM", tpm)?);
     Ok(row)
 }
 
@@ -78,7 +74,7 @@ struct Log {
     /// Are the times below those over all virtual users?
     is_summary: bool,
     procedure: Option<&'static str>,
-    /// `FileLine`, metric and microseconds.
+    /// Line, metric and microseconds.
     times: Vec<(usize, String, f64)>,
 }
 
@@ -109,9 +105,7 @@ impl Log {
             }
             return Ok(());
         }
-        let Some(kind) = self.procedure.filter(|_| self.is_summary) else {
-            return Ok(());
-        };
+        let Some(kind) = self.procedure.filter(|_| self.is_summary) else { return Ok(()) };
         for (name, what, value) in labelled(text, &LABELS) {
             let millis = value
                 .strip_suffix("ms")
@@ -128,22 +122,6 @@ fn message(text: &str) -> &str {
     let text = text.trim().trim_matches([',', '"']);
     let after = text.strip_prefix("Vuser ").and_then(|text| text.split_once(':'));
     after.map_or(text, |(_, said)| said.trim())
-}
-
-/// `12345 NOPM from 67890 MySQL TPM`.
-fn achieved(line: FileLine<'_>, text: &str) -> Result<Achieved, ImportError> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let [nopm, "NOPM", "from", tpm, product @ .., "TPM"] = words.as_slice() else {
-        return Err(line.wrong(
-            "`N NOPM from N PRODUCT TPM` belongs here: the file is cut, or from HammerDB before 3.3",
-        ));
-    };
-    let named = product.join(" ").to_lowercase();
-    Ok(Achieved {
-        nopm: line.number("NOPM", nopm)?,
-        tpm: line.number("TPM", tpm)?,
-        dbms: Dbms::from_alias(&named),
-    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! What a file is.
+//! What a file is, and what is read as one: a file, or the files of a directory.
 
-use crate::{File, db_bench, hammerdb};
+use crate::{File, Options, db_bench, hammerdb, insert, tables};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
@@ -16,9 +16,7 @@ pub enum FileKind {
     /// `mrg.…`: a line for each system, for one step or several.
     InsertTable,
     Pgbench,
-    /// What `HammerDB` prints of timed runs.
     HammerDb,
-    /// What the `db_bench` of RocksDB prints.
     DbBench,
     /// `report.tsv`: a line for each run of `db_bench`.
     DbBenchTable,
@@ -27,38 +25,27 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    pub const ALL: [Self; 11] = [
-        Self::SysbenchDirectory,
-        Self::Sysbench,
-        Self::QpsTable,
-        Self::MetTable,
-        Self::InsertLines,
-        Self::InsertTable,
-        Self::Pgbench,
-        Self::HammerDb,
-        Self::DbBench,
-        Self::DbBenchTable,
-        Self::Csv,
+    /// All of them, with their names.
+    pub const ALL: [(Self, &str); 11] = [
+        (Self::SysbenchDirectory, "sysbench-dir"),
+        (Self::Sysbench, "sysbench"),
+        (Self::QpsTable, "qps"),
+        (Self::MetTable, "met"),
+        (Self::InsertLines, "insert-lines"),
+        (Self::InsertTable, "insert-table"),
+        (Self::Pgbench, "pgbench"),
+        (Self::HammerDb, "hammerdb"),
+        (Self::DbBench, "db-bench"),
+        (Self::DbBenchTable, "db-bench-table"),
+        (Self::Csv, "csv"),
     ];
 
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::SysbenchDirectory => "sysbench-dir",
-            Self::Sysbench => "sysbench",
-            Self::QpsTable => "qps",
-            Self::MetTable => "met",
-            Self::InsertLines => "insert-lines",
-            Self::InsertTable => "insert-table",
-            Self::Pgbench => "pgbench",
-            Self::HammerDb => "hammerdb",
-            Self::DbBench => "db-bench",
-            Self::DbBenchTable => "db-bench-table",
-            Self::Csv => "csv",
-        }
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
     }
 
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+        Self::ALL.into_iter().find(|(_, known)| *known == name).map(|(kind, _)| kind)
     }
 
     /// What a single file is, by its name where that says it, else by what it holds. A file of any columns with commas
@@ -80,8 +67,7 @@ impl FileKind {
             ("mrg.", Self::InsertTable),
         ];
         let by_name = named.into_iter().find(|(start, _)| name.starts_with(start));
-        let by_name = by_name.map(|(_, kind)| kind);
-        by_name.or_else(|| by_text(file))
+        by_name.map(|(_, kind)| kind).or_else(|| by_text(file))
     }
 }
 
@@ -124,6 +110,46 @@ fn is_greeting(text: &str, program: &str) -> bool {
     text.strip_prefix(program).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    pub kind: FileKind,
+    /// The system that it is about, where it was said; else the name of the file or directory says it. Of a table of
+    /// rates the systems of its columns, with commas between them.
+    pub system: Option<String>,
+    /// The clients of it, where they were said of it alone; several for a file with a column for each.
+    pub clients: Vec<u32>,
+    pub origin: String,
+    /// The files; one, but for a directory.
+    pub files: Vec<File>,
+}
+
+impl Source {
+    /// The system: as given, otherwise by the name of the file or directory.
+    pub fn system(&self) -> String {
+        let name = File::name_of(&self.origin);
+        let named = if self.kind == FileKind::SysbenchDirectory {
+            tables::system_of_directory(name)
+        } else if self.kind == FileKind::InsertLines {
+            insert::system_of_file(name)
+        } else {
+            let mut ends = [".txt", ".log", ".out"].iter();
+            ends.find_map(|end| name.strip_suffix(end)).unwrap_or(name)
+        };
+        self.system.as_deref().unwrap_or(named).to_owned()
+    }
+
+    /// The options for it: clients that were said of it alone or that its path states are those of its files.
+    pub(crate) fn options(&self, options: &Options) -> Options {
+        let mut own = options.clone();
+        if !self.clients.is_empty() {
+            own.clients.clone_from(&self.clients);
+        } else if let Some(clients) = File::clients_of_path(&self.origin) {
+            own.clients = vec![clients];
+        }
+        own
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,7 +190,7 @@ mod tests {
         let table = file("a.csv", "build,test,rate\n");
         assert_eq!(FileKind::of(&table), Some(FileKind::Csv));
         assert_eq!(FileKind::known(&table), None);
-        for kind in FileKind::ALL {
+        for (kind, _) in FileKind::ALL {
             assert_eq!(FileKind::from_name(kind.name()), Some(kind));
         }
     }
@@ -173,7 +199,7 @@ mod tests {
     fn the_fuzzer_has_a_seed_of_each_kind() {
         let script = include_str!("../../../fuzz/run.sh");
         let seeds = script.split_once("\nkinds=(").and_then(|(_, rest)| rest.split_once(')'));
-        let names = FileKind::ALL.map(FileKind::name);
+        let names = FileKind::ALL.map(|(_, name)| name);
         assert_eq!(seeds.map(|(seeds, _)| seeds), Some(names.join(" ").as_str()));
     }
 }

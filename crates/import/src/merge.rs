@@ -4,7 +4,7 @@
 //! Where a table repeats what another says of a system, its rows are the same rows; where it says something else, they are
 //! those of another round.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use crate::{FileKind, ImportedStep};
 
@@ -23,26 +23,24 @@ pub(crate) fn tables(sources: Vec<(FileKind, Vec<ImportedStep>)>) -> Vec<Importe
             all.extend(rows);
             continue;
         }
-        let mut columns: BTreeMap<Column, Vec<ImportedStep>> = BTreeMap::new();
-        let mut order: Vec<Column> = Vec::new();
+        let mut columns: Vec<(Column, Vec<ImportedStep>)> = Vec::new();
+        let mut places: HashMap<Column, usize> = HashMap::new();
         for row in rows {
             let column = (row.system.clone(), row.clients);
-            if !columns.contains_key(&column) {
-                order.push(column.clone());
+            let place = *places.entry(column.clone()).or_insert(columns.len());
+            if place == columns.len() {
+                columns.push((column, Vec::new()));
             }
-            columns.entry(column).or_default().push(row);
+            columns[place].1.push(row);
         }
-        for column in order {
-            let rows = columns.remove(&column).unwrap_or_default();
-            let places = known.entry(column).or_default();
-            let same = places.iter().position(|(of, tests)| is_same(&rows, kind, *of, tests, &all));
-            let place = same.unwrap_or_else(|| {
-                places.push((kind, HashMap::new()));
-                places.len() - 1
-            });
-            if let Some((_, tests)) = places.get_mut(place) {
-                join(rows, kind, tests, &mut all);
+        for (column, rows) in columns {
+            let said = known.entry(column).or_default();
+            let same = said.iter().position(|(of, tests)| is_same(&rows, kind, *of, tests, &all));
+            let place = same.unwrap_or(said.len());
+            if place == said.len() {
+                said.push((kind, HashMap::new()));
             }
+            join(rows, kind, &mut said[place].1, &mut all);
         }
     }
     all

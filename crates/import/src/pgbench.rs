@@ -1,5 +1,7 @@
 //! What pgbench prints at the end of a run.
 
+use std::iter;
+
 use model::{Nanos, Unit};
 
 use crate::file::FileLine;
@@ -7,33 +9,30 @@ use crate::{File, ImportError, ImportedStep, Options, Scale, Stated};
 
 #[derive(Default)]
 struct PgbenchOutput<'a> {
-    script: Option<&'a str>,
+    /// Of the run as a whole.
+    all: ScriptResult<'a>,
     scale: Option<Stated<Scale>>,
     clients: Option<u32>,
-    seconds: Option<u64>,
-    tps: Option<f64>,
+    seconds: u64,
     /// Is the time in it in which each transaction connected?
     reconnects: bool,
-    latency: Option<f64>,
     /// Was a rate asked for? Then latency counts from the time at which a transaction was due.
     is_throttled: bool,
-    failed: Option<u64>,
     /// Of a run of several: what each did.
-    scripts: Vec<Script<'a>>,
+    scripts: Vec<ScriptResult<'a>>,
 }
 
-struct Script<'a> {
-    name: &'a str,
+#[derive(Default)]
+struct ScriptResult<'a> {
+    name: Option<&'a str>,
     tps: Option<f64>,
+    /// Microseconds.
     latency: Option<f64>,
     failed: Option<u64>,
 }
 
 /// The result of one run; the step is named after the script. The rate is that without the time in which
 /// connections were made, where there is one. A run of several scripts has a row for all together and one for each.
-///
-/// # Errors
-/// When there is no rate, two of them, or a number is none.
 pub(crate) fn rows(
     system: &str,
     file: &File,
@@ -43,40 +42,34 @@ pub(crate) fn rows(
     for line in file.lines() {
         found.read(line)?;
     }
-    let tps = found.tps.ok_or_else(|| {
+    if found.all.tps.is_none() {
         let what = "no line `tps = …`: the run of pgbench failed, or this is something else";
-        file.end().wrong(what)
-    })?;
-    let clients = found.clients;
-    let clients = options.clients_or(clients, file.end())?;
-    let row = |test: &str, tps: f64, latency: Option<f64>, failed: Option<u64>| {
-        let mut row = ImportedStep::new(file.end(), system, test, clients);
+        return Err(file.end().wrong(what));
+    }
+    let clients = options.clients_or(found.clients, file.end())?;
+    let time = if found.is_throttled { "response" } else { "service" };
+    let mut rows = Vec::new();
+    for (place, script) in iter::once(&found.all).chain(&found.scripts).enumerate() {
+        // A script without a rate did nothing, as one of weight zero.
+        let Some(tps) = script.tps else { continue };
+        let before = found.scripts[..place.saturating_sub(1)].iter();
+        let name = script.name.unwrap_or("pgbench");
+        let test = match before.filter(|other| other.name == script.name).count() {
+            0 => name.to_owned(),
+            same => format!("{name} #{}", same + 1),
+        };
+        let mut row = ImportedStep::new(file.end(), system, &test, clients);
         "transaction".clone_into(&mut row.subject.kind);
         row.scale.clone_from(&found.scale);
-        row.window = Nanos::from_secs(found.seconds.unwrap_or(0));
+        row.window = Nanos::from_secs(found.seconds);
         if found.reconnects {
             let text = "pgbench -C: in the rate is the time in which each transaction connected";
             row.note("connections", text);
         }
         row.put("rate", Unit::OpsPerSecond, tps);
-        let time = if found.is_throttled { "response" } else { "service" };
-        let micros = latency.map(|millis| millis * 1e3);
-        row.put_some(&format!("{time}.transaction.mean"), Unit::Micros, micros);
-        row.put_some("errors.transaction", Unit::Count, failed.map(|failed| failed as f64));
-        row
-    };
-    let all = found.script.unwrap_or("pgbench");
-    let mut rows = vec![row(all, tps, found.latency, found.failed)];
-    for (place, script) in found.scripts.iter().enumerate() {
-        let before = found.scripts.iter().take(place);
-        let name = match before.filter(|other| other.name == script.name).count() {
-            0 => script.name.to_owned(),
-            same => format!("{} #{}", script.name, same + 1),
-        };
-        // A script without a rate did nothing, as one of weight zero.
-        if let Some(tps) = script.tps {
-            rows.push(row(&name, tps, script.latency, script.failed));
-        }
+        row.put_some(&format!("{time}.transaction.mean"), Unit::Micros, script.latency);
+        row.put_some("errors.transaction", Unit::Count, script.failed.map(|failed| failed as f64));
+        rows.push(row);
     }
     Ok(rows)
 }
@@ -88,26 +81,24 @@ impl<'a> PgbenchOutput<'a> {
         let text = line.text.trim();
         let after = |name: &str| text.strip_prefix(name).map(str::trim);
         if let Some((_, script)) = after("SQL script ").and_then(|rest| rest.split_once(": ")) {
-            self.scripts.push(Script {
-                name: name_of(script),
-                tps: None,
-                latency: None,
-                failed: None,
-            });
+            let name = Some(name_of(script));
+            self.scripts.push(ScriptResult { name, ..ScriptResult::default() });
         } else if let (Some(script), Some(of_script)) =
             (self.scripts.last_mut(), text.strip_prefix("- "))
         {
-            script.read(line, of_script)?;
+            match of_script.split_once(" transactions (") {
+                Some((count, rest)) => script.read_count(line, count, rest)?,
+                None => script.read(line, of_script)?,
+            }
         } else if let Some(script) = after("transaction type:") {
-            self.script = Some(name_of(script));
+            self.all.name = Some(name_of(script));
         } else if let Some(factor) = after("scaling factor:") {
             let factor = Scale::Factor(line.whole("scaling factor", factor)?);
             self.scale = Some(Stated::at(line, factor));
         } else if let Some(clients) = after("number of clients:") {
             self.clients = Some(line.count("clients", clients)?);
         } else if let Some(duration) = after("duration:") {
-            let seconds = line.whole("duration", duration.trim_end_matches(" s"))?;
-            self.seconds = Some(seconds.min(LONGEST));
+            self.seconds = line.whole("duration", duration.trim_end_matches(" s"))?.min(LONGEST);
         } else if let Some(count) = after("number of transactions actually processed:") {
             // With `-t` it is `4000/4000`.
             let count = count.split('/').next().unwrap_or_default();
@@ -120,12 +111,10 @@ impl<'a> PgbenchOutput<'a> {
             );
         } else if text.starts_with("rate limit schedule lag:") {
             self.is_throttled = true;
-        } else if let Some(failed) = after("number of failed transactions:") {
-            self.failed = Some(failures(line, failed)?);
-        } else if let Some(latency) = after("latency average") {
-            self.latency = Some(millis(line, latency)?);
         } else if let Some(tps) = after("tps =") {
             self.read_rate(line, tps)?;
+        } else {
+            self.all.read(line, text)?;
         }
         Ok(())
     }
@@ -140,44 +129,45 @@ impl<'a> PgbenchOutput<'a> {
         if of_what == "including connections establishing" {
             return Ok(());
         }
-        if self.tps.is_some() {
+        if self.all.tps.is_some() {
             return Err(line.wrong("a second result: give each run of pgbench a file of its own"));
         }
-        self.tps = Some(line.number("tps", rate)?);
+        self.all.tps = Some(line.number("tps", rate)?);
         self.reconnects = of_what == "including reconnection times";
         Ok(())
     }
 }
 
-impl Script<'_> {
-    /// A line below its name, without the dash: `10937 transactions (50.1% of total, tps = 5529.199553)`.
+impl ScriptResult<'_> {
+    /// The line below the name of a script: `- 10937 transactions (50.1% of total, tps = 5529.199553)`.
+    fn read_count(
+        &mut self,
+        line: FileLine<'_>,
+        count: &str,
+        rest: &str,
+    ) -> Result<(), ImportError> {
+        let rate = rest.split_once("tps = ").and_then(|(_, rate)| rate.strip_suffix(')'));
+        let rate =
+            rate.ok_or_else(|| line.wrong("no `tps = …)` of this script: the file is cut"))?;
+        let tps = line.number("tps of a script", rate)?;
+        let count = line.whole("transactions of a script", count)?;
+        self.tps = (count > 0).then_some(tps);
+        Ok(())
+    }
+
     fn read(&mut self, line: FileLine<'_>, text: &str) -> Result<(), ImportError> {
-        if let Some((count, rest)) = text.split_once(" transactions (") {
-            let rate = rest.split_once("tps = ").map(|(_, rate)| rate);
-            let rate = rate
-                .and_then(|rate| rate.strip_suffix(')'))
-                .ok_or_else(|| line.wrong("no `tps = …)` of this script: the file is cut"))?;
-            let tps = line.number("tps of a script", rate)?;
-            let count = line.whole("transactions of a script", count)?;
-            self.tps = (count > 0).then_some(tps);
-        } else if let Some(failed) = text.strip_prefix("number of failed transactions:") {
-            self.failed = Some(failures(line, failed)?);
-        } else if let Some(latency) = text.strip_prefix("latency average ") {
-            self.latency = Some(millis(line, latency)?);
+        if let Some(failed) = text.strip_prefix("number of failed transactions:") {
+            // `12 (0.113%)`, without the share.
+            let failed = failed.split_whitespace().next().unwrap_or_default();
+            self.failed = Some(line.whole("failed transactions", failed)?);
+        } else if let Some(latency) = text.strip_prefix("latency average") {
+            // `= 1.5 ms`, or with a colon, as it was up to PostgreSQL 9.6.
+            let millis =
+                latency.trim_start().trim_start_matches(['=', ':']).trim_end_matches(" ms");
+            self.latency = Some(line.number("latency average", millis)? * 1e3);
         }
         Ok(())
     }
-}
-
-/// `12 (0.113%)`, without the share.
-fn failures(line: FileLine<'_>, text: &str) -> Result<u64, ImportError> {
-    line.whole("failed transactions", text.split_whitespace().next().unwrap_or_default())
-}
-
-/// `= 1.5 ms`, or with a colon, as it was up to PostgreSQL 9.6.
-fn millis(line: FileLine<'_>, text: &str) -> Result<f64, ImportError> {
-    let millis = text.trim_start_matches(['=', ':']).trim_end_matches(" ms");
-    line.number("latency average", millis)
 }
 
 /// `tpcb-like` of `<builtin: TPC-B (sort of)>` and of what stood there up to PostgreSQL 9.5, `mine` of `dir/mine.sql`.

@@ -1,6 +1,6 @@
 //! The tables that the original tools derive from what was imported, as text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::insert::{
@@ -8,17 +8,13 @@ use crate::insert::{
     rate_of_step, relative, tables_of_file,
 };
 use crate::round::fixed;
-use crate::tables::sets::{Set, clients_in_words, sets};
-use crate::tables::{met, qps};
+use crate::tables::{group_of, met, qps};
 use crate::{File, FileKind, ImportError, ImportedStep, Options, Source};
 
 /// All of them: rates and their ratios, costs and their ratios, the merged and relative tables of the
 /// Insert Benchmark, and its summary with colours. `rows` are those of the sources in compat mode; what
 /// has no tables in the original (CSV, pgbench) has the tables of rates. Each number of clients and each
 /// round has tables of its own, which say so.
-///
-/// # Errors
-/// When a file cannot be read, as [`crate::read`] has it, or a step is there twice in a round.
 pub fn published(
     sources: &[Source],
     rows: &[ImportedStep],
@@ -54,6 +50,45 @@ fn of_sysbench(rows: &[ImportedStep]) -> Result<String, ImportError> {
     Ok(text)
 }
 
+/// What one set of tables shows.
+struct Set {
+    /// What tells its tables from those of other sets: `, 40 clients, round 2`; empty where there is one.
+    title: String,
+    rows: Vec<ImportedStep>,
+}
+
+/// The sets by their number of clients, and by their rounds.
+fn sets(rows: &[ImportedStep]) -> Result<Vec<Set>, ImportError> {
+    let is_load = |row: &ImportedStep| group_of(&row.test).is_empty();
+    let fewest = rows.iter().filter(|row| !is_load(row)).map(|row| row.clients).min();
+    let mut sets: BTreeMap<(u32, u32), Vec<ImportedStep>> = BTreeMap::new();
+    for (row, round) in rows.iter().zip(crate::run::rounds(rows)?) {
+        // No name says with how many clients it was loaded: the load stands with the fewest.
+        let of_load = fewest.filter(|_| is_load(row));
+        let key = (of_load.unwrap_or(row.clients), round);
+        sets.entry(key).or_default().push(row.clone());
+    }
+    let clients: BTreeSet<u32> = sets.keys().map(|(clients, _)| *clients).collect();
+    let rounds: BTreeSet<u32> = sets.keys().map(|(_, round)| *round).collect();
+    let named = sets.into_iter().map(|(key, rows)| {
+        let mut title = String::new();
+        if clients.len() > 1 {
+            let _infallible = write!(title, ", {}", clients_in_words(key.0));
+        }
+        if rounds.len() > 1 {
+            let _infallible = write!(title, ", round {}", key.1);
+        }
+        Set { title, rows }
+    });
+    Ok(named.collect())
+}
+
+/// `1 client`, `40 clients`.
+fn clients_in_words(clients: u32) -> String {
+    let ending = if clients == 1 { "" } else { "s" };
+    format!("{clients} client{ending}")
+}
+
 /// The tables of one number of clients, which the beginning of each title says where there are several.
 fn of_insert(rounds: &[Vec<Table>], clients: u32, of_clients: &str) -> String {
     let mut text = String::new();
@@ -82,8 +117,7 @@ fn insert_rounds(
     for source in sources {
         for file in &source.files {
             for table in insert_tables(source.kind, file)? {
-                let clients = source.options(options).clients(file.end())?;
-                add(all.entry(clients).or_default(), &table);
+                add(all.entry(source.options(options).clients(file.end())?).or_default(), &table);
             }
         }
     }
@@ -96,24 +130,15 @@ fn insert_rounds(
 /// The tables of a file; those of a system have a line each. None in files that are not of the Insert
 /// Benchmark.
 fn insert_tables(kind: FileKind, file: &File) -> Result<Vec<Table>, ImportError> {
-    match kind {
-        FileKind::InsertLines => {
-            let lines = lines_of_system(file)?.into_iter();
-            let tables =
-                lines.map(|(step, line)| Table { step: step.to_owned(), lines: vec![Some(line)] });
-            Ok(tables.collect())
-        }
-        FileKind::InsertTable => tables_of_file(file),
-        FileKind::SysbenchDirectory
-        | FileKind::Sysbench
-        | FileKind::QpsTable
-        | FileKind::MetTable
-        | FileKind::Pgbench
-        | FileKind::HammerDb
-        | FileKind::DbBench
-        | FileKind::DbBenchTable
-        | FileKind::Csv => Ok(Vec::new()),
+    if kind == FileKind::InsertTable {
+        return tables_of_file(file);
     }
+    if kind != FileKind::InsertLines {
+        return Ok(Vec::new());
+    }
+    let lines = lines_of_system(file)?.into_iter();
+    let tables = lines.map(|(step, line)| Table { step: step.to_owned(), lines: vec![Some(line)] });
+    Ok(tables.collect())
 }
 
 /// Adds the lines of a table to the first round that has none of its systems in this step.
@@ -125,14 +150,11 @@ fn add(rounds: &mut Vec<Vec<Table>>, table: &Table) {
         let mut of_step = round.iter().filter(|known| known.step == table.step);
         of_step.all(|known| known.lines.iter().flatten().all(is_new))
     };
-    let place = rounds.iter().position(|round| takes(round));
-    let place = place.unwrap_or_else(|| {
+    let place = rounds.iter().position(|round| takes(round)).unwrap_or(rounds.len());
+    if place == rounds.len() {
         rounds.push(Vec::new());
-        rounds.len() - 1
-    });
-    let Some(round) = rounds.get_mut(place) else {
-        return;
-    };
+    }
+    let round = &mut rounds[place];
     match round.iter_mut().find(|known| known.step == table.step) {
         Some(known) => known.lines.extend(lines),
         None => round.push(Table { step: table.step.clone(), lines }),
@@ -154,8 +176,14 @@ fn summary(tables: &[Table], clients: u32) -> String {
             })
             .collect();
         for ((line, (value, _)), colour) in lines.iter().zip(&values).zip(colours(&values)) {
-            let text = format!("{} {}", fixed(*value, 0), word(colour));
-            cells.insert((line.tag.as_str(), table.step.as_str()), text.trim_end().to_owned());
+            let colour = match colour {
+                Colour::Lowest => " red",
+                Colour::MissedSla => " grey",
+                Colour::Highest => " green",
+                Colour::Plain => "",
+            };
+            let text = format!("{}{colour}", fixed(*value, 0));
+            cells.insert((line.tag.as_str(), table.step.as_str()), text);
             if !systems.contains(&line.tag.as_str()) {
                 systems.push(&line.tag);
             }
@@ -171,15 +199,6 @@ fn summary(tables: &[Table], clients: u32) -> String {
         let _infallible = writeln!(text, "{system}\t{}", line.join("\t"));
     }
     text
-}
-
-const fn word(colour: Colour) -> &'static str {
-    match colour {
-        Colour::Lowest => "red",
-        Colour::MissedSla => "grey",
-        Colour::Highest => "green",
-        Colour::Plain => "",
-    }
 }
 
 #[cfg(test)]
@@ -284,5 +303,52 @@ mod tests {
             let lines = part.lines().filter(|line| line.ends_with("\tmy8044.a"));
             assert_eq!(lines.count(), 1, "{part}");
         }
+    }
+
+    fn row(system: &str, test: &str, clients: u32) -> ImportedStep {
+        ImportedStep::new(file("x", "").end(), system, test, clients)
+    }
+
+    /// Titles, and of the rows systems and tests.
+    fn shape(rows: &[ImportedStep]) -> Vec<(String, Vec<String>)> {
+        let sets = sets(rows).unwrap().into_iter();
+        let named = |row: &ImportedStep| format!("{} {}", row.system, row.test);
+        let shape = sets.map(|set| (set.title, set.rows.iter().map(named).collect()));
+        shape.collect()
+    }
+
+    fn is(title: &str, rows: &[&str]) -> (String, Vec<String>) {
+        let rows = rows.iter().map(|row| (*row).to_owned());
+        (title.to_owned(), rows.collect())
+    }
+
+    #[test]
+    fn one_number_of_clients_and_one_round_are_one_set_without_a_title() {
+        let rows = [row("a", "prepare", 1), row("a", "p", 40), row("b", "p", 40)];
+        assert_eq!(shape(&rows), [is("", &["a prepare", "a p", "b p"])]);
+        let load = [row("a", "prepare", 1)];
+        assert_eq!(shape(&load), [is("", &["a prepare"])]);
+        assert!(shape(&[]).is_empty());
+    }
+
+    #[test]
+    fn numbers_of_clients_and_rounds_are_told_apart() {
+        let rows = [
+            row("a", "p", 40),
+            row("a", "p", 1),
+            row("b", "p", 1),
+            row("b", "p", 40),
+            row("a", "p", 1),
+        ];
+        let expected = [
+            is(", 1 client, round 1", &["a p", "b p"]),
+            is(", 1 client, round 2", &["a p"]),
+            is(", 40 clients, round 1", &["a p", "b p"]),
+        ];
+        assert_eq!(shape(&rows), expected);
+        assert_eq!(
+            shape(&rows[..4]),
+            [is(", 1 client", &["a p", "b p"]), is(", 40 clients", &["a p", "b p"])]
+        );
     }
 }

@@ -7,9 +7,6 @@ use crate::{
 };
 
 /// The rows of all sources, one source after the other; what tables say of the same measurement is one row.
-///
-/// # Errors
-/// When results are given twice for one system; else as [`read`].
 pub fn read_all(sources: &[Source], options: &Options) -> Result<Vec<ImportedStep>, ImportError> {
     copies::refuse(sources)?;
     let mut all = Vec::with_capacity(sources.len());
@@ -19,10 +16,6 @@ pub fn read_all(sources: &[Source], options: &Options) -> Result<Vec<ImportedSte
     Ok(merge::tables(all))
 }
 
-/// The rows of a source.
-///
-/// # Errors
-/// At the first line that is not what the kind of file has there.
 pub fn read(source: &Source, options: &Options) -> Result<Vec<ImportedStep>, ImportError> {
     let system = source.system();
     let options = &source.options(options);
@@ -88,17 +81,15 @@ fn check_names(row: &ImportedStep) -> Result<(), ImportError> {
 
 /// Absurd files have numbers that are fine by themselves and overflow in a product.
 fn check_finite(row: &ImportedStep) -> Result<(), ImportError> {
-    let mut all = row.measurements.iter();
-    let Some(absurd) = all.find(|m| !m.value.is_finite()) else {
-        return Ok(());
-    };
-    let (metric, test) = (&absurd.metric, &row.test);
-    Err(row.place().wrong(format!(
-        "{metric} of {test} is not a finite number: some number is absurdly large or small"
-    )))
+    match row.measurements.iter().find(|measured| !measured.value.is_finite()) {
+        None => Ok(()),
+        Some(absurd) => Err(row.place().wrong(format!(
+            "{} of {} is not a finite number: some number is absurdly large or small",
+            absurd.metric, row.test
+        ))),
+    }
 }
 
-/// The rows of each file, one after the other.
 fn each(
     source: &Source,
     read: impl Fn(&File) -> Result<Vec<ImportedStep>, ImportError>,

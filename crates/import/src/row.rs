@@ -1,12 +1,13 @@
-//! What the files say of one step of one system.
+//! What the files say of one step of one system and of the conditions of its test, and what is known besides.
+
+use std::fmt;
 
 use model::{Counts, Dbms, Measurement, MetricId, Nanos, Note, Subject, Unit};
 
-use crate::file::FileLine;
-use crate::{Scale, Stated};
+use crate::file::{FileLine, ImportError};
 
 /// One step of one system in one round.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportedStep {
     pub origin: String,
     pub line: usize,
@@ -39,20 +40,10 @@ impl ImportedStep {
             origin: at.origin.to_owned(),
             line: at.number,
             system: system.to_owned(),
-            dbms: None,
             test: test.to_owned(),
-            group: String::new(),
             clients,
-            round: None,
             subject: Subject { kind: "query".to_owned(), counts: Counts::Operations },
-            cpus: None,
-            scale: None,
-            window: Nanos(0),
-            order: None,
-            target_rate: None,
-            measurements: Vec::new(),
-            lines: Vec::new(),
-            notes: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -82,5 +73,109 @@ impl ImportedStep {
     pub fn value(&self, metric: &str) -> Option<f64> {
         let mut all = self.measurements.iter();
         all.find(|m| m.metric.0 == metric).map(|m| m.value)
+    }
+}
+
+/// What a file states of the conditions of a test, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stated<T> {
+    pub value: T,
+    pub origin: String,
+    pub line: usize,
+}
+
+impl<T> Stated<T> {
+    pub(crate) fn at(line: FileLine<'_>, value: T) -> Self {
+        Self { value, origin: line.origin.to_owned(), line: line.number }
+    }
+
+    pub(crate) fn place(&self) -> FileLine<'_> {
+        FileLine::at(&self.origin, self.line)
+    }
+}
+
+/// How much data a test works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Of sysbench.
+    Tables {
+        tables: u32,
+        rows: u64,
+    },
+    /// Rows of the Insert Benchmark, as the name of a system says it.
+    Rows(u64),
+    Factor(u64),
+}
+
+impl Scale {
+    /// The number of tables and the rows of each; of pgbench those of its largest table.
+    pub(crate) fn tables(self) -> (u32, u64) {
+        const ACCOUNTS_EACH: u64 = 100_000;
+        match self {
+            Self::Tables { tables, rows } => (tables, rows),
+            Self::Rows(rows) => (1, rows),
+            Self::Factor(factor) => (1, factor.saturating_mul(ACCOUNTS_EACH)),
+        }
+    }
+}
+
+impl fmt::Display for Scale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tables { tables: 1, rows } => write!(f, "1 table of {rows} rows"),
+            Self::Tables { tables, rows } => write!(f, "{tables} tables of {rows} rows"),
+            Self::Rows(rows) => write!(f, "{rows} rows"),
+            Self::Factor(factor) => write!(f, "scaling factor {factor}"),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// What follows from the counts, times and samples in the files.
+    #[default]
+    Exact,
+    /// What the original publishes: its rounding, its samples, its units.
+    Compat,
+}
+
+/// What is known besides the files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    pub mode: Mode,
+    pub cpus: Option<u32>,
+    /// Clients, where the files do not say; several for a file that has a column for each.
+    pub clients: Vec<u32>,
+    /// The disk in the output of iostat.
+    pub device: Option<String>,
+    pub dbms: Option<Dbms>,
+}
+
+impl Options {
+    #[must_use]
+    pub fn in_mode(&self, mode: Mode) -> Self {
+        Self { mode, ..self.clone() }
+    }
+
+    /// Clients of a step: as its file states them, otherwise as given.
+    pub(crate) fn clients_or(
+        &self,
+        stated: Option<u32>,
+        line: FileLine<'_>,
+    ) -> Result<u32, ImportError> {
+        stated.map_or_else(|| self.clients(line), Ok)
+    }
+
+    pub(crate) fn clients(&self, line: FileLine<'_>) -> Result<u32, ImportError> {
+        match *self.clients {
+            [clients] => Ok(clients),
+            [] => Err(line.wrong(
+                "how many clients? Neither the file nor its path (`dop8`) says it: give --clients N, or PATH@N for one file",
+            )),
+            [..] => Err(line.wrong(format!(
+                "one number of clients belongs to this file, not {:?}: give PATH@N for each file",
+                self.clients
+            ))),
+        }
     }
 }

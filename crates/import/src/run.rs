@@ -1,18 +1,18 @@
 //! Rows become a run as the store keeps it: a plan, a host that is not this one, and trials with steps.
 
-mod unknown;
-
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use model::{Host, Measurement, Plan, StepId, StepRecord, System, TrialKey};
+use model::{
+    Bytes, DiskFacts, Host, HostShape, ImportedScale, ImportedSpec, Measurement, Note, NoteKind,
+    Plan, Step, StepId, StepRecord, System, TrialKey,
+};
 
 use crate::file::{FileLine, quote};
 use crate::system::system;
-use crate::{ImportError, ImportedStep, Mode, Options, conditions};
+use crate::{ImportError, ImportedStep, Mode, Options, Scale, conditions};
 
 const MOST_ROUNDS: u32 = 10_000;
 const MOST_SYSTEMS: usize = 10_000;
-
 const NAMED: usize = 20;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,10 +42,6 @@ pub struct ImportedTrial {
 
 /// A run of rows. The steps come in the order in which rows first have them, and so do the systems, unless it is said
 /// that these go by version; steps of the Insert Benchmark have an order of their own.
-///
-/// # Errors
-/// When there is no row, a system has no name, a step is there twice in a round, the base is not there,
-/// or hosts, scales or units differ.
 pub fn run(
     rows: &[ImportedStep],
     about: &About,
@@ -54,8 +50,7 @@ pub fn run(
     place_of_source(about).check_name(&about.name)?;
     let first = rows.first().ok_or_else(|| place_of_source(about).wrong("nothing to import"))?;
     let rounds = rounds(rows)?;
-    let named = about.base.as_deref().unwrap_or(&first.system);
-    let mut systems = systems(rows, named, options)?;
+    let mut systems = systems(rows, about.base.as_deref().unwrap_or(&first.system), options)?;
     if about.by_version {
         // Zero stands for a version that is not known: no good base.
         systems.sort_by_cached_key(|system| {
@@ -63,9 +58,7 @@ pub fn run(
             (dbms, version.major() == 0, version)
         });
     }
-    let oldest = systems.first().filter(|_| about.by_version);
-    let usual = oldest.map_or(&first.system, |system| &system.name);
-    let base = about.base.clone().unwrap_or_else(|| usual.clone());
+    let base = about.base.clone().unwrap_or_else(|| systems[0].name.clone());
     if !systems.iter().any(|system| system.name == base) {
         let names = systems.iter().take(NAMED).map(|system| quote(&system.name));
         let (base, names) = (quote(&base), names.collect::<Vec<_>>().join(", "));
@@ -76,21 +69,18 @@ pub fn run(
     let scales = conditions::scales(rows)?;
     conditions::units(rows)?;
     let mut steps = steps(rows);
-    steps.sort_by_key(|(_, _, row)| row.order);
-    let planned = steps
-        .iter()
-        .zip(0..)
-        .map(|((_, id, row), ordinal)| unknown::step(row, id, ordinal, options.mode));
-    let workload = unknown::workload(&about.name, &scales, options.mode).into();
+    steps.sort_by_key(|(_, row)| row.order);
+    let planned =
+        steps.iter().zip(0..).map(|((id, row), ordinal)| step_of(row, id, ordinal, options.mode));
     let plan = Plan {
         steps: planned.collect(),
         rounds: rounds.iter().copied().max().unwrap_or(1),
         base,
         source: about.source.clone(),
-        ..Plan::new(&about.name, workload, systems)
+        ..Plan::new(&about.name, workload(&about.name, &scales, options.mode).into(), systems)
     };
-    let trials = trials(rows, &rounds, &steps, &plan, options.mode);
-    Ok(ImportedRun { plan, host: unknown::host(cpus), trials })
+    let trials = trials(rows, &rounds, &plan, options.mode);
+    Ok(ImportedRun { plan, host: host(cpus), trials })
 }
 
 fn place_of_source(about: &About) -> FileLine<'_> {
@@ -148,14 +138,11 @@ fn systems(
     Ok(systems)
 }
 
-type Step<'a> = (&'a str, u32);
-
-/// The steps in order, and of each its name and a row that has it.
-fn steps(rows: &[ImportedStep]) -> Vec<(Step<'_>, StepId, &ImportedStep)> {
+/// A row of each step, with the step's name.
+fn steps(rows: &[ImportedStep]) -> Vec<(StepId, &ImportedStep)> {
     let mut clients: HashMap<&str, HashSet<u32>> = HashMap::new();
     for row in rows {
-        let of_test = clients.entry(row.test.as_str()).or_default();
-        of_test.insert(row.clients);
+        clients.entry(row.test.as_str()).or_default().insert(row.clients);
     }
     let mut seen = HashSet::new();
     let firsts = rows.iter().filter(|row| seen.insert((row.test.as_str(), row.clients)));
@@ -163,37 +150,25 @@ fn steps(rows: &[ImportedStep]) -> Vec<(Step<'_>, StepId, &ImportedStep)> {
         let is_swept = clients.get(row.test.as_str()).is_some_and(|of| of.len() > 1);
         let name =
             if is_swept { format!("{}@{}", row.test, row.clients) } else { row.test.clone() };
-        ((row.test.as_str(), row.clients), StepId(name), row)
+        (StepId(name), row)
     });
     named.collect()
 }
 
-fn trials(
-    rows: &[ImportedStep],
-    rounds: &[u32],
-    steps: &[(Step<'_>, StepId, &ImportedStep)],
-    plan: &Plan,
-    mode: Mode,
-) -> Vec<ImportedTrial> {
-    let positions: HashMap<&str, u32> = plan
-        .systems
-        .iter()
-        .zip(1..)
-        .map(|(system, position)| (system.name.as_str(), position))
-        .collect();
-    let ordinals: HashMap<Step<'_>, (u32, &StepId)> =
-        steps.iter().zip(0..).map(|((step, id, _), ordinal)| (*step, (ordinal, id))).collect();
+fn trials(rows: &[ImportedStep], rounds: &[u32], plan: &Plan, mode: Mode) -> Vec<ImportedTrial> {
+    let positions: HashMap<&str, u32> =
+        plan.systems.iter().map(|system| system.name.as_str()).zip(1..).collect();
+    let planned: HashMap<(&str, u32), &Step> =
+        plan.steps.iter().map(|step| ((step.test.as_str(), step.clients), step)).collect();
     let mut trials: BTreeMap<(u32, u32), ImportedTrial> = BTreeMap::new();
     for (row, round) in rows.iter().zip(rounds) {
         let position = positions.get(row.system.as_str()).copied().unwrap_or(1);
-        let Some(&(ordinal, id)) = ordinals.get(&(row.test.as_str(), row.clients)) else {
-            continue;
-        };
+        let Some(step) = planned.get(&(row.test.as_str(), row.clients)) else { continue };
         let trial = trials.entry((*round, position)).or_insert_with(|| ImportedTrial {
             key: TrialKey { round: *round, position, system: row.system.clone() },
             steps: Vec::new(),
         });
-        let record = unknown::record(row, id, ordinal, mode);
+        let record = record(row, &step_of(row, &step.id, step.ordinal, mode));
         trial.steps.push((record, row.measurements.clone()));
     }
     let mut trials: Vec<ImportedTrial> = trials.into_values().collect();
@@ -201,6 +176,47 @@ fn trials(
         trial.steps.sort_by_key(|(record, _)| record.ordinal);
     }
     trials
+}
+
+fn step_of(row: &ImportedStep, id: &StepId, ordinal: u32, mode: Mode) -> Step {
+    Step {
+        test: row.test.clone(),
+        group: row.group.clone(),
+        target_rate: row.target_rate,
+        compat: mode == Mode::Compat,
+        ..Step::new(id.clone(), ordinal, row.clients, row.subject.clone())
+    }
+}
+
+/// A record that has no counters and no histograms: only the measurements are known.
+fn record(row: &ImportedStep, step: &Step) -> StepRecord {
+    let mut notes = vec![Note::new(NoteKind::ImportedFrom, row.origin.as_str())];
+    notes.extend(row.notes.iter().cloned());
+    StepRecord { notes, ..StepRecord::of(step, row.window) }
+}
+
+/// A workload of which only the name is known, and of some tests their scale.
+fn workload(name: &str, scales: &[(&str, Scale)], mode: Mode) -> ImportedSpec {
+    let scales = scales.iter().map(|(test, scale)| {
+        let (tables, rows) = scale.tables();
+        ImportedScale { test: (*test).to_owned(), tables, rows }
+    });
+    ImportedSpec { name: name.to_owned(), scales: scales.collect(), compat: mode == Mode::Compat }
+}
+
+/// A host of which at most the number of CPUs is known; zero where that is not.
+fn host(cpus: Option<u32>) -> Host {
+    let unknown = || "not known (imported)".to_owned();
+    Host {
+        name: "imported".to_owned(),
+        cpu_model: unknown(),
+        shape: HostShape { cpus: cpus.unwrap_or(0), memory: Bytes(0) },
+        threads_per_core: 1,
+        kernel: unknown(),
+        os: unknown(),
+        disk: DiskFacts { filesystem: unknown(), ..DiskFacts::default() },
+        ..Host::default()
+    }
 }
 
 #[cfg(test)]

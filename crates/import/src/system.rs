@@ -4,9 +4,6 @@ use model::{Build, BuildFacts, BuildSource, Config, Dbms, Engine, System, Versio
 
 /// The system of this name; `usual` is the product where the name does not say it. Where neither says one that backslide
 /// runs, it is another.
-///
-/// # Errors
-/// The words of an error, when there is no name.
 pub(crate) fn system(name: &str, usual: Option<Dbms>, origin: &str) -> Result<System, String> {
     let said = published(name).or_else(|| ours(name));
     let said = said.unwrap_or_else(|| of_product(name, usual.unwrap_or(Dbms::Other)));
@@ -40,7 +37,6 @@ pub(crate) fn system(name: &str, usual: Option<Dbms>, origin: &str) -> Result<Sy
     })
 }
 
-/// What a name says.
 #[derive(Debug)]
 struct Said {
     dbms: Dbms,
@@ -86,11 +82,9 @@ fn published(name: &str) -> Option<Said> {
 /// What may follow the digits of a version, and the rest: `beta1` of a test release; another build of the same version,
 /// `v2`, says nothing of the version.
 fn stage(after: &str) -> (&str, &str) {
-    let stages = ["beta", "rc", "alpha", "v"];
-    let found = stages.into_iter().find_map(|word| {
+    let found = ["beta", "rc", "alpha", "v"].into_iter().find_map(|word| {
         let digits = after.strip_prefix(word)?;
-        let end = digits.find(|c: char| !c.is_ascii_digit());
-        let end = end.unwrap_or(digits.len());
+        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
         (end > 0).then_some((word, word.len() + end))
     });
     match found {
@@ -102,19 +96,16 @@ fn stage(after: &str) -> (&str, &str) {
 
 /// Digits cut into parts of these lengths and a rest: `8044` by 1, 1 is 8.0.44.
 fn cut(digits: &str, lengths: &[usize]) -> Option<Version> {
-    let mut parts: Vec<u32> = Vec::new();
+    let mut parts: Vec<String> = Vec::new();
     let mut rest = digits;
-    for length in lengths {
-        let part = rest.get(..*length).unwrap_or(rest);
-        rest = rest.get(*length..).unwrap_or_default();
+    for length in lengths.iter().chain([&usize::MAX]) {
+        let (part, after) = rest.split_at_checked(*length).unwrap_or((rest, ""));
         if !part.is_empty() {
-            parts.push(part.parse().ok()?);
+            // Without the zeros at its beginning.
+            parts.push(part.parse::<u32>().ok()?.to_string());
         }
+        rest = after;
     }
-    if !rest.is_empty() {
-        parts.push(rest.parse().ok()?);
-    }
-    let parts: Vec<String> = parts.iter().map(u32::to_string).collect();
     parts.join(".").parse().ok()
 }
 

@@ -87,7 +87,7 @@ proptest! {
             text,
         });
         let files: Vec<File> = files.collect();
-        for kind in FileKind::ALL {
+        for (kind, _) in FileKind::ALL {
             let source = Source {
                 kind,
                 system: Some("mysql-8.0.44".to_owned()),

@@ -193,14 +193,9 @@ fn relative_rates_of_gtids() {
 }
 
 fn costs(record: &Record) -> met::Costs {
-    let number = |name: &str| record[name].parse().unwrap();
-    met::Costs {
-        cpu: record["cpu_o"].clone(),
-        switches: Some(record["cs_o"].clone()),
-        reads: Some(number("r_o")),
-        others: [number("rKB_o"), number("wKB_o"), number("o_s")],
-        system: record["build"].clone(),
-    }
+    let columns = ["cpu_o", "cs_o", "r_o", "rKB_o", "wKB_o", "o_s"];
+    let values = columns.map(|column| Some(record[column].parse().unwrap()));
+    met::Costs { values, system: record["build"].clone() }
 }
 
 const RELATIVE: [&str; 6] =

@@ -43,8 +43,7 @@ impl Painter {
         let (width, height) = (tree.size().width(), tree.size().height());
         let mut pixmap = Pixmap::new(pixels(width), pixels(height))
             .with_context(|| format!("{width} × {height} pixels are too many"))?;
-        let scale = Transform::from_scale(SCALE, SCALE);
-        resvg::render(&tree, scale, &mut pixmap.as_mut());
+        resvg::render(&tree, Transform::from_scale(SCALE, SCALE), &mut pixmap.as_mut());
         Ok(pixmap.encode_png()?)
     }
 }

@@ -2,9 +2,9 @@
 
 use anyhow::{Result, bail};
 use lab::Builds;
-use model::{Build, BuildFacts, BuildSource, Dbms, Recipe, Version};
+use model::{Build, BuildFacts, BuildSource, Bytes, Dbms, Recipe, Version};
 use obtain::Installed;
-use report::{Cell, Columns, Table};
+use report::{Cell, Columns, Table, object};
 use serde::Serialize;
 
 use crate::args::{BuildsArgs, Format};
@@ -12,43 +12,27 @@ use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::table;
 
-#[derive(Serialize)]
-struct BuildJson {
-    build: String,
-    dbms: &'static str,
-    version: String,
+struct BuildLine {
+    name: String,
+    dbms: Dbms,
+    version: Version,
     /// `installed`, `found` on this machine, `embedded`, or `available` in the catalog.
     state: &'static str,
     source: String,
-    #[serde(skip)]
-    short_source: String,
     /// What the server says of itself; empty where it is not here.
     program: String,
-    download_bytes: Option<u64>,
-    size_bytes: Option<u64>,
+    download: Option<Bytes>,
+    size: Option<Bytes>,
     /// When it was installed: RFC 3339.
     installed: Option<String>,
-    engines: Vec<&'static str>,
-    #[serde(flatten)]
-    facts: FactsJson,
-    #[serde(skip)]
-    order: (Dbms, Version),
-}
-
-/// What is known of how it was made.
-#[derive(Serialize)]
-struct FactsJson {
-    compiler: Option<String>,
-    allocator: Option<String>,
-    symbols: Option<bool>,
-    note: Option<String>,
+    facts: BuildFacts,
 }
 
 pub(crate) fn run(args: &BuildsArgs, printer: Printer) -> Result<Exit> {
     let builds = Builds::of_user()?;
     let mut lines = lines(&builds)?;
     if let Some(only) = &args.only {
-        lines.retain(|line| line.build.starts_with(only.as_str()));
+        lines.retain(|line| line.name.starts_with(only.as_str()));
     }
     if let (Some(only), []) = (&args.only, lines.as_slice()) {
         bail!("no build has a name that begins with `{only}`; `backslide builds` lists them");
@@ -56,17 +40,16 @@ pub(crate) fn run(args: &BuildsArgs, printer: Printer) -> Result<Exit> {
     let all = lines.len();
     if !args.all && args.only.is_none() && args.format == Format::Text {
         let leading = builds.leading();
-        lines.retain(|line| line.state != "available" || leading.contains(&line.build.as_str()));
+        lines.retain(|line| line.state != "available" || leading.contains(&line.name.as_str()));
     }
     match args.format {
-        Format::Json => printer.json(&lines),
+        Format::Json => printer.json(&lines.iter().map(fields).collect::<Vec<_>>()),
         Format::Text => {
             table::print(printer, &as_table(&lines));
             if all > lines.len() {
+                let more = all - lines.len();
                 printer.note(&format!(
-                    "and {} more of older minor versions: `backslide builds --all`, or `backslide \
-                     builds postgres-16`",
-                    all - lines.len()
+                    "and {more} more of older minor versions: `backslide builds --all`, or `backslide builds postgres-16`"
                 ));
             }
             if lines.iter().any(|line| line.state == "available") {
@@ -83,19 +66,19 @@ pub(crate) fn run(args: &BuildsArgs, printer: Printer) -> Result<Exit> {
 }
 
 /// Every build once: in the catalog's order of families, then by version.
-fn lines(builds: &Builds) -> Result<Vec<BuildJson>> {
+fn lines(builds: &Builds) -> Result<Vec<BuildLine>> {
     let installed = builds.installed()?;
-    let mut lines: Vec<BuildJson> = installed.iter().map(installed_line).collect();
+    let mut lines: Vec<BuildLine> = installed.iter().map(installed_line).collect();
     lines.extend(builds.found().iter().map(|build| line(build, "found")));
     lines.extend(builds.embedded().iter().map(|build| line(build, "embedded")));
     let recipes = builds.catalog().recipes().iter();
     let others = recipes.filter(|recipe| installed.iter().all(|one| one.name != recipe.name));
     lines.extend(others.map(available_line));
-    lines.sort_by(|a, b| a.order.cmp(&b.order).then_with(|| a.build.cmp(&b.build)));
+    lines.sort_by(|a, b| (a.dbms, &a.version, &a.name).cmp(&(b.dbms, &b.version, &b.name)));
     Ok(lines)
 }
 
-fn line(build: &Build, state: &'static str) -> BuildJson {
+fn line(build: &Build, state: &'static str) -> BuildLine {
     let source = match &build.source {
         BuildSource::Embedded => "part of backslide".to_owned(),
         BuildSource::Path(path) => path.clone(),
@@ -104,47 +87,65 @@ fn line(build: &Build, state: &'static str) -> BuildJson {
         }
         BuildSource::Connect(address) | BuildSource::Imported(address) => address.clone(),
     };
-    BuildJson {
-        build: build.id(),
-        dbms: build.dbms.name(),
-        version: build.version.to_string(),
+    BuildLine {
+        name: build.id(),
+        dbms: build.dbms,
+        version: build.version.clone(),
         state,
-        short_source: short(&source),
         source,
         program: build.version_line.clone(),
-        download_bytes: None,
-        size_bytes: None,
+        download: None,
+        size: None,
         installed: None,
-        engines: engines(&build.facts),
-        facts: facts(&build.facts),
-        order: (build.dbms, build.version.clone()),
+        facts: build.facts.clone(),
     }
 }
 
-fn installed_line(installed: &Installed) -> BuildJson {
-    BuildJson {
-        size_bytes: Some(installed.size.0),
+fn installed_line(installed: &Installed) -> BuildLine {
+    BuildLine {
+        size: Some(installed.size),
         installed: Some(installed.installed.clone()),
         ..line(&installed.build, "installed")
     }
 }
 
-fn available_line(recipe: &Recipe) -> BuildJson {
-    BuildJson {
-        build: recipe.name.clone(),
-        dbms: recipe.dbms.name(),
-        version: recipe.version.to_string(),
+fn available_line(recipe: &Recipe) -> BuildLine {
+    BuildLine {
+        name: recipe.name.clone(),
+        dbms: recipe.dbms,
+        version: recipe.version.clone(),
         state: "available",
-        short_source: short(&recipe.parcel.origin.describe()),
         source: recipe.parcel.origin.describe(),
         program: String::new(),
-        download_bytes: Some(recipe.download.0),
-        size_bytes: Some(recipe.size.0),
+        download: Some(recipe.download),
+        size: Some(recipe.size),
         installed: None,
-        engines: engines(&recipe.facts),
-        facts: facts(&recipe.facts),
-        order: (recipe.dbms, recipe.version.clone()),
+        facts: recipe.facts.clone(),
     }
+}
+
+/// What `--format json` prints of a build; documented in docs/formats.md.
+fn fields(line: &BuildLine) -> impl Serialize {
+    object! {
+        build: &line.name,
+        dbms: line.dbms.name(),
+        version: line.version.to_string(),
+        state: line.state,
+        source: &line.source,
+        program: &line.program,
+        download_bytes: line.download.map(|bytes| bytes.0),
+        size_bytes: line.size.map(|bytes| bytes.0),
+        installed: &line.installed,
+        engines: engines(line),
+        compiler: &line.facts.compiler,
+        allocator: &line.facts.allocator,
+        symbols: line.facts.symbols,
+        note: &line.facts.note,
+    }
+}
+
+fn engines(line: &BuildLine) -> Vec<&'static str> {
+    line.facts.engines.iter().map(|engine| engine.name()).collect()
 }
 
 /// `Debian bullseye` of all its packages, `Maven` of its coordinates; a path stays whole.
@@ -157,35 +158,21 @@ fn short(source: &str) -> String {
     }
 }
 
-fn engines(facts: &BuildFacts) -> Vec<&'static str> {
-    facts.engines.iter().map(|engine| engine.name()).collect()
-}
-
-fn facts(facts: &BuildFacts) -> FactsJson {
-    FactsJson {
-        compiler: facts.compiler.clone(),
-        allocator: facts.allocator.clone(),
-        symbols: facts.symbols,
-        note: facts.note.clone(),
-    }
-}
-
-fn as_table(lines: &[BuildJson]) -> Table {
-    let size = |bytes: Option<u64>| {
-        bytes.filter(|bytes| *bytes > 0).map_or(Cell::text(""), |bytes| {
-            Cell::number(bytes as f64, model::Bytes(bytes).to_string())
-        })
+fn as_table(lines: &[BuildLine]) -> Table {
+    let size = |bytes: Option<Bytes>| {
+        let known = bytes.filter(|bytes| bytes.0 > 0);
+        known.map_or(Cell::text(""), |bytes| Cell::number(bytes.0 as f64, bytes.to_string()))
     };
-    let state = |line: &BuildJson| match (line.state, &line.installed) {
+    let state = |line: &BuildLine| match (line.state, &line.installed) {
         ("installed", Some(time)) => format!("installed {}", time.get(..10).unwrap_or(time)),
         (state, _) => state.to_owned(),
     };
     Columns::new()
-        .words("build", |line: &&BuildJson| Cell::text(&line.build))
+        .words("build", |line: &&BuildLine| Cell::text(&line.name))
         .words("state", |line| Cell::text(state(line)))
-        .numbers("download", "", |line| size(line.download_bytes))
-        .numbers("on disk", "", |line| size(line.size_bytes))
-        .words("engines", |line| Cell::text(line.engines.join(" ")))
-        .words("from", |line| Cell::text(&line.short_source))
+        .numbers("download", "", |line| size(line.download))
+        .numbers("on disk", "", |line| size(line.size))
+        .words("engines", |line| Cell::text(engines(line).join(" ")))
+        .words("from", |line| Cell::text(short(&line.source)))
         .table("", "", lines)
 }

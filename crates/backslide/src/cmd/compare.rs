@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use lab::Lab;
-use model::{Comparison, MetricId, Reason, RunData, Verdict};
+use model::{Comparison, Reason, RunData, System, Verdict};
 use report::format::plural;
 use report::tables::Shown;
 use report::{Input, Report};
@@ -21,7 +21,7 @@ use crate::{input, runs, table};
 pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let lab = runs::open(root)?;
     let data = runs::load(&lab, args.run.as_deref(), runs::NUMBERS)?;
-    let selection = selection(&args.metric);
+    let selection = runs::selection(&args.metric);
     if args.format == CompareFormat::Text && data.info.plan.systems.len() == 1 {
         return Ok(nothing_to_judge(&data, args.format, printer));
     }
@@ -32,8 +32,8 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
     let is_asked = |one: &&Comparison| steps.asks_for(&selection, one.ordinal, &one.metric);
     let comparisons: Vec<Comparison> = all.iter().filter(is_asked).cloned().collect();
     let plan = &data.info.plan;
-    let judged = comparisons.iter().filter(|one| !plan.is_control(&one.system));
-    let judged: Vec<&Comparison> = judged.collect();
+    let judged: Vec<&Comparison> =
+        comparisons.iter().filter(|one| !plan.is_control(&one.system)).collect();
     let base = base.unwrap_or(&plan.base);
     let missing = unmeasured::of(&data, &selection);
     if args.format == CompareFormat::Text {
@@ -44,7 +44,9 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
             return Ok(Exit::Inconclusive);
         }
         let is_usual = selection == Selection::Deciding;
-        let decided_only = !args.all && hides_some(&judged);
+        let has_changes = judged.iter().any(|one| has_changed(&one.verdict));
+        // All rows where nothing certainly differs, unless they are too many.
+        let decided_only = !args.all && (has_changes || judged.len() > MOST_UNDECIDED);
         let shown = Shown { system: None, all_metrics: !is_usual, decided_only };
         show(&lab, base, &data, if is_usual { &all } else { &comparisons }, &shown, printer)?;
     } else {
@@ -88,22 +90,6 @@ fn compared(format: CompareFormat, selection: &Selection) -> Selection {
 
 /// Rows that are listed where nothing is decided: a screen of them.
 const MOST_UNDECIDED: usize = 50;
-
-/// Are only the rows listed in which something certainly differs? All where there is none, unless they are too many.
-fn hides_some(judged: &[&Comparison]) -> bool {
-    judged.len() > MOST_UNDECIDED || judged.iter().any(|one| has_changed(&one.verdict))
-}
-
-/// What `--metric` asks for.
-fn selection(metrics: &[String]) -> Selection {
-    if metrics.is_empty() {
-        Selection::Deciding
-    } else if metrics.iter().any(|metric| metric == "all") {
-        Selection::All
-    } else {
-        Selection::Only(metrics.iter().map(MetricId::new).collect())
-    }
-}
 
 /// System by system as the plan lists them, those of each in the order in which they come.
 fn by_system<'a>(
@@ -175,7 +161,6 @@ pub(crate) fn show(
     Ok(())
 }
 
-/// Whether a table of decided rows leaves one out.
 fn leaves_out(data: &RunData, comparisons: &[Comparison], shown: &Shown) -> bool {
     let steps = Steps::of(data);
     let is_listed = |one: &&Comparison| {
@@ -229,23 +214,17 @@ const fn is_decided(comparison: &Comparison) -> bool {
     has_changed(&comparison.verdict) || matches!(comparison.verdict, Verdict::Unchanged)
 }
 
-/// Says why no system can be judged.
 fn nothing_to_judge(data: &RunData, format: CompareFormat, printer: Printer) -> Exit {
-    say(&why_nothing(data), format, printer);
-    let mut trials = data.trials.iter();
-    if trials.any(|trial| trial.outcome.is_failed()) {
-        Exit::TrialFailed
-    } else {
-        Exit::Inconclusive
-    }
-}
-
-/// Says something of the whole: to people among the results, to programs beside them.
-fn say(text: &str, format: CompareFormat, printer: Printer) {
+    // To people among the results, to programs beside them.
     match format {
-        CompareFormat::Text => printer.prose(text),
-        CompareFormat::Json | CompareFormat::Junit | CompareFormat::Markdown => printer.note(text),
+        CompareFormat::Text => printer.prose(&why_nothing(data)),
+        CompareFormat::Json | CompareFormat::Junit | CompareFormat::Markdown => {
+            printer.note(&why_nothing(data));
+        }
     }
+    let mut trials = data.trials.iter();
+    let has_failed = trials.any(|trial| trial.outcome.is_failed());
+    if has_failed { Exit::TrialFailed } else { Exit::Inconclusive }
 }
 
 /// Why no round has the base and another system that is judged.
@@ -253,10 +232,9 @@ fn why_nothing(data: &RunData) -> String {
     let (run, systems) = (&data.info.id, &data.info.plan.systems);
     let judged = systems.iter().filter(|system| !system.control).count();
     match systems.as_slice() {
-        [only] => format!(
-            "run {run} has one system, {}: nothing to compare it with; name a second system in the plan, or \
-             `backslide show {run}`",
-            only.name
+        [System { name, .. }] => format!(
+            "run {run} has one system, {name}: nothing to compare it with; name a second system in the plan, or \
+             `backslide show {run}`"
         ),
         _ if judged == 1 => format!(
             "run {run} has one system and its control, which shows the noise: there is nothing to judge"
@@ -269,10 +247,7 @@ fn why_nothing(data: &RunData) -> String {
 
 /// Is there a round that the base completed, and another system that is no control?
 fn has_a_pair(data: &RunData, base: &str) -> bool {
-    let completed = || {
-        let trials = data.trials.iter();
-        trials.filter(|trial| trial.outcome.is_completed())
-    };
+    let completed = || data.trials.iter().filter(|trial| trial.outcome.is_completed());
     let of_base = completed().filter(|trial| trial.system == base);
     let of_base: BTreeSet<u32> = of_base.map(|trial| trial.round).collect();
     completed().any(|trial| {
@@ -343,7 +318,7 @@ mod tests {
         let data = run_of(&["a", "b", "control"]);
         let noisy = Verdict::Inconclusive(Reason::TooNoisy { more_rounds: None });
         let one = |system: &str, verdict: &Verdict| {
-            let missing = unmeasured::of(&data, &selection(&["highest_rate".to_owned()]));
+            let missing = unmeasured::of(&data, &runs::selection(&["highest_rate".to_owned()]));
             let case = unmeasured::cases(&missing, &data, "a").remove(0);
             Comparison { system: system.to_owned(), verdict: verdict.clone(), ..case }
         };
@@ -365,7 +340,7 @@ mod tests {
     #[test]
     fn comparisons_are_listed_system_by_system() {
         let data = run_of(&["a", "b", "c"]);
-        let missing = unmeasured::of(&data, &selection(&["highest_rate".to_owned()]));
+        let missing = unmeasured::of(&data, &runs::selection(&["highest_rate".to_owned()]));
         let cases = unmeasured::cases(&missing, &data, "a");
         let twice = cases.iter().chain(&cases);
         let listed = by_system(&data, twice);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anstyle::Style;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use explain::{Explanation, Facts, TextLine, Warning};
 use lab::{Builds, Lab, Providers};
 use model::{Engine, RunData, System};
@@ -35,8 +35,11 @@ pub(crate) fn run(args: &ExplainArgs, root: &Path, printer: Printer) -> Result<E
     let unequal = explain::unequal(&[(rules_a, &pair.a), (rules_b, &pair.b)]);
     match args.format {
         Format::Json => {
-            let output = Output { from: &pair.from, explanation: &explanation, unequal: &unequal };
-            printer.json(&output);
+            printer.json(&Output {
+                from: &pair.from,
+                explanation: &explanation,
+                unequal: &unequal,
+            });
         }
         Format::Text => {
             printer.note(&format!("from {}", pair.from));
@@ -55,7 +58,6 @@ pub(crate) fn run(args: &ExplainArgs, root: &Path, printer: Printer) -> Result<E
     Ok(Exit::Fine)
 }
 
-/// What `--format json` prints.
 #[derive(Serialize)]
 struct Output<'a> {
     from: &'a str,
@@ -64,7 +66,6 @@ struct Output<'a> {
     unequal: &'a [Warning],
 }
 
-/// Two systems, and where what is known of them comes from.
 struct Pair {
     a: Facts,
     b: Facts,
@@ -82,19 +83,15 @@ fn of_run(named: Option<&str>, pair: [&str; 2], root: &Path) -> Result<Option<Pa
         return Ok(None);
     }
     let data = runs::load(&lab, named, runs::NUMBERS)?;
-    let mut found = Vec::new();
-    for name in pair {
-        let system = system(&data, name);
-        match (system, named) {
-            (Ok(system), _) => found.push((system, input::facts(&lab, &data, system)?)),
-            (Err(error), Some(_)) => return Err(error),
-            (Err(_), None) => return Ok(None),
-        }
-    }
+    let systems = match (system(&data, pair[0]), system(&data, pair[1])) {
+        (Ok(a), Ok(b)) => [a, b],
+        _ if named.is_none() => return Ok(None),
+        (Err(error), _) | (_, Err(error)) => return Err(error),
+    };
     let run = &data.info.id;
     let mut facts = Vec::new();
-    for (system, known) in found {
-        match known {
+    for system in systems {
+        match input::facts(&lab, &data, system)? {
             Some(known) => facts.push(known),
             None if named.is_none() => return Ok(None),
             None => bail!(
@@ -103,10 +100,7 @@ fn of_run(named: Option<&str>, pair: [&str; 2], root: &Path) -> Result<Option<Pa
             ),
         }
     }
-    let mut facts = facts.into_iter();
-    let (Some(a), Some(b)) = (facts.next(), facts.next()) else {
-        return Ok(None);
-    };
+    let [a, b] = <[Facts; 2]>::try_from(facts).map_err(|_| anyhow!("two systems were expected"))?;
     let from = format!("run {run}, before its first step");
     Ok(Some(Pair { a, b, from }))
 }
@@ -135,7 +129,7 @@ fn started(pair: [&str; 2], root: &Path, printer: Printer) -> Result<Pair> {
     let read = |system: &System, letter: &str| {
         printer.note(&format!("starting {}", system.name));
         let told = lab::read_variables(&provider, system, plan.statement_timeout(), &claim, letter)
-            .map_err(|error| anyhow::anyhow!(error.with_lines()))
+            .map_err(|error| anyhow!(error.with_lines()))
             .with_context(|| format!("cannot ask {}", system.name))?;
         Facts::new(system, &told.captures, &told.provenance).with_context(|| {
             let missing = told.missing.join("; ");

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::SystemTime;
 
-use anyhow::{Error, Result, bail};
+use anyhow::{Result, bail};
 use export::table::{comparisons, histograms, intervals, measurements};
 use export::{IntervalLog, Packer, RowFormat, RowWriter, open_metrics};
 use model::{Clock, Comparison, RunId, RunInfo, TrialRecord};
+use stats::Selection;
 use store::Store;
 
 use crate::args::{ExportArgs, ExportFormat, ExportWhat, format_of};
@@ -29,21 +30,13 @@ pub(crate) fn run(args: &ExportArgs, root: &Path) -> Result<Exit> {
         base: args.base.as_deref(),
         min_effect: args.min_effect,
     };
-    let form = form(args, path)?;
-    output::write(path, |out| source.write(form, out))?;
+    let (rows, what) = form(args, path)?;
+    output::write(path, |out| source.write(rows, what, out))?;
     Ok(Exit::Fine)
 }
 
-#[derive(Clone, Copy)]
-enum Form {
-    Rows(ExportWhat, RowFormat),
-    IntervalLog,
-    OpenMeasurements,
-    OpenHistograms,
-    OpenComparisons,
-}
-
-fn form(args: &ExportArgs, path: &Path) -> Result<Form> {
+/// What is exported, and the format of its rows; `None` for an interval log and for OpenMetrics.
+fn form(args: &ExportArgs, path: &Path) -> Result<(Option<RowFormat>, ExportWhat)> {
     // A file without an ending says nothing: CSV.
     let unsaid = path.extension().is_none().then_some(ExportFormat::Csv);
     let endings = ".csv, .jsonl, .parquet, .hlog or .om";
@@ -64,24 +57,19 @@ fn form(args: &ExportArgs, path: &Path) -> Result<Form> {
             bail!("--min-effect is for --what comparisons");
         }
     }
-    Ok(match (format, what) {
-        (ExportFormat::Csv, what) => Form::Rows(what, RowFormat::Csv),
-        (ExportFormat::JsonLines, what) => Form::Rows(what, RowFormat::JsonLines),
-        (ExportFormat::Parquet, what) => Form::Rows(what, RowFormat::Parquet),
-        (ExportFormat::Hdr, ExportWhat::Intervals) => Form::IntervalLog,
-        (
-            ExportFormat::Hdr,
-            ExportWhat::Measurements | ExportWhat::Histograms | ExportWhat::Comparisons,
-        ) => {
+    let rows = match format {
+        ExportFormat::Csv => Some(RowFormat::Csv),
+        ExportFormat::JsonLines => Some(RowFormat::JsonLines),
+        ExportFormat::Parquet => Some(RowFormat::Parquet),
+        ExportFormat::Hdr if what != ExportWhat::Intervals => {
             bail!("an interval log holds the histograms of intervals: use --what intervals")
         }
-        (ExportFormat::OpenMetrics, ExportWhat::Measurements) => Form::OpenMeasurements,
-        (ExportFormat::OpenMetrics, ExportWhat::Histograms) => Form::OpenHistograms,
-        (ExportFormat::OpenMetrics, ExportWhat::Comparisons) => Form::OpenComparisons,
-        (ExportFormat::OpenMetrics, ExportWhat::Intervals) => {
+        ExportFormat::OpenMetrics if what == ExportWhat::Intervals => {
             bail!("intervals have no time of day for OpenMetrics: use csv, jsonl, parquet or hdr")
         }
-    })
+        ExportFormat::Hdr | ExportFormat::OpenMetrics => None,
+    };
+    Ok((rows, what))
 }
 
 /// What is exported, and what of it must be known beforehand.
@@ -96,49 +84,43 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn write(&self, form: Form, out: &mut Output) -> Result<()> {
-        match form {
-            Form::Rows(ExportWhat::Measurements, format) => self.measurements(format, out),
-            Form::Rows(ExportWhat::Intervals, format) => self.intervals(format, out),
-            Form::Rows(ExportWhat::Histograms, format) => self.histograms(format, out),
-            Form::Rows(ExportWhat::Comparisons, format) => self.comparisons(format, out),
-            Form::IntervalLog => self.interval_log(out),
-            Form::OpenMeasurements => self.open_measurements(out),
-            Form::OpenHistograms => self.open_histograms(out),
-            Form::OpenComparisons => {
-                let compared = self.compared()?;
-                Ok(open_metrics::comparisons(self.run, &compared, out)?)
+    fn write(&self, rows: Option<RowFormat>, what: ExportWhat, out: &mut Output) -> Result<()> {
+        match (rows, what) {
+            (Some(format), ExportWhat::Measurements) => self.measurements(format, out),
+            (Some(format), ExportWhat::Intervals) => self.intervals(format, out),
+            (Some(format), ExportWhat::Histograms) => self.histograms(format, out),
+            (Some(format), ExportWhat::Comparisons) => self.comparisons(format, out),
+            (None, ExportWhat::Intervals) => self.interval_log(out),
+            (None, ExportWhat::Measurements) => self.open_measurements(out),
+            (None, ExportWhat::Histograms) => self.open_histograms(out),
+            (None, ExportWhat::Comparisons) => {
+                Ok(open_metrics::comparisons(self.run, &self.compared()?, out)?)
             }
         }
     }
 
     fn measurements(&self, format: RowFormat, out: &mut Output) -> Result<()> {
         let mut rows = RowWriter::begin(format, "measurements", measurements::COLUMNS, out)?;
-        self.store.each_cell(self.run, |cell| {
-            rows.row(&measurements::row(self.run, &cell))?;
-            Ok::<(), Error>(())
+        self.store.each_cell(self.run, |cell| -> Result<()> {
+            Ok(rows.row(&measurements::row(self.run, &cell))?)
         })?;
         Ok(rows.finish()?)
     }
 
     fn intervals(&self, format: RowFormat, out: &mut Output) -> Result<()> {
         let mut rows = RowWriter::begin(format, "intervals", intervals::COLUMNS, out)?;
-        self.store.each_interval(self.run, |place, interval| {
-            for row in intervals::rows(self.run, place, interval) {
-                rows.row(&row)?;
-            }
-            Ok::<(), Error>(())
+        self.store.each_interval(self.run, |place, interval| -> Result<()> {
+            let mut all = intervals::rows(self.run, place, interval);
+            Ok(all.try_for_each(|row| rows.row(&row))?)
         })?;
         Ok(rows.finish()?)
     }
 
     fn histograms(&self, format: RowFormat, out: &mut Output) -> Result<()> {
         let mut rows = RowWriter::begin(format, "histograms", histograms::COLUMNS, out)?;
-        self.store.each_histogram(self.run, |place, histogram| {
-            for row in histograms::rows(self.run, place, &histogram) {
-                rows.row(&row)?;
-            }
-            Ok::<(), Error>(())
+        self.store.each_histogram(self.run, |place, histogram| -> Result<()> {
+            let mut all = histograms::rows(self.run, place, &histogram);
+            Ok(all.try_for_each(|row| rows.row(&row))?)
         })?;
         Ok(rows.finish()?)
     }
@@ -155,7 +137,7 @@ impl Source<'_> {
     /// Every comparison in every metric: what is compared must be held.
     fn compared(&self) -> Result<Vec<Comparison>> {
         let data = self.store.load(self.run, runs::NUMBERS)?;
-        runs::compare_all(&data, self.base, self.min_effect)
+        runs::compare(&data, self.base, Selection::All, self.min_effect)
     }
 
     fn interval_log(&self, out: &mut Output) -> Result<()> {
@@ -166,17 +148,14 @@ impl Source<'_> {
         let started = timestamp(&self.info.started).map(SystemTime::from);
         let mut packer = Packer::default();
         let mut log = IntervalLog::begin(out, &mut packer, &about, started)?;
-        self.store.each_second(self.run, |place, second| {
-            log.interval(place, second)?;
-            Ok::<(), Error>(())
-        })
+        self.store.each_second(self.run, |place, second| Ok(log.interval(place, second)?))
     }
 
     fn open_measurements(&self, out: &mut Output) -> Result<()> {
         let mut all = open_metrics::Measurements::new(self.run);
-        self.store.each_cell(self.run, |cell| {
+        self.store.each_cell(self.run, |cell| -> Result<()> {
             all.add(&cell, self.time(cell.round, cell.position));
-            Ok::<(), Error>(())
+            Ok(())
         })?;
         Ok(all.write(out)?)
     }
@@ -186,12 +165,11 @@ impl Source<'_> {
         let mut all = open_metrics::Histograms::begin(self.run, out);
         for clock in Clock::ALL {
             all.family(clock)?;
-            self.store.each_histogram(self.run, |place, histogram| {
+            self.store.each_histogram(self.run, |place, histogram| -> Result<()> {
                 if Clock::of(histogram.is_response) == clock {
-                    let time = self.time(place.trial.round, place.trial.position);
-                    all.add(place, &histogram, time)?;
+                    all.add(place, &histogram, self.time(place.trial.round, place.trial.position))?;
                 }
-                Ok::<(), Error>(())
+                Ok(())
             })?;
         }
         Ok(all.finish()?)

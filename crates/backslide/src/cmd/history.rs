@@ -6,8 +6,8 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use lab::Lab;
-use model::{MetricId, RunData, RunId, StepId};
-use stats::{History, HistoryOptions, Part, Selection};
+use model::{RunData, RunId, StepId};
+use stats::{History, HistoryOptions, Part};
 
 use crate::args::{HistoryArgs, HistoryFormat, format_of};
 use crate::exit::Exit;
@@ -59,8 +59,7 @@ fn load(lab: &Lab, args: &HistoryArgs, printer: Printer) -> Result<Vec<RunData>>
     for twice in once_each(&mut wanted) {
         printer.note(&format!("{twice} is named twice: counted once"));
     }
-    let loaded = wanted.iter().map(|run| lab.store.load(run, runs::NUMBERS));
-    Ok(loaded.collect::<Result<_, _>>()?)
+    Ok(wanted.iter().map(|run| lab.store.load(run, runs::NUMBERS)).collect::<Result<_, _>>()?)
 }
 
 fn of_label(lab: &Lab, label: &str) -> Result<Vec<RunId>> {
@@ -92,13 +91,8 @@ fn once_each(runs: &mut Vec<RunId>) -> Vec<RunId> {
 }
 
 fn options(args: &HistoryArgs) -> HistoryOptions {
-    let metrics = if args.metric.iter().any(|metric| metric == "all") {
-        Selection::All
-    } else {
-        Selection::Only(args.metric.iter().map(MetricId::new).collect())
-    };
     HistoryOptions {
-        metrics,
+        metrics: runs::selection(&args.metric),
         step: args.step.as_ref().map(StepId::new),
         min_effect: args.min_effect,
         base: args.base.clone(),
@@ -108,6 +102,7 @@ fn options(args: &HistoryArgs) -> HistoryOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::MetricId;
     use testkit::made_up::{self, micro::Micro};
 
     #[test]

@@ -4,19 +4,20 @@ mod find;
 mod text;
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use ::import::{
     About, FileKind, ImportedRun, ImportedStep, Mode, Options, Source, differences, published,
     read_all,
 };
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args as ClapArgs;
 use lab::Lab;
-use model::{Dbms, MetricId, RunId};
+use model::{Dbms, MetricId, RunId, RunInfo};
+use sha2::{Digest, Sha256};
 
 use crate::exit::Exit;
-use crate::imported;
 use crate::printer::Printer;
 use find::SourcesFound;
 
@@ -59,7 +60,7 @@ pub(crate) struct ImportArgs {
 
 fn kind(name: &str) -> Result<FileKind, String> {
     FileKind::from_name(name).ok_or_else(|| {
-        let all = FileKind::ALL.map(FileKind::name).join(", ");
+        let all = FileKind::ALL.map(|(_, name)| name).join(", ");
         format!("one of {all}")
     })
 }
@@ -94,15 +95,14 @@ pub(crate) fn run(args: &ImportArgs, root: &Path, printer: Printer) -> Result<Ex
         by_version: found.is_searched,
     };
     let mut imported = ::import::run(&rows, &about, &options)?;
-    let digests = imported::provenance(sources);
-    imported.plan.source.push_str(&digests);
+    imported.plan.source.push_str(&provenance(sources));
     let tables = match options.mode {
         Mode::Compat => published(sources, &rows, &options)?,
         Mode::Exact => String::new(),
     };
     let mut lab = Lab::open(root)?;
     if !args.again {
-        imported::refuse(&lab, sources)?;
+        refuse_again(&lab, sources)?;
     }
     let run = keep(&mut lab, &imported)?;
     match options.mode {
@@ -132,8 +132,7 @@ fn what_next(run: &RunId, rows: &[ImportedStep]) -> String {
 fn keep(lab: &mut Lab, imported: &ImportedRun) -> Result<RunId> {
     let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let (plan, host) = (&imported.plan, &imported.host);
-    let trials = imported.trials.iter();
-    let trials = trials.map(|trial| (&trial.key, trial.steps.as_slice()));
+    let trials = imported.trials.iter().map(|trial| (&trial.key, trial.steps.as_slice()));
     let version = env!("CARGO_PKG_VERSION");
     Ok(lab.store.keep_whole(plan, host, version, &now, trials)?)
 }
@@ -146,9 +145,7 @@ fn say_differences(
     printer: Printer,
 ) {
     // What the original could not have computed has nothing to differ from.
-    let Ok(compat) = read_all(sources, &options.in_mode(Mode::Compat)) else {
-        return;
-    };
+    let Ok(compat) = read_all(sources, &options.in_mode(Mode::Compat)) else { return };
     for one in differences(exact, &compat) {
         printer.note(&printer.wrapped(&format!(
             "{}: {} of {} values differ from what the original publishes, by {}: {} (`--compat` has the original's)",
@@ -189,4 +186,59 @@ fn up_to(largest: f64) -> String {
     } else {
         format!("up to {percent:+.2} %")
     }
+}
+
+/// How a line with a digest begins; the path follows it.
+const DIGEST: &str = "sha256 ";
+
+/// A line for each file or directory: `sha256 2cf24d…  results.csv`. That of a file is the one that `sha256sum` prints;
+/// that of a directory is made of the names and digests of the files that are read.
+fn provenance(sources: &[Source]) -> String {
+    let mut text = String::new();
+    for source in sources {
+        let (digest, origin) = (digest(source), source.origin.escape_default());
+        let _infallible = writeln!(text, "{DIGEST}{digest}  {origin}");
+    }
+    text
+}
+
+/// Refuses what a run of the lab holds already.
+fn refuse_again(lab: &Lab, sources: &[Source]) -> Result<()> {
+    let runs = lab.store.runs()?;
+    for source in sources {
+        let digest = digest(source);
+        let mut infos = runs.iter().map(|run| &run.info);
+        if let Some(RunInfo { id, .. }) = infos.find(|info| holds(info, &digest)) {
+            bail!(
+                "{}: run {id} has this already; `backslide show {id}` shows it, --again imports it once more",
+                source.origin
+            );
+        }
+    }
+    Ok(())
+}
+
+fn holds(info: &RunInfo, digest: &str) -> bool {
+    let mut lines = info.plan.source.lines();
+    info.is_imported()
+        && lines.any(|line| {
+            let known = line.strip_prefix(DIGEST);
+            known.is_some_and(|known| known.starts_with(digest))
+        })
+}
+
+fn digest(source: &Source) -> String {
+    match source.files.as_slice() {
+        [file] => sha256(&file.text),
+        files => {
+            let lines =
+                files.iter().map(|file| format!("{}  {}\n", sha256(&file.text), file.name()));
+            sha256(&lines.collect::<String>())
+        }
+    }
+}
+
+fn sha256(text: &str) -> String {
+    let digits = Sha256::digest(text.as_bytes());
+    digits.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }

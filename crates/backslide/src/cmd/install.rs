@@ -1,21 +1,26 @@
-//! `backslide install`: builds of the catalog onto this machine.
+//! `backslide install`, `add` and `remove`: builds onto this machine and off it, with progress for people.
 
-use anyhow::Result;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
 use lab::Builds;
+use model::{Bytes, Nanos, ObtainEvent, Recipe};
+use obtain::{Added, Installed, ObtainError, Obtained};
+use report::printable;
 
-use crate::args::InstallArgs;
+use crate::args::AddArgs;
 use crate::exit::Exit;
-use crate::installing;
 use crate::printer::Printer;
 
-pub(crate) fn run(args: &InstallArgs, printer: Printer) -> Result<Exit> {
+pub(crate) fn run(names: &[String], printer: Printer) -> Result<Exit> {
     let builds = Builds::of_user()?;
     // All names are looked up before anything is fetched.
-    let recipes = args.builds.iter().map(|name| builds.recipe(name));
+    let recipes = names.iter().map(|name| builds.recipe(name));
     let recipes = recipes.collect::<Result<Vec<_>, _>>().map_err(anyhow::Error::msg)?;
     let mut failed = false;
     for recipe in recipes {
-        match installing::install(&builds, recipe, printer) {
+        match install(&builds, recipe, printer) {
             Ok(installed) => printer.result(&installed.name),
             // The others may still be had.
             Err(error) => {
@@ -25,4 +30,107 @@ pub(crate) fn run(args: &InstallArgs, printer: Printer) -> Result<Exit> {
         }
     }
     Ok(if failed { Exit::Failed } else { Exit::Fine })
+}
+
+pub(crate) fn add(args: &AddArgs, printer: Printer) -> Result<Exit> {
+    let builds = Builds::of_user()?;
+    let archive = args.archive.as_deref().unwrap_or_default();
+    let what = match &args.path {
+        Some(path) => Added::Path(path.clone()),
+        None => Added::Archive(place(archive)?.to_owned()),
+    };
+    let begun = Instant::now();
+    let installed =
+        with_progress(&args.name, printer, |listen| builds.add(&args.name, &what, listen))
+            .with_context(|| format!("{} was not added", args.name))?;
+    say_done(&installed, begun, printer);
+    printer.result(&installed.name);
+    Ok(Exit::Fine)
+}
+
+pub(crate) fn remove(names: &[String], printer: Printer) -> Result<Exit> {
+    let builds = Builds::of_user()?;
+    for name in names {
+        let freed = with_progress(name, printer, |listen| builds.remove(name, listen))?;
+        printer.note(&format!("{name} is removed: {freed} freed"));
+    }
+    Ok(Exit::Fine)
+}
+
+/// Where the archive is: a path, or an address that a client can fetch.
+fn place(archive: &str) -> Result<&str> {
+    let path = archive.strip_prefix("file://").unwrap_or(archive);
+    if path.contains("://") && !path.starts_with("http://") && !path.starts_with("https://") {
+        bail!("{path}: an address begins with https:// or http://; fetch it and give the file");
+    }
+    if Path::new(path).is_dir() {
+        bail!("{path} is a directory: give it with --path");
+    }
+    Ok(path)
+}
+
+/// Installs one build of the catalog and says how long it took; one that is there already is said so.
+pub(super) fn install(builds: &Builds, recipe: &Recipe, printer: Printer) -> Result<Installed> {
+    let there = builds.installed()?.iter().any(|i| i.name == recipe.name);
+    if !there {
+        let Recipe { name, download, size, parcel, .. } = recipe;
+        let from = parcel.origin.describe();
+        printer.note(&format!("{name}: {download} to download, {size} on the disk, from {from}"));
+        if let Some(other) = builds.much_smaller(recipe) {
+            printer.note(&printer.wrapped(&format!(
+                "{}, of the same series, is {} to download: press ^C and name that one if it will do",
+                other.name, other.download
+            )));
+        }
+    }
+    let begun = Instant::now();
+    let Obtained { build, made } =
+        with_progress(&recipe.name, printer, |listen| builds.install(recipe, listen))
+            .with_context(|| format!("{} was not installed", recipe.name))?;
+    if made {
+        say_done(&build, begun, printer);
+    } else {
+        printer.note(&format!("{} is installed already", recipe.name));
+    }
+    Ok(build)
+}
+
+fn say_done(installed: &Installed, begun: Instant, printer: Printer) {
+    let size =
+        if installed.size == Bytes(0) { String::new() } else { format!(", {}", installed.size) };
+    let version = without_directory(&installed.build.version_line);
+    let (name, took) = (&installed.name, Nanos::from(begun.elapsed()));
+    printer.note(&format!("{name} is installed: {version}{size}, in {took}"));
+}
+
+/// Some servers begin what they say with the path that they were started by: only its last part is shown.
+fn without_directory(version_line: &str) -> &str {
+    let program = version_line.split(' ').next().unwrap_or_default();
+    program.rfind('/').map_or(version_line, |slash| &version_line[slash + 1..])
+}
+
+/// Runs `work` with a live line of what it does.
+fn with_progress<T>(
+    name: &str,
+    printer: Printer,
+    work: impl FnOnce(&mut dyn FnMut(ObtainEvent)) -> Result<T, ObtainError>,
+) -> Result<T, ObtainError> {
+    let bar = printer.live_line(None);
+    bar.set_prefix(name.to_owned());
+    let result = work(&mut |event| {
+        bar.set_message(printable(&text(&event)));
+        bar.tick();
+    });
+    bar.finish_and_clear();
+    result
+}
+
+fn text(event: &ObtainEvent) -> String {
+    match event {
+        ObtainEvent::Fetching { what, done, total } => {
+            format!("fetching {what}: {done} of about {total}")
+        }
+        ObtainEvent::Unpacking { what } => format!("unpacking {what}"),
+        ObtainEvent::Checking { what } => format!("checking {what}"),
+    }
 }

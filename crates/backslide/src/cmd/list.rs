@@ -8,19 +8,19 @@ use report::{Cell, Columns, Header, Table, object};
 use serde::Serialize;
 use store::RunSummary;
 
-use crate::args::{Format, ListArgs};
+use crate::args::Format;
 use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::{runs, table};
 
-pub(crate) fn run(args: &ListArgs, root: &Path, printer: Printer) -> Result<Exit> {
+pub(crate) fn run(format: Format, root: &Path, printer: Printer) -> Result<Exit> {
     let listed = match runs::open(root) {
         Ok(lab) => with_rounds(&lab)?,
         // An empty list is the right answer for a lab that is not there yet.
         Err(_) if !root.is_file() && !root.join("lab.sqlite").exists() => Vec::new(),
         Err(error) => return Err(error),
     };
-    match args.format {
+    match format {
         Format::Json => printer.json(&listed.iter().map(fields).collect::<Vec<_>>()),
         Format::Text if listed.is_empty() => {
             let directory = root.display();
@@ -57,19 +57,15 @@ type Listed = (RunSummary, Option<String>);
 fn with_rounds(lab: &Lab) -> Result<Vec<Listed>> {
     let mut runs = Vec::new();
     for summary in lab.store.runs()? {
-        let rounds = rounds_complete(lab, &summary)?;
+        let mut rounds = None;
+        if summary.quarantined > 0 {
+            let journal = lab.store.journal(&summary.info.id)?;
+            let outcomes = journal.iter().map(|(key, outcome)| (key.round, outcome));
+            rounds = report::disturbed_rounds(&summary.info.plan, outcomes);
+        }
         runs.push((summary, rounds));
     }
     Ok(runs)
-}
-
-fn rounds_complete(lab: &Lab, summary: &RunSummary) -> Result<Option<String>> {
-    if summary.quarantined == 0 {
-        return Ok(None);
-    }
-    let journal = lab.store.journal(&summary.info.id)?;
-    let outcomes = journal.iter().map(|(key, outcome)| (key.round, outcome));
-    Ok(report::disturbed_rounds(&summary.info.plan, outcomes))
 }
 
 fn as_table(listed: &[Listed]) -> Table {

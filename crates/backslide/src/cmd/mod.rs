@@ -1,11 +1,9 @@
 //! One verb, one file.
 
-pub(crate) mod add;
 pub(crate) mod builds;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod crash_check;
-pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod export;
@@ -15,7 +13,6 @@ pub(crate) mod install;
 pub(crate) mod list;
 pub(crate) mod plan;
 pub(crate) mod quick;
-pub(crate) mod remove;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod show;

@@ -1,15 +1,15 @@
 //! `backslide plan`: what would run; starts nothing.
 
-mod json;
 mod steps;
-mod transactions;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use model::{BuildSource, Bytes, Host, Interleave, Nanos, Plan, Trial};
+use model::{BuildSource, Bytes, Host, Interleave, Nanos, Plan, Quarantine, System, Trial};
 use plan::{Estimate, KeyDoc, KeyTable};
-use report::{Cell, Columns, Table};
+use report::{Cell, Columns, Table, object};
+use serde::Serialize;
 
 use crate::args::{Format, PlanArgs};
 use crate::exit::Exit;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
     let plan = super::run::expand(&file, &builds, host.shape)?;
     let estimate = plan::estimate(&plan);
     match args.format {
-        Format::Json => printer.json(&json::expanded(&plan, &estimate)),
+        Format::Json => printer.json(&expanded(&plan, &estimate)),
         Format::Text => {
             outline(&plan, &estimate, &host, directory, printer);
             for recipe in builds.take_wanted() {
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
                 printer.prose(&format!("of it: {parts}"));
             }
             if let Some(spec) = plan.workload.tpcc() {
-                table::print(printer, &transactions::steps(&plan, spec));
+                table::print(printer, &steps::transactions(&plan, spec));
             }
             table::print(printer, &order(&plan, &estimate.parts));
             if args.show_config {
@@ -75,26 +75,19 @@ fn key_table(keys: &KeyTable) -> Table {
 
 fn outline(plan: &Plan, needs: &Estimate, host: &Host, directory: &Path, printer: Printer) {
     let at_most = if plan.course.first_look.is_some() { "at most " } else { "" };
+    let Plan { name, base, seed, .. } = plan;
+    let (systems, rounds) = (plan.systems.len(), report::planned_rounds(plan));
+    let trials = plan.trials().len();
     printer.result(&format!(
-        "plan {}: {} × {} = {at_most}{} trials, base {}, seed {}",
-        plan.name,
-        plan.systems.len(),
-        report::planned_rounds(plan),
-        plan.trials().len(),
-        plan.base,
-        plan.seed
+        "plan {name}: {systems} × {rounds} = {at_most}{trials} trials, base {base}, seed {seed}"
     ));
-    let shortest = needs.shortest.map(|time| format!("{time} to "));
-    let longest = needs.longest;
-    let longest = longest.map(|time| format!(" (up to {time} with rounds that are run again)"));
+    let shortest = needs.shortest.map_or(String::new(), |time| format!("{time} to "));
+    let longest = needs
+        .longest
+        .map_or(String::new(), |time| format!(" (up to {time} with rounds that are run again)"));
+    let (Estimate { time, disk, .. }, free, place) = (needs, host.disk.free, directory.display());
     printer.result(&format!(
-        "about {}{}{} and {} of disk; {} are free in {}",
-        shortest.unwrap_or_default(),
-        needs.time,
-        longest.unwrap_or_default(),
-        needs.disk,
-        host.disk.free,
-        directory.display()
+        "about {shortest}{time}{longest} and {disk} of disk; {free} are free in {place}"
     ));
     printer.result(&format!(
         "about {} of memory; the host has {}",
@@ -110,10 +103,9 @@ fn outline(plan: &Plan, needs: &Estimate, host: &Host, directory: &Path, printer
     if plan.template {
         let disk: u64 = needs.templates.iter().map(|t| t.disk.0).sum();
         let time: u64 = needs.templates.iter().map(|t| t.time.0).sum();
+        let (time, disk) = (Nanos(time), Bytes(disk));
         printer.result(&format!(
-            "each system is loaded once, which takes about {}; the templates take about {}",
-            Nanos(time),
-            Bytes(disk)
+            "each system is loaded once, which takes about {time}; the templates take about {disk}"
         ));
     }
 }
@@ -191,4 +183,78 @@ fn show_config(plan: &Plan, root: &Path, printer: Printer) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// A plan as programs see it.
+fn expanded(plan: &Plan, estimate: &Estimate) -> impl Serialize {
+    let millis = |length: Nanos| Some(length.0 / Nanos::from_millis(1).0);
+    let (interleave, slice_ms) = match plan.course.interleave {
+        Interleave::Trials => ("trials", None),
+        Interleave::Slices(length) => ("slices", millis(length)),
+        Interleave::Turns(length) => ("turns", millis(length)),
+    };
+    let margins = plan.course.margins.iter();
+    let margins = margins.map(|(metric, margin)| (metric.0.clone(), margin.as_percent()));
+    let trials = plan.trials().into_iter().zip(1..);
+    object! {
+        name: plan.name.clone(),
+        workload: plan.workload.clone(),
+        rounds: plan.rounds,
+        seed: plan.seed,
+        base: plan.base.clone(),
+        template: plan.template,
+        disk_bytes: estimate.disk.0,
+        seconds: estimate.time.as_secs_f64(),
+        systems: plan.systems.iter().map(|one| of_system(one, estimate)).collect::<Vec<_>>(),
+        trials: trials.map(|(trial, index)| of_trial(plan, &trial, index)).collect::<Vec<_>>(),
+        first_look: plan.course.first_look,
+        shortest_seconds: estimate.shortest.map(Nanos::as_secs_f64),
+        interleave: interleave,
+        slice_ms: slice_ms,
+        quarantine: plan.course.quarantine.map(limits),
+        memory_bytes: estimate.peak_memory.0,
+        margins: margins.collect::<BTreeMap<String, f64>>(),
+        longest_seconds: estimate.longest.map(Nanos::as_secs_f64),
+    }
+}
+
+fn limits(limits: Quarantine) -> impl Serialize {
+    let percent = |permille: u32| f64::from(permille) / 10.0;
+    object! {
+        steal_percent: percent(limits.steal_permille),
+        foreign_percent: percent(limits.foreign_permille),
+        throttled_percent: percent(limits.throttled_permille),
+        swapped_pages: limits.swapped_pages,
+        reruns: limits.reruns,
+        major_faults: limits.major_faults,
+    }
+}
+
+fn of_system(system: &System, estimate: &Estimate) -> impl Serialize + use<> {
+    object! {
+        system: system.name.clone(),
+        build: system.build.id(),
+        engine: system.engine.name(),
+        config: system.config.name.clone(),
+        control: system.control,
+        placement: system.placement(),
+        settings: system.config.settings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        disk_bytes: part(&estimate.systems, &system.name).unwrap_or(Bytes(0)).0,
+        seconds: part(&estimate.parts, &system.name).unwrap_or(Nanos(0)).as_secs_f64(),
+        memory_bytes: part(&estimate.memory, &system.name).unwrap_or(Bytes(0)).0,
+    }
+}
+
+fn of_trial(plan: &Plan, trial: &Trial, index: usize) -> impl Serialize + use<> {
+    object! {
+        index: index,
+        round: trial.round,
+        position: trial.position,
+        system: plan.systems[trial.system].name.clone(),
+        seed: trial.seed,
+    }
+}
+
+fn part<T: Copy>(parts: &[(String, T)], name: &str) -> Option<T> {
+    parts.iter().find(|(part, _)| part == name).map(|(_, value)| *value)
 }

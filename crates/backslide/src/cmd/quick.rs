@@ -1,15 +1,17 @@
-//! `backslide quick` and `backslide init`: a plan of what the command line says, sized to fit a time.
+//! `backslide quick` and `backslide init`: a plan of what the command line says, sized to fit a time; and `backslide
+//! demo`, which compares two SQLite configurations.
 
 use std::mem::discriminant;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use lab::{Builds, Lab};
-use model::{HostShape, Nanos, Plan};
-use plan::{Argument, SystemArguments};
+use lab::{Builds, Lab, Secrets};
+use model::{HostShape, Nanos, Plan, RunData};
+use plan::{Argument, PlanFile, SystemArguments};
+use report::tables::Shown;
 use stats::Selection;
 
-use super::{demo, run};
+use super::{compare, run};
 use crate::args::{InitArgs, QuickArgs};
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -30,22 +32,26 @@ struct Sized {
     time: Nanos,
 }
 
+pub(crate) fn demo(output: Option<&Path>, root: &Path, printer: Printer) -> Result<Exit> {
+    let mut lab = Lab::open(root)?;
+    let builds = Builds::of_user()?;
+    let file = run::of_catalog("demo", &builds)?;
+    let plan = run::expand(&file, &builds, lab.host()?.shape)?;
+    let measured = measure(&mut lab, &plan, Secrets::default(), output, printer)?;
+    Ok(measured.err().unwrap_or(Exit::Fine))
+}
+
 /// Measures, prints the verdicts, writes the report.
 pub(crate) fn run(args: &QuickArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let mut lab = Lab::open(root)?;
     let builds = Builds::of_user()?;
     let host = lab.host()?.shape;
-    let label = label(&args.what);
-    let systems = systems(&args.what, &label)?;
-    // What is wrong with a system is told of its argument; what is missing is installed.
-    run::expand_with(&plan::of_arguments(&systems)?, &builds, host, printer)?;
-    let sized = sized(&args.what, &systems, &builds, host)?;
-    if let Some(text) = too_long(&sized, args.what.minutes) {
-        printer.note(&text);
-    }
+    // What is missing is installed.
+    let expand = |file: &PlanFile| run::expand_with(file, &builds, host, printer);
+    let sized = prepared(&args.what, &builds, host, printer, expand)?;
     printer.note(&detectable(&lab, &sized.plan)?);
     let output = args.output.as_deref();
-    let data = match demo::measure(&mut lab, &sized.plan, builds.secrets(), output, printer)? {
+    let data = match measure(&mut lab, &sized.plan, builds.secrets(), output, printer)? {
         Ok(data) => data,
         Err(exit) => return Ok(exit),
     };
@@ -53,19 +59,61 @@ pub(crate) fn run(args: &QuickArgs, root: &Path, printer: Printer) -> Result<Exi
     Ok(Exit::of(runs::compare(&data, None, Selection::Deciding, None)?.iter()))
 }
 
+/// Carries a new plan out, prints its verdicts and writes its report to `output`, otherwise into the lab; what was
+/// measured, or how the run ended where it was not carried to its end.
+fn measure(
+    lab: &mut Lab,
+    plan: &Plan,
+    secrets: Secrets,
+    output: Option<&Path>,
+    printer: Printer,
+) -> Result<Result<RunData, Exit>> {
+    let run = lab.begin(plan, env!("CARGO_PKG_VERSION"))?;
+    let exit = run::carry_out(lab, &run, secrets, printer)?;
+    if exit != Exit::Fine {
+        return Ok(Err(exit));
+    }
+    let data = runs::load(lab, Some(&run.0), runs::EVERYTHING)?;
+    let comparisons = runs::compare(&data, None, Selection::All, None)?;
+    compare::show(lab, &data.info.plan.base, &data, &comparisons, &Shown::default(), printer)?;
+    let output = super::report::destination(lab, &run, output)?;
+    super::report::write(lab, &data, &comparisons, &output, super::report::Form::default())?;
+    printer.result(&format!("\nReport: {}", output.display()));
+    printer
+        .note(&format!("Run {run}; more: `backslide show {run}`, `backslide compare {run} --all`"));
+    Ok(Ok(data))
+}
+
 /// Prints the plan that `quick` would run.
 pub(crate) fn init(args: &InitArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let host = probes::identify(super::existing(root))?.shape;
     let builds = Builds::of_user()?;
-    let label = label(args);
-    let systems = systems(args, &label)?;
-    run::expand(&plan::of_arguments(&systems)?, &builds, host)?;
-    let sized = sized(args, &systems, &builds, host)?;
-    if let Some(text) = too_long(&sized, args.minutes) {
-        printer.note(&text);
-    }
+    let expand = |file: &PlanFile| run::expand(file, &builds, host);
+    let sized = prepared(args, &builds, host, printer, expand)?;
     printer.result(sized.text.trim_end());
     Ok(Exit::Fine)
+}
+
+/// The plan of the arguments; says where even the smallest size does not fit. What is wrong with a system is told of its
+/// argument, by `expand`.
+fn prepared(
+    args: &InitArgs,
+    builds: &Builds,
+    host: HostShape,
+    printer: Printer,
+    expand: impl FnOnce(&PlanFile) -> Result<Plan>,
+) -> Result<Sized> {
+    let label = label(args);
+    let systems = systems(args, &label)?;
+    expand(&plan::of_arguments(&systems)?)?;
+    let sized = sized(args, &systems, builds, host)?;
+    let (wanted, time) = (args.minutes, sized.time);
+    if time > wanted {
+        printer.note(&format!(
+            "{wanted} are too short for {FIRST_LOOK} rounds; this takes about {time}"
+        ));
+    }
+    Ok(sized)
 }
 
 /// The systems of the arguments. One alone is compared with itself as its settings change it.
@@ -158,8 +206,7 @@ fn planned(
         let origin = Path::new("quick");
         let file = run::with_cpus(input::with_workload_file(plan::read(&text, "quick")?, origin)?);
         let plan = run::expand(&file, builds, host)?;
-        let needs = plan::estimate(&plan);
-        Ok(Sized { text, plan, time: needs.time })
+        Ok(Sized { text, time: plan::estimate(&plan).time, plan })
     };
     let mut head = head.to_owned();
     let mut sized = made(&head, FIRST_LOOK)?;
@@ -176,13 +223,6 @@ fn planned(
     }
 }
 
-/// What to say where even the smallest size does not fit.
-fn too_long(sized: &Sized, wanted: Nanos) -> Option<String> {
-    (sized.time > wanted).then(|| {
-        format!("{wanted} are too short for {FIRST_LOOK} rounds; this takes about {}", sized.time)
-    })
-}
-
 /// What a run of these rounds can tell from noise, by how the latest run of the lab with this workload scattered.
 fn detectable(lab: &Lab, plan: &Plan) -> Result<String> {
     for summary in lab.store.runs()?.iter().rev() {
@@ -195,12 +235,10 @@ fn detectable(lab: &Lab, plan: &Plan) -> Result<String> {
             compared.iter().filter_map(|c| Some(c.evidence.as_ref()?.sd)).collect();
         sds.sort_unstable_by(f64::total_cmp);
         if let Some(sd) = sds.get(sds.len() / 2) {
-            let change = stats::detectable(*sd, plan.rounds);
+            let (rounds, run) = (plan.rounds, &summary.info.id);
+            let percent = 100.0 * stats::detectable(*sd, rounds);
             return Ok(format!(
-                "in {} rounds a change of {:.1} % is found in most tests, as run {} scattered",
-                plan.rounds,
-                100.0 * change,
-                summary.info.id
+                "in {rounds} rounds a change of {percent:.1} % is found in most tests, as run {run} scattered"
             ));
         }
     }

@@ -9,6 +9,7 @@ use export::{RowFormat, RowWriter};
 use lab::Lab;
 use model::{Comparison, RunData, RunId};
 use report::{Input, Report};
+use stats::Selection;
 
 use crate::args::{self, ReportArgs, ReportFormat};
 use crate::charts::{self, Written};
@@ -21,7 +22,7 @@ pub(crate) fn run(args: &ReportArgs, root: &Path, printer: Printer) -> Result<Ex
     let lab = runs::open(root)?;
     let run = runs::choose(&lab, args.run.as_deref())?;
     let data = lab.store.load(&run, runs::EVERYTHING)?;
-    let comparisons = runs::compare_all(&data, args.base.as_deref(), args.min_effect)?;
+    let comparisons = runs::compare(&data, args.base.as_deref(), Selection::All, args.min_effect)?;
     let output = destination(&lab, &run, args.output.as_deref())?;
     let format = format_of(&output, args.format)?;
     let charts = match args.charts.as_deref() {
@@ -40,7 +41,6 @@ pub(crate) fn run(args: &ReportArgs, root: &Path, printer: Printer) -> Result<Ex
 pub(crate) struct Form<'a> {
     /// What was asked for; else what the file's name says.
     format: Option<ReportFormat>,
-    /// Less of each step?
     brief: bool,
     charts: Option<&'a Written>,
 }
@@ -59,14 +59,11 @@ fn write_charts(
         return Ok(None);
     }
     let written = charts::write(files, directory)?;
-    if !written.has_png() {
+    if !written.has_png {
         printer.note(charts::NO_PNG);
     }
-    printer.note(&format!(
-        "{} in {}",
-        report::format::plural(written.count(), "chart"),
-        directory.display()
-    ));
+    let charts = report::format::plural(written.files.len(), "chart");
+    printer.note(&format!("{charts} in {}", directory.display()));
     Ok(Some(written))
 }
 
@@ -115,8 +112,7 @@ fn format_of(output: &Path, asked: Option<ReportFormat>) -> Result<ReportFormat>
 
 /// One measurement a line: the same as `export`.
 fn csv(data: &RunData, out: &mut Output) -> Result<()> {
-    let columns = measurements::COLUMNS;
-    let mut rows = RowWriter::begin(RowFormat::Csv, "measurements", columns, out)?;
+    let mut rows = RowWriter::begin(RowFormat::Csv, "measurements", measurements::COLUMNS, out)?;
     for cell in &data.cells {
         rows.row(&measurements::row(&data.info.id, cell))?;
     }

@@ -10,14 +10,10 @@ use model::{Event, HostShape, Nanos, Outcome, Plan, RunId, TrialKey};
 use plan::{BuildRequest, Catalog, Overrides, PlanFile};
 
 use crate::args::RunArgs;
-use crate::disturbed;
 use crate::exit::Exit;
-use crate::input;
-use crate::installing;
 use crate::printer::Printer;
 use crate::progress::{self, Progress};
-use crate::runs;
-use crate::time_needed;
+use crate::{disturbed, input, runs, time_needed};
 
 pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let (mut lab, run, secrets) = if let Some(resume) = &args.resume {
@@ -55,8 +51,7 @@ pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit>
 
 /// What shows the results of a run; one system has nothing to be compared with.
 fn how_to_look(lab: &Lab, run: &RunId) -> Result<String> {
-    let systems = lab.store.run_info(run)?.plan.systems.len();
-    let verb = if systems > 1 { "compare" } else { "show" };
+    let verb = if lab.store.run_info(run)?.plan.systems.len() > 1 { "compare" } else { "show" };
     Ok(format!("`backslide {verb} {run}` · `backslide report {run} -o {run}.html`"))
 }
 
@@ -64,8 +59,7 @@ const ROUNDS_FOR_A_VERDICT: u32 = 3;
 
 /// What to say of a plan with fewer. Built-in plans have fewer on purpose: they try whether something works.
 pub(crate) fn few_rounds(plan: &Plan, catalog: &Catalog) -> Option<&'static str> {
-    let built_in = catalog.plan(&plan.name);
-    let is_meant = built_in.is_ok_and(|text| text == plan.source);
+    let is_meant = catalog.plan(&plan.name).is_ok_and(|text| text == plan.source);
     let has_few = plan.rounds < ROUNDS_FOR_A_VERDICT && plan.systems.len() > 1;
     (has_few && !is_meant)
         .then_some("note: a verdict needs 3 rounds; with fewer there are ratios only")
@@ -90,8 +84,7 @@ pub(crate) fn read(named: &str, with: &Overrides<'_>) -> Result<(PlanFile, Build
 
 /// The plan of the catalog, whatever files there are of its name.
 pub(crate) fn of_catalog(named: &str, builds: &Builds) -> Result<PlanFile> {
-    let file = plan::read(builds.catalog().plan(named)?, named)?;
-    Ok(with_cpus(file))
+    Ok(with_cpus(plan::read(builds.catalog().plan(named)?, named)?))
 }
 
 /// With the CPUs that this process may use.
@@ -123,7 +116,7 @@ pub(crate) fn expand_with(
         return Ok(plan);
     }
     for recipe in &wanted {
-        installing::install(builds, recipe, printer)?;
+        super::install::install(builds, recipe, printer)?;
     }
     expand(file, builds, host)
 }
@@ -154,12 +147,9 @@ pub(crate) fn carry_out(
     let ended = lab.carry_out(run, &provider, &stop, &mut |event| {
         begun |= matches!(event, Event::TrialStarted { .. });
         if !std::mem::replace(&mut announced, true) {
-            printer.note(&format!(
-                "run {run}: plan {}, {} × {}, in {root}",
-                info.plan.name,
-                report::format::plural(info.plan.systems.len(), "system"),
-                report::planned_rounds(&info.plan),
-            ));
+            let systems = report::format::plural(info.plan.systems.len(), "system");
+            let (name, rounds) = (&info.plan.name, report::planned_rounds(&info.plan));
+            printer.note(&format!("run {run}: plan {name}, {systems} × {rounds}, in {root}"));
             for line in how_long(&info.plan, &done) {
                 printer.note(&line);
             }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use lab::Lab;
-use model::{Outcome, Plan, RunData, System, TrialRecord};
+use model::{Outcome, Plan, RunData, RunInfo, System, TrialRecord};
 use report::{Report, object};
 use serde::Serialize;
 
@@ -23,16 +23,12 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
         return Ok(Exit::Fine);
     }
     let info = &data.info;
+    let RunInfo { id, plan, started, backslide, .. } = info;
+    let (workload, state, rounds) =
+        (plan.workload.name(), info.state.word(), report::rounds(&data));
     printer.result(&format!(
-        "run {} · plan {} · {} · started {} · {}, {} · seed {} · backslide {}",
-        info.id,
-        info.plan.name,
-        info.plan.workload.name(),
-        info.started,
-        info.state.word(),
-        report::rounds(&data),
-        info.plan.seed,
-        info.backslide,
+        "run {id} · plan {} · {workload} · started {started} · {state}, {rounds} · seed {} · backslide {backslide}",
+        plan.name, plan.seed
     ));
     let trials = data.trials.iter();
     let outcomes = trials.map(|trial| (trial.round, &trial.outcome));
@@ -71,8 +67,7 @@ fn tables(lab: &Lab, data: &RunData, printer: Printer) -> Result<()> {
     for throughput in report.throughput() {
         table::print(printer, &throughput);
     }
-    let arrivals = [report.open_loop(), report.tried()];
-    for one in arrivals.into_iter().flatten() {
+    for one in [report.open_loop(), report.tried()].into_iter().flatten() {
         table::print(printer, &one);
     }
     for line in report.unsustained() {
@@ -148,9 +143,7 @@ fn of_trial(trial: &TrialRecord) -> impl Serialize {
 
 /// Why a trial failed, with the server's last lines; nothing of one that did not.
 fn failed(lab: &Lab, trial: &TrialRecord, printer: Printer) {
-    let Outcome::Failed { step, reason, log_tail } = &trial.outcome else {
-        return;
-    };
+    let Outcome::Failed { step, reason, log_tail } = &trial.outcome else { return };
     let at = step.as_ref().map_or(String::new(), |step| format!(" in {step}"));
     printer.prose(&format!("\nround {}, {} failed{at}: {reason}", trial.round, trial.system));
     // Where the reason has the telling lines already, they are not repeated; else they come first.

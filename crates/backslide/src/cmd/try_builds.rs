@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use lab::{Builds, Claim, Lab, TRYOUT_ROWS, Tryout};
-use model::{Nanos, Plan, System};
+use model::{Nanos, System};
 use plan::{Argument, SystemArguments};
 use report::{Cell, Columns, Table};
 
@@ -15,7 +15,14 @@ use crate::{runs, table};
 
 pub(crate) fn run(args: &TryArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let builds = Builds::of_user()?;
-    let names = names(args, &builds)?;
+    let names = if args.all {
+        builds.leading().into_iter().map(str::to_owned).collect()
+    } else {
+        args.builds.clone()
+    };
+    if names.is_empty() {
+        bail!("name the builds to try, or give --all");
+    }
     let lab = Lab::open(root)?;
     let claim = runs::claim(&lab, printer)?;
     let mut done = Vec::new();
@@ -38,17 +45,8 @@ pub(crate) fn run(args: &TryArgs, root: &Path, printer: Printer) -> Result<Exit>
     Ok(if failed { Exit::Failed } else { Exit::Fine })
 }
 
-fn names(args: &TryArgs, builds: &Builds) -> Result<Vec<String>> {
-    if args.all {
-        return Ok(builds.leading().into_iter().map(str::to_owned).collect());
-    }
-    if args.builds.is_empty() {
-        bail!("name the builds to try, or give --all");
-    }
-    Ok(args.builds.clone())
-}
-
-/// Installs the build where it is not here, and tries it out.
+/// Installs the build where it is not here, and tries it out: the one system that the arguments describe, as a plan
+/// would have it.
 fn one(
     args: &TryArgs,
     name: &str,
@@ -57,30 +55,17 @@ fn one(
     claim: &Claim,
     printer: Printer,
 ) -> Result<(System, Tryout)> {
-    let plan = expand(args, name, builds, lab, printer)?;
-    let system = plan.systems.into_iter().next().context("no system")?;
-    let tried = lab::try_out(&system, claim);
-    let tried = tried.map_err(|error| anyhow::anyhow!(error.with_lines()))?;
-    Ok((system, tried))
-}
-
-/// The one system that the arguments describe, as a plan would have it.
-fn expand(
-    args: &TryArgs,
-    name: &str,
-    builds: &Builds,
-    lab: &Lab,
-    printer: Printer,
-) -> Result<Plan> {
     let argument = |name, text| Argument { name, text };
-    let engine = args.engine.as_deref();
     let system = SystemArguments {
-        engine: engine.map(|engine| argument("--engine", engine)),
+        engine: args.engine.as_deref().map(|engine| argument("--engine", engine)),
         config: Some(argument("--config", &args.config)),
         ..SystemArguments::of(argument("BUILD", name))
     };
     let file = plan::of_arguments(&[system])?;
-    super::run::expand_with(&file, builds, lab.host()?.shape, printer)
+    let plan = super::run::expand_with(&file, builds, lab.host()?.shape, printer)?;
+    let system = plan.systems.into_iter().next().context("no system")?;
+    let tried = lab::try_out(&system, claim).map_err(|error| anyhow!(error.with_lines()))?;
+    Ok((system, tried))
 }
 
 fn as_table(tried: Vec<(System, Tryout)>) -> Table {

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use model::{Dialect, SqlOperation, SqlPace, SqlRun, SqlSpec, SqlStep, SqlWork, WarmUpEnd};
 use plan::{Catalog, Choices, PlanError, WorkloadListing};
+use report::format::plural;
 use report::{Cell, Columns, Table, Tone, object, statements};
 use serde::Serialize;
 
@@ -38,8 +39,7 @@ fn named(catalog: &Catalog, name: &str) -> Result<WorkloadListing> {
     if !plan::is_workload_path(name) {
         return Ok(catalog.workload(name)?);
     }
-    let text = input::text_of(Path::new(name))?;
-    Ok(plan::read_workload(&text, name)?)
+    Ok(plan::read_workload(&input::text_of(Path::new(name))?, name)?)
 }
 
 fn only(listing: &WorkloadListing, name: &str) -> Result<SqlStep> {
@@ -158,12 +158,8 @@ fn show(listing: &WorkloadListing, printer: Printer) {
     printer.prose(&format!("{}: {}", listing.name, listing.summary));
     for (place, set) in listing.sets.iter().enumerate() {
         let usual = if place == 0 { ", unless a plan says otherwise" } else { "" };
-        printer.prose(&format!(
-            "  set {} ({}{usual}): {}",
-            set.name,
-            report::format::plural(set.tests.len(), "test"),
-            set.tests.join(" ")
-        ));
+        let (tests, names) = (plural(set.tests.len(), "test"), set.tests.join(" "));
+        printer.prose(&format!("  set {} ({tests}{usual}): {names}", set.name));
     }
     table::print(printer, &steps(&listing.spec));
     let groups = listing.spec.steps.iter().find(|step| !step.group.is_empty());
@@ -208,9 +204,7 @@ fn steps(spec: &SqlSpec) -> Table {
 fn show_step(listing: &WorkloadListing, printer: Printer) {
     for step in &listing.spec.steps {
         printer.prose(&format!("{}: {}", step.test, about(step)));
-        let Some(run) = run_of(step) else {
-            continue;
-        };
+        let Some(run) = run_of(step) else { continue };
         for operation in &run.operations {
             let of_many = if run.operations.len() > 1 {
                 format!("\n{}, weight {}", operation.name, operation.weight)
@@ -262,30 +256,21 @@ fn by_dialect(spec: &SqlSpec, operation: &SqlOperation) -> Vec<(String, Vec<Stri
 }
 
 fn about(step: &SqlStep) -> String {
-    let Some(run) = run_of(step) else {
-        return work(&step.work).to_owned();
-    };
-    let kind = if run.measured { "test" } else { "warm-up" };
-    let mut text = kind.to_owned();
+    let Some(run) = run_of(step) else { return work(&step.work).to_owned() };
+    let mut text = if run.measured { "test" } else { "warm-up" }.to_owned();
     if !step.group.is_empty() {
         let _infallible = write!(text, ", {}", report::group_title(&step.group).to_lowercase());
     }
+    let SqlRun { seconds, warmup_seconds, .. } = run;
     let _infallible = match run.warmup_end {
-        WarmUpEnd::Fixed => {
-            write!(text, ", {} s after {} s of warm-up", run.seconds, run.warmup_seconds)
+        WarmUpEnd::Fixed => write!(text, ", {seconds} s after {warmup_seconds} s of warm-up"),
+        WarmUpEnd::Steady => {
+            write!(text, ", {seconds} s once the rate is steady, after {warmup_seconds} s at most")
         }
-        WarmUpEnd::Steady => write!(
-            text,
-            ", {} s once the rate is steady, after {} s at most",
-            run.seconds, run.warmup_seconds
-        ),
     };
     match &run.pace {
-        SqlPace::Unlimited => {}
-        SqlPace::Rate { per_second, .. } => {
-            let _infallible = write!(text, ", {per_second} operations/s arrive");
-        }
-        SqlPace::Ramp { .. } => text.push_str(", looks for the highest rate"),
+        SqlPace::Unlimited => text,
+        SqlPace::Rate { per_second, .. } => text + &format!(", {per_second} operations/s arrive"),
+        SqlPace::Ramp { .. } => text + ", looks for the highest rate",
     }
-    text
 }

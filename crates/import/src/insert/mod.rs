@@ -1,8 +1,6 @@
 //! The Insert Benchmark: a line of 21 numbers for each step, tables merged of them, and the colours of
 //! the summary.
 
-mod colour;
-mod line;
 mod print;
 
 use std::collections::HashSet;
@@ -12,9 +10,7 @@ use model::{Counts, Unit};
 use crate::file::FileLine;
 use crate::{File, ImportError, ImportedStep, Mode, Options, Scale, Stated};
 
-pub use colour::{Colour, colours};
-pub use line::{COLUMNS, StepLine};
-pub use print::{merged, merged_row, relative};
+pub use print::{Colour, colours, merged, merged_row, relative};
 
 /// The steps of the reports of 2021, in the order of their lines.
 const STEPS_OF_2021: [&str; 15] = [
@@ -23,6 +19,64 @@ const STEPS_OF_2021: [&str; 15] = [
 ];
 const STEPS: [&str; 10] =
     ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"];
+
+/// The columns, in order; the last is the name of the system.
+const COLUMNS: [&str; 21] = [
+    "ips", "qps", "rps", "rmbps", "wps", "wmbps", "rpq", "rkbpq", "wpi", "wkbpi", "csps", "cpups",
+    "cspq", "cpupq", "dbgb1", "dbgb2", "rss", "maxop", "p50", "p99", "tag",
+];
+
+const NUMBERS: usize = COLUMNS.len() - 1;
+
+/// A line as it is printed: the numbers keep their digits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepLine {
+    /// The numbers as text, in the order of [`COLUMNS`]; `NA` where there is none.
+    pub fields: Vec<String>,
+    /// The name of the system: size of the table, product, config.
+    pub tag: String,
+    /// The line of the file, from 1.
+    pub number: usize,
+}
+
+impl StepLine {
+    fn is_header(text: &str) -> bool {
+        text.split_whitespace().eq(COLUMNS)
+    }
+
+    fn parse(line: FileLine<'_>) -> Result<Self, ImportError> {
+        let fields: Vec<&str> = line.text.split_whitespace().collect();
+        let Some((tag, numbers)) = fields.split_last().filter(|(_, n)| n.len() == NUMBERS) else {
+            let (need, found) = (COLUMNS.len(), fields.len());
+            return Err(line.wrong(format!("{need} columns belong here (ips … tag), not {found}")));
+        };
+        for (name, text) in COLUMNS.iter().zip(numbers) {
+            let may_miss = !matches!(*name, "ips" | "qps");
+            if !(may_miss && *text == "NA") {
+                line.number(name, text)?;
+            }
+        }
+        Ok(Self {
+            fields: numbers.iter().map(|&text| text.to_owned()).collect(),
+            tag: (*tag).to_owned(),
+            number: line.number,
+        })
+    }
+
+    /// The value of a column; `None` where it is `NA`.
+    fn number(&self, column: &str) -> Option<f64> {
+        let place = COLUMNS.iter().position(|name| *name == column)?;
+        self.fields.get(place)?.parse().ok()
+    }
+
+    pub(crate) fn ips(&self) -> f64 {
+        self.number("ips").unwrap_or(0.0)
+    }
+
+    pub(crate) fn qps(&self) -> f64 {
+        self.number("qps").unwrap_or(0.0)
+    }
+}
 
 /// The system of a file of lines: `o.sum.t.20m.my5649.cx6d` is about `20m.my5649.cx6d`.
 pub fn system_of_file(name: &str) -> &str {
@@ -61,9 +115,6 @@ pub struct Table {
 }
 
 /// The lines of one system, one for each step in the order in which they ran.
-///
-/// # Errors
-/// When a line has not the columns, or their number is not that of the steps of 2021 or of those since.
 pub fn lines_of_system(file: &File) -> Result<Vec<(&'static str, StepLine)>, ImportError> {
     let mut lines = Vec::new();
     for line in file.lines().filter(|line| !line.text.trim().is_empty()) {
@@ -84,9 +135,6 @@ pub fn lines_of_system(file: &File) -> Result<Vec<(&'static str, StepLine)>, Imp
 }
 
 /// The tables of a file `mrg.STEP`, or of one with several steps, each under its name.
-///
-/// # Errors
-/// When a line has not the columns, or it is not said which step it is of.
 pub fn tables_of_file(file: &File) -> Result<Vec<Table>, ImportError> {
     if let Some(step) = file.name().strip_prefix("rel.") {
         let what = format!("ratios only; import mrg.{step}, which they were made of");
@@ -141,8 +189,7 @@ pub(crate) fn rows_of_table(
     for table in &tables {
         for line in table.lines.iter().flatten() {
             if seen.insert((&table.step, &line.tag, &line.fields)) {
-                let system = without_size(&line.tag);
-                rows.push(row(file, system, &table.step, line, options)?);
+                rows.push(row(file, without_size(&line.tag), &table.step, line, options)?);
             }
         }
     }
@@ -151,8 +198,7 @@ pub(crate) fn rows_of_table(
 
 /// Rows per second that the writers were asked for in a query step: the number in its name.
 pub(crate) fn rate_of_step(step: &str) -> Option<u64> {
-    let rest = step.strip_prefix('q')?;
-    let rest = rest.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let rest = step.strip_prefix('q')?.trim_start_matches(|c: char| c.is_ascii_alphabetic());
     rest.split('.').next()?.parse().ok().filter(|rate| *rate < 1_000_000_000)
 }
 
@@ -180,8 +226,7 @@ fn row(
     let clients = options.clients(at)?;
     let mut row = ImportedStep::new(at, system, step, clients);
     row.order = Some(order_of_step(step));
-    let scale = rows_of_tag(&line.tag).map(Scale::Rows);
-    row.scale = scale.map(|scale| Stated::at(at, scale));
+    row.scale = rows_of_tag(&line.tag).map(|rows| Stated::at(at, Scale::Rows(rows)));
     let is_query = step.starts_with('q');
     let rate = if is_query { line.qps() } else { line.ips() };
     if is_query {
@@ -228,12 +273,10 @@ fn put_costs(
     row.put_some("rKB/o", Unit::KbPerOp, number("rkbpq"));
     row.put_some("w/o", Unit::PerOp, per_op("wps", "wpi"));
     // The original divides by inserts in query steps, too.
-    let by_inserts = number("wkbpi");
-    let by_queries = by_inserts.map(|kb| kb * line.ips() / rate);
-    let written = match options.mode {
-        Mode::Exact if is_query => by_queries.filter(|kb| kb.is_finite()),
-        Mode::Exact | Mode::Compat => by_inserts,
-    };
+    let mut written = number("wkbpi");
+    if options.mode == Mode::Exact && is_query {
+        written = written.map(|kb| kb * line.ips() / rate).filter(|kb| kb.is_finite());
+    }
     row.put_some("wKB/o", Unit::KbPerOp, written);
 }
 
@@ -241,8 +284,7 @@ fn put_sizes(row: &mut ImportedStep, line: &StepLine) {
     let number = |name: &str| line.number(name);
     let id = format!("service.{}.max", row.subject.kind);
     row.put_some(&id, Unit::Micros, number("maxop").map(|seconds| seconds * 1e6));
-    let sizes = [("size.data", "dbgb1"), ("size.total", "dbgb2"), ("server.rss", "rss")];
-    for (id, column) in sizes {
+    for (id, column) in [("size.data", "dbgb1"), ("size.total", "dbgb2"), ("server.rss", "rss")] {
         // A size of zero was not measured.
         row.put_some(id, Unit::Gib, number(column).filter(|size| *size > 0.0));
     }

@@ -1,11 +1,9 @@
 //! `sb.met`: what the original makes of vmstat, iostat and the rate of a test.
 
-use crate::file::{FileLine, quote};
+use super::samples::{Cpu, Disk};
+use crate::file::quote;
 use crate::round::fixed;
 use crate::{File, ImportError};
-
-use super::iostat::Disk;
-use super::vmstat::Cpu;
 
 /// The numbers of a file `sb.met`, as they are printed there.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,41 +24,30 @@ const DISK: &str = "samp\tr/s\trMB/s\tw/s\twMB/s\tr/o\trKB/o\twKB/o\to/s";
 const CPU: &str = "samp\tcs/s\tcpu/s\tcs/o\tcpu/o";
 
 impl Met {
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// When a header or a number is not there.
     pub fn parse(file: &File) -> Result<Self, ImportError> {
-        let (at, disk) = below(file, DISK)?;
-        let [samples, reads, read_mb, writes, written_mb, read_op, read_kb_op, written_kb_op, rate] =
-            fields(at, disk)?;
-        let number = |name: &str, text: &str| at.number(name, text);
-        let disk = Disk {
-            samples: at.whole("samp", samples)?,
-            reads: number("r/s", reads)?,
-            writes: number("w/s", writes)?,
-            read_kb: number("rMB/s", read_mb)? * 1024.0,
-            written_kb: number("wMB/s", written_mb)? * 1024.0,
-        };
-        number("o/s", rate)?;
-        let (reads_per_op, read_kb_per_op) =
-            (number("r/o", read_op)?, number("rKB/o", read_kb_op)?);
-        let written_kb_per_op = number("wKB/o", written_kb_op)?;
-        let (at, cpu) = below(file, CPU)?;
-        let [samples, switches, percent, switches_op, cpu_op] = fields(at, cpu)?;
+        let (samples, numbers, rate) = below(file, DISK)?;
+        let [
+            reads,
+            read_mb,
+            writes,
+            written_mb,
+            reads_per_op,
+            read_kb_per_op,
+            written_kb_per_op,
+            _,
+        ] = numbers;
+        let (read_kb, written_kb) = (read_mb * 1024.0, written_mb * 1024.0);
+        let disk = Disk { samples, reads, writes, read_kb, written_kb };
+        let (samples, [switches, percent, switches_per_op, cpu_per_op], _) = below(file, CPU)?;
         Ok(Self {
             disk,
             reads_per_op,
             read_kb_per_op,
             written_kb_per_op,
             rate: rate.to_owned(),
-            cpu: Cpu {
-                samples: at.whole("samp", samples)?,
-                switches: at.number("cs/s", switches)?,
-                percent: at.number("cpu/s", percent)?,
-            },
-            switches_per_op: at.number("cs/o", switches_op)?,
-            cpu_per_op: at.number("cpu/o", cpu_op)?,
+            cpu: Cpu { samples, switches, percent },
+            switches_per_op,
+            cpu_per_op,
         })
     }
 
@@ -104,22 +91,28 @@ impl Met {
     }
 }
 
-fn below<'a>(file: &'a File, header: &str) -> Result<(FileLine<'a>, &'a str), ImportError> {
-    let same = |line: &FileLine<'_>| line.text.split_whitespace().eq(header.split_whitespace());
-    let mut lines = file.lines().skip_while(|line| !same(line));
+/// The line below a header: its samples, the numbers after them, and the last of these as it is printed.
+fn below<'a, const N: usize>(
+    file: &'a File,
+    header: &str,
+) -> Result<(u64, [f64; N], &'a str), ImportError> {
+    let names: Vec<&str> = header.split_whitespace().collect();
+    let mut lines =
+        file.lines().skip_while(|line| !line.text.split_whitespace().eq(names.iter().copied()));
     if lines.next().is_none() {
         let header = quote(header);
         return Err(file.end().wrong(format!("no line {header}: is this a file sb.met?")));
     }
-    let values = lines.next().ok_or_else(|| file.end().wrong("no values below the last header"))?;
-    Ok((values, values.text))
-}
-
-fn fields<'a, const N: usize>(
-    at: FileLine<'_>,
-    text: &'a str,
-) -> Result<[&'a str; N], ImportError> {
-    let fields: Vec<&str> = text.split_whitespace().collect();
-    let found = fields.len();
-    fields.try_into().map_err(|_| at.wrong(format!("{N} values belong here, not {found}")))
+    let line = lines.next().ok_or_else(|| file.end().wrong("no values below the last header"))?;
+    let fields: Vec<&str> = line.text.split_whitespace().collect();
+    if fields.len() != names.len() {
+        let (need, found) = (names.len(), fields.len());
+        return Err(line.wrong(format!("{need} values belong here, not {found}")));
+    }
+    let samples = line.whole(names[0], fields[0])?;
+    let mut numbers = [0.0; N];
+    for ((number, name), text) in numbers.iter_mut().zip(&names[1..]).zip(&fields[1..]) {
+        *number = line.number(name, text)?;
+    }
+    Ok((samples, numbers, fields[N]))
 }

@@ -1,29 +1,61 @@
 //! What sysbench prints, and the directories of raw output that are made around it.
 
 mod costs;
-mod iostat;
 mod met;
-mod name;
 mod output;
-mod rate;
-mod vmstat;
+mod samples;
 
 use std::collections::BTreeMap;
 
-use model::{Counts, Nanos, Unit};
+use model::{Nanos, Unit};
 
 use crate::file::FileLine;
 use crate::tables::group_of;
-use crate::{File, ImportError, ImportedStep, Options, Stated};
+use crate::{File, ImportError, ImportedStep, Mode, Options, Stated};
 
-use costs::Costs;
-pub(crate) use costs::percent_to_micros;
-pub use iostat::{Disk, disk};
+pub(crate) use costs::{Costs, percent_to_micros};
+use costs::{Rate, as_the_original};
 pub use met::Met;
-pub use name::Name;
 pub use output::{LatencyMillis, Output};
-use rate::Rate;
-pub use vmstat::{Cpu, cpu};
+pub use samples::{Cpu, Disk, cpu, disk};
+
+/// A test, by the name of its files: `sb.met.point-query.range100.pk1.dop1`. Orders as file names do.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Name {
+    /// As the published tables label it: `point-query_range=100`; `prepare` for the load.
+    pub test: String,
+    /// Clients, where the name says it.
+    pub clients: Option<u32>,
+}
+
+impl Name {
+    /// The kind of file (`o`, `met`, `vm`, `io`, …) and the test; `None` for other files.
+    pub fn of(file: &str) -> Option<(&str, Self)> {
+        let rest = file.strip_prefix("sb.")?;
+        if let Some(prepare) = rest.strip_prefix("prepare.") {
+            // The load prints no result of its own; the original has its rate from elsewhere.
+            let kind = prepare.split('.').next().filter(|kind| *kind == "met")?;
+            let test = "prepare".to_owned();
+            let clients = Some(1);
+            return Some((kind, Self { test, clients }));
+        }
+        let (kind, rest) = rest.split_once('.')?;
+        let (test, numbers) = rest.rsplit_once(".range")?;
+        let mut numbers = numbers.split('.');
+        let range: u64 = numbers.next()?.parse().ok()?;
+        let clients = match numbers.find_map(|part| part.strip_prefix("dop")) {
+            Some(dop) => Some(dop.parse().ok().filter(|dop| *dop > 0)?),
+            None => None,
+        };
+        let test = format!("{test}_range={range}");
+        Some((kind, Self { test, clients }))
+    }
+
+    /// Is it a scan, whose rate is in thousand rows?
+    pub fn is_scan(&self) -> bool {
+        self.test.starts_with("scan")
+    }
+}
 
 #[derive(Default)]
 struct Parts<'a> {
@@ -41,9 +73,7 @@ pub(crate) fn directory(
 ) -> Result<Vec<ImportedStep>, ImportError> {
     let mut tests: BTreeMap<Name, Parts<'_>> = BTreeMap::new();
     for file in files {
-        let Some((kind, name)) = Name::of(file.name()) else {
-            continue;
-        };
+        let Some((kind, name)) = Name::of(file.name()) else { continue };
         let parts = tests.entry(name).or_default();
         match kind {
             "o" => parts.output = Some(file),
@@ -57,8 +87,7 @@ pub(crate) fn directory(
     // One file that says how many CPUs there are says it for those of this system that do not.
     let mut outputs = tests.values().filter_map(|parts| parts.output);
     let cpus = outputs.find_map(|file| Output::parse(file).ok()?.cpus);
-    let rows = tests.iter();
-    rows.map(|(name, parts)| of_test(system, name, parts, cpus.as_ref(), options)).collect()
+    tests.iter().map(|(name, parts)| of_test(system, name, parts, cpus.as_ref(), options)).collect()
 }
 
 /// What sysbench printed, on its own. The step is named after the script where the file has its name.
@@ -74,9 +103,8 @@ pub(crate) fn single(
     let mut row = ImportedStep::new(file.end(), system, test, clients);
     row.cpus.clone_from(&output.cpus);
     row.scale.clone_from(&output.scale);
-    let group = script.map_or("", group_of_script);
-    group.clone_into(&mut row.group);
-    put_rate(&mut row, &Rate::of(&output, clients, file.end(), options.mode)?);
+    script.map_or("", group_of_script).clone_into(&mut row.group);
+    Rate::of(&output, clients, file.end(), options.mode)?.put(&mut row);
     put_output(&mut row, &output);
     Ok(row)
 }
@@ -98,16 +126,14 @@ fn of_test(
     cpus: Option<&Stated<u32>>,
     options: &Options,
 ) -> Result<ImportedStep, ImportError> {
-    let first = parts.output.or(parts.met).or(parts.vm).or(parts.io);
-    let at = first.map_or(NOWHERE, File::end);
+    let at = parts.output.or(parts.met).or(parts.vm).or(parts.io).map_or(NOWHERE, File::end);
     let output = parts.output.map(Output::parse).transpose()?;
     let threads = output.as_ref().and_then(|output| output.threads);
     let clients = name.clients.or(threads);
     let clients = options.clients_or(clients, at)?;
     let mut row = ImportedStep::new(at, system, &name.test, clients);
     group_of(&name.test).clone_into(&mut row.group);
-    let own = output.as_ref().and_then(|output| output.cpus.as_ref());
-    row.cpus = own.or(cpus).cloned();
+    row.cpus = output.as_ref().and_then(|output| output.cpus.as_ref()).or(cpus).cloned();
     row.scale = output.as_ref().and_then(|output| output.scale.clone());
     let met = parts.met.map(Met::parse).transpose()?;
     let rate = match (&output, &met) {
@@ -115,11 +141,8 @@ fn of_test(
         (None, Some(met)) => Rate::of_met(met, name.is_scan(), clients, at, options.mode)?,
         (None, None) => return Err(at.wrong("neither sb.o nor sb.met of this test is there")),
     };
-    put_rate(&mut row, &rate);
-    if let Some(costs) = Costs::of(parts.vm, parts.io, met.as_ref(), &rate, options)? {
-        let stated = row.cpus.as_ref().map(|cpus| cpus.value);
-        costs.put(&mut row, stated.or(options.cpus), options.mode);
-    }
+    rate.put(&mut row);
+    put_costs(&mut row, parts, met.as_ref(), &rate, options)?;
     if let Some(output) = &output {
         put_output(&mut row, output);
     }
@@ -128,13 +151,35 @@ fn of_test(
 
 const NOWHERE: FileLine<'static> = FileLine::at("", 1);
 
-fn put_rate(row: &mut ImportedStep, rate: &Rate) {
-    if rate.is_rows {
-        row.subject.counts = Counts::Rows;
-        row.put("rate", Unit::RowsPerSecond, rate.value);
-    } else {
-        row.put("rate", Unit::OpsPerSecond, rate.value);
-    }
+/// Costs from vmstat and iostat where they are there, otherwise from the original's file.
+fn put_costs(
+    row: &mut ImportedStep,
+    parts: &Parts<'_>,
+    met: Option<&Met>,
+    rate: &Rate,
+    options: &Options,
+) -> Result<(), ImportError> {
+    let mode = options.mode;
+    let vm = parts.vm.map(|file| cpu(file, mode)).transpose()?;
+    let io = parts.io.map(|file| disk(file, options.device.as_deref(), mode)).transpose()?;
+    let costs = match (mode, vm, io, met) {
+        (Mode::Compat, _, _, Some(met)) => Costs::printed(met, rate),
+        (Mode::Exact, None, None, Some(met)) => {
+            row.note(
+                "costs",
+                "Those of sb.met are rounded, and CPU and context switches a few per cent too low, because vmstat's repeated headers count as samples of zero",
+            );
+            Costs::printed(met, rate)
+        }
+        (Mode::Compat, Some(vm), Some(io), None) => {
+            let at = parts.vm.map_or(NOWHERE, File::end);
+            Costs::printed(&as_the_original(io, vm, rate, at)?, rate)
+        }
+        (_, vm, io, _) if rate.value > 0.0 => Costs::sampled(vm, io, rate.value),
+        _ => return Ok(()),
+    };
+    costs.put(row, options);
+    Ok(())
 }
 
 /// All that sysbench says but the rate. Latencies are of whole events: transactions with their retries. Where a rate was

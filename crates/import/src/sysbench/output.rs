@@ -6,7 +6,7 @@ use crate::file::{FileLine, quote};
 use crate::round::fixed;
 use crate::{File, ImportError, Scale, Stated};
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Output {
     pub threads: Option<u32>,
     /// Was a rate asked for (`--rate`)? Then a latency counts from the time at which the event was queued.
@@ -17,13 +17,10 @@ pub struct Output {
     pub script: Option<String>,
     /// Tables and their rows, where the command line is there.
     pub scale: Option<Stated<Scale>>,
-    /// Is it a full scan, whose rate is in rows?
-    pub is_scan: bool,
     pub queries: u64,
     /// Statements per second as printed: `24515.07`.
     pub queries_per_second: String,
     pub transactions: u64,
-    /// Transactions per second as printed.
     pub transactions_per_second: String,
     /// Errors after which a transaction was done again.
     pub ignored_errors: u64,
@@ -47,45 +44,67 @@ const BEGINNING: &str = "SQL statistics:";
 
 impl Output {
     /// Reads what sysbench printed, with whatever stands before it.
-    ///
-    /// # Errors
-    /// When a number is missing or none, or there are two results in one file.
     pub fn parse(file: &File) -> Result<Self, ImportError> {
         let fields = Fields::of(file)?;
         let (queries, queries_per_second) = fields.rate("queries")?;
         let (transactions, transactions_per_second) = fields.rate("transactions")?;
-        let before = Before::of(file)?;
-        let seconds = |name| {
-            fields.get(name).map(|(line, text)| {
-                let text = text.strip_suffix('s').ok_or_else(|| {
-                    line.wrong(format!("{name} has no `s` at its end: the file is cut"))
-                })?;
-                let value = line.number(name, text)?;
-                if value > 0.0 {
-                    Ok(value)
-                } else {
-                    Err(line.wrong(format!("{name} is zero: nothing was measured")))
-                }
-            })
-        };
-        let elapsed = seconds("time elapsed").or_else(|| seconds("total time"));
-        let elapsed = elapsed.unwrap_or_else(|| Err(fields.missing("time elapsed")))?;
+        let before = Self::before_result(file)?;
+        let elapsed = fields.seconds("time elapsed").or_else(|| fields.seconds("total time"));
         Ok(Self {
-            threads: before.threads,
-            is_throttled: before.is_throttled,
-            cpus: before.cpus,
-            is_scan: before.script.as_deref().is_some_and(|s| s.contains("scan")),
-            script: before.script,
-            scale: before.scale,
             queries,
             queries_per_second,
             transactions,
             transactions_per_second,
+            elapsed: elapsed.unwrap_or_else(|| Err(fields.missing("time elapsed")))?,
             ignored_errors: fields.count_if_any("ignored errors")?,
             reconnects: fields.count_if_any("reconnects")?,
-            elapsed,
             latency: fields.latency()?,
+            ..before
         })
+    }
+
+    /// What stands before the result.
+    fn before_result(file: &File) -> Result<Self, ImportError> {
+        /// What tells the command line from what else is printed.
+        const OF_COMMAND: [&str; 3] = [".lua", "--table-size=", "--table_size="];
+        let mut before = Self::default();
+        for line in file.lines().take_while(|line| line.text.trim() != BEGINNING) {
+            let text = line.text.trim();
+            let has_command = before.script.is_some() || before.scale.is_some();
+            if let Some(threads) = text.strip_prefix("Number of threads:") {
+                before.threads = Some(line.count("threads", threads)?);
+            } else if text.starts_with("Target transaction rate:") {
+                before.is_throttled = true;
+            } else if let Some(cpus) = text.strip_suffix(" CPUs") {
+                let cpus = cpus.parse::<u32>().ok().filter(|cpus| *cpus > 0);
+                before.cpus = cpus.map(|cpus| Stated::at(line, cpus));
+            } else if !has_command && OF_COMMAND.iter().any(|part| text.contains(part)) {
+                before.read_command(line);
+            }
+        }
+        Ok(before)
+    }
+
+    /// Where the command does not say how many tables there are, sysbench has one.
+    fn read_command(&mut self, line: FileLine<'_>) {
+        let (mut tables, mut rows) = (Some(1), None);
+        for word in line.text.split_whitespace() {
+            let option = word.replace('_', "-");
+            if let Some(text) = option.strip_prefix("--table-size=") {
+                rows = rows_of(text);
+            } else if let Some(text) = option.strip_prefix("--tables=") {
+                tables = text.parse::<u32>().ok().filter(|tables| *tables > 0);
+            } else if let Some(script) = word.strip_suffix(".lua") {
+                self.script = Some(script.rsplit('/').next().unwrap_or(script).to_owned());
+            }
+        }
+        let scale = tables.zip(rows).map(|(tables, rows)| Scale::Tables { tables, rows });
+        self.scale = scale.map(|scale| Stated::at(line, scale));
+    }
+
+    /// Is it a full scan, whose rate is in rows?
+    pub(crate) fn is_scan(&self) -> bool {
+        self.script.as_deref().is_some_and(|script| script.contains("scan"))
     }
 
     /// Where the rate that is printed is not the count divided by the time: what both are. Such a file was put together
@@ -115,7 +134,7 @@ impl Output {
     /// What the original takes for the rate of the test: statements per second; of a scan thousand rows
     /// per second and client, from the mean latency.
     pub(crate) fn printed_rate(&self, at: FileLine<'_>) -> Result<String, ImportError> {
-        if !self.is_scan {
+        if !self.is_scan() {
             return Ok(self.queries_per_second.clone());
         }
         let (rows, latency) = self.of_scan(at)?;
@@ -145,71 +164,12 @@ impl Output {
     }
 }
 
-/// What stands before the result.
-#[derive(Default)]
-struct Before {
-    threads: Option<u32>,
-    is_throttled: bool,
-    cpus: Option<Stated<u32>>,
-    script: Option<String>,
-    scale: Option<Stated<Scale>>,
-}
-
-impl Before {
-    fn of(file: &File) -> Result<Self, ImportError> {
-        /// What tells the command line from what else is printed.
-        const OF_COMMAND: [&str; 3] = [".lua", "--table-size=", "--table_size="];
-        let mut before = Self::default();
-        for line in file.lines().take_while(|line| line.text.trim() != BEGINNING) {
-            let text = line.text.trim();
-            if let Some(threads) = text.strip_prefix("Number of threads:") {
-                before.threads = Some(line.count("threads", threads)?);
-            } else if text.starts_with("Target transaction rate:") {
-                before.is_throttled = true;
-            } else if let Some(cpus) = text.strip_suffix(" CPUs") {
-                let cpus = cpus.parse::<u32>().ok().filter(|cpus| *cpus > 0);
-                before.cpus = cpus.map(|cpus| Stated::at(line, cpus));
-            } else if !before.has_command() && OF_COMMAND.iter().any(|part| text.contains(part)) {
-                before.read_command(line);
-            }
-        }
-        Ok(before)
-    }
-
-    fn has_command(&self) -> bool {
-        self.script.is_some() || self.scale.is_some()
-    }
-
-    /// Where the command does not say how many tables there are, sysbench has one.
-    fn read_command(&mut self, line: FileLine<'_>) {
-        let (mut tables, mut rows) = (Some(1), None);
-        for word in line.text.split_whitespace() {
-            let option = word.replace('_', "-");
-            if let Some(text) = option.strip_prefix("--table-size=") {
-                rows = rows_of(text);
-            } else if let Some(text) = option.strip_prefix("--tables=") {
-                tables = text.parse::<u32>().ok().filter(|tables| *tables > 0);
-            } else if let Some(script) = word.strip_suffix(".lua") {
-                let name = script.rsplit('/').next().unwrap_or(script);
-                self.script = Some(name.to_owned());
-            }
-        }
-        let scale = tables.zip(rows);
-        let scale = scale.map(|(tables, rows)| Scale::Tables { tables, rows });
-        self.scale = scale.map(|scale| Stated::at(line, scale));
-    }
-}
-
 /// A number of rows as sysbench takes it: `50000000`, `50M`. What it does not take is absent, and missed
 /// only where the rate depends on it.
 fn rows_of(text: &str) -> Option<u64> {
-    let (number, each) = match text.strip_suffix(['K', 'M', 'G', 'T']) {
-        Some(number) if text.ends_with('K') => (number, 1_u64 << 10),
-        Some(number) if text.ends_with('M') => (number, 1 << 20),
-        Some(number) if text.ends_with('G') => (number, 1 << 30),
-        Some(number) => (number, 1 << 40),
-        None => (text, 1),
-    };
+    let units = [('K', 1 << 10), ('M', 1 << 20), ('G', 1 << 30), ('T', 1_u64 << 40)];
+    let sized = units.iter().find_map(|(unit, each)| Some((text.strip_suffix(*unit)?, *each)));
+    let (number, each) = sized.unwrap_or((text, 1));
     number.parse::<u64>().ok()?.checked_mul(each)
 }
 
@@ -269,10 +229,19 @@ impl<'a> Fields<'a> {
 
     /// The count of a line that old versions do not print; zero where it is not there.
     fn count_if_any(&self, name: &str) -> Result<u64, ImportError> {
-        match self.get(name) {
-            Some(_) => Ok(self.rate(name)?.0),
-            None => Ok(0),
-        }
+        if self.get(name).is_some() { Ok(self.rate(name)?.0) } else { Ok(0) }
+    }
+
+    /// A time that is not zero: `605.3845s`.
+    fn seconds(&self, name: &str) -> Option<Result<f64, ImportError>> {
+        self.get(name).map(|(line, text)| {
+            let text = text.strip_suffix('s').ok_or_else(|| {
+                line.wrong(format!("{name} has no `s` at its end: the file is cut"))
+            })?;
+            let value = line.number(name, text)?;
+            let is_zero = || line.wrong(format!("{name} is zero: nothing was measured"));
+            (value > 0.0).then_some(value).ok_or_else(is_zero)
+        })
     }
 
     fn latency(&self) -> Result<Option<LatencyMillis>, ImportError> {

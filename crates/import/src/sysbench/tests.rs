@@ -279,3 +279,26 @@ fn damage_is_told_with_its_line() {
     assert!(Met::parse(&file("sb.met", "")).is_err());
     assert!(cpu(&file("vm", "hello"), Mode::Exact).is_err());
 }
+
+#[test]
+fn names_say_test_and_clients() {
+    let table = [
+        ("sb.met.point-query.range100.pk1.dop1", Some(("met", "point-query_range=100", Some(1)))),
+        (
+            "sb.o.points-covered-si.warm.range100.pk1.dop40",
+            Some(("o", "points-covered-si.warm_range=100", Some(40))),
+        ),
+        ("sb.prepare.met.point-query.warm.range100.pk1", Some(("met", "prepare", Some(1)))),
+        ("sb.r.qps.point-query.range100.pk1", Some(("r", "qps.point-query_range=100", None))),
+        ("sb.prepare.o.point-query.warm.range100.pk1", None),
+        ("sb.o.x.range.pk1", None),
+        ("sb.o.x.range10.dop0", None),
+        ("notes.txt", None),
+        ("sb.", None),
+    ];
+    for (file, expected) in table {
+        let name = Name::of(file);
+        let seen = name.as_ref().map(|(kind, n)| (*kind, n.test.as_str(), n.clients));
+        assert_eq!(seen, expected, "{file}");
+    }
+}

@@ -8,32 +8,26 @@ use model::Unit;
 use super::{group_of, system_of_directory};
 use crate::file::{FileLine, quote};
 use crate::round::{fixed, relative, six_digits};
-use crate::sysbench::Name;
-use crate::{File, ImportError, ImportedStep, Mode, Options};
+use crate::sysbench::{self, Name};
+use crate::{File, ImportError, ImportedStep, Options};
 
 /// The columns that a block may have, in their order; the last is the system.
 const COLUMNS: [&str; 7] = ["cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o", "o/s", "dbms"];
 /// Those that may be missing.
 const OPTIONAL: [&str; 2] = ["cs/o", "r/o"];
+/// The metrics of the columns in compat mode.
+const METRICS: [&str; 6] = ["compat.cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o", "rate"];
 
-/// A line of a block: the costs of one operation and the rate, as they are printed.
+/// A line of a block: the costs of one operation, and the rate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Costs {
-    /// Per cent of the machine, per operation per second; six digits after the point.
-    pub cpu: String,
-    /// Context switches; three digits after the point. Tables up to 2024 have none.
-    pub switches: Option<String>,
-    /// Reads, at six significant digits. Tables of 2020 have none.
-    pub reads: Option<f64>,
-    /// KB read, KB written, at six significant digits; the rate, a whole number.
-    pub others: [f64; 3],
+    /// In the order of the columns. CPU is in per cent of the machine, per operation per second. Tables up to 2024 have
+    /// no context switches, those of 2020 no reads either.
+    pub values: [Option<f64>; 6],
     pub system: String,
 }
 
 /// Reads a table; lines of ratios are passed over, they follow from the others.
-///
-/// # Errors
-/// When a block has no name, or a line not seven fields.
 pub fn rows(file: &File, options: &Options) -> Result<Vec<ImportedStep>, ImportError> {
     let mut test: Option<&str> = None;
     let mut is_absolute = false;
@@ -73,113 +67,77 @@ fn row(
     test: &str,
     options: &Options,
 ) -> Result<ImportedStep, ImportError> {
-    let costs = Costs::parse(line, columns)?;
+    let fields: Vec<&str> = line.text.split_whitespace().collect();
+    line.expect_fields(columns.len(), &format!(", as {}", columns.join(" ")), fields.len())?;
+    let number = |name: &str| {
+        let place = columns.iter().position(|column| *column == name);
+        place.map(|place| line.number(name, fields[place])).transpose()
+    };
+    let costs = sysbench::Costs {
+        cpu: number("cpu/o")?,
+        switches: number("cs/o")?,
+        reads: number("r/o")?,
+        read_kb: number("rKB/o")?,
+        writes: None,
+        written_kb: number("wKB/o")?,
+    };
+    let rate = number("o/s")?;
     let (_, name) = Name::of(test).ok_or_else(|| {
         let test = quote(test);
         line.wrong(format!("{test} is not of the form sb.met.TEST.rangeN.pkN.dopN"))
     })?;
     let clients = options.clients_or(name.clients, line)?;
-    let mut row = ImportedStep::new(line, &costs.system, &name.test, clients);
+    let system = system_of_directory(fields[columns.len() - 1]);
+    let mut row = ImportedStep::new(line, system, &name.test, clients);
     group_of(&name.test).clone_into(&mut row.group);
-    let [read_kb, written_kb, rate] = costs.others;
-    let cpu = line.number("cpu/o", &costs.cpu)?;
-    row.put("rate", Unit::OpsPerSecond, rate);
-    match (options.mode, options.cpus) {
-        (Mode::Exact, Some(cpus)) => {
-            let micros = crate::sysbench::percent_to_micros(cpu, cpus);
-            row.put("cpu/o", Unit::MicrosPerOp, micros);
-        }
-        (Mode::Exact, None) | (Mode::Compat, _) => row.put("compat.cpu/o", Unit::Percent, cpu),
-    }
-    let switches = costs.switches.as_ref().map(|switches| line.number("cs/o", switches));
-    row.put_some("cs/o", Unit::PerOp, switches.transpose()?);
-    row.put_some("r/o", Unit::PerOp, costs.reads);
-    row.put("rKB/o", Unit::KbPerOp, read_kb);
-    row.put("wKB/o", Unit::KbPerOp, written_kb);
+    row.put_some("rate", Unit::OpsPerSecond, rate);
+    costs.put(&mut row, options);
     Ok(row)
 }
 
 impl Costs {
-    fn parse(line: FileLine<'_>, columns: &[&str]) -> Result<Self, ImportError> {
-        let fields: Vec<&str> = line.text.split_whitespace().collect();
-        line.expect_fields(columns.len(), &format!(", as {}", columns.join(" ")), fields.len())?;
-        let place = |name: &str| columns.iter().position(|column| *column == name);
-        let text = |name: &str| fields.get(place(name)?).copied();
-        let number = |name: &str| line.number(name, text(name).unwrap_or_default());
-        let is_there = |name: &&str| text(name).is_some();
-        number("cpu/o")?;
-        let switches = Some("cs/o").filter(is_there).map(number).transpose()?;
-        Ok(Self {
-            cpu: text("cpu/o").unwrap_or_default().to_owned(),
-            switches: switches.and_then(|_| text("cs/o")).map(str::to_owned),
-            reads: Some("r/o").filter(is_there).map(number).transpose()?,
-            others: [number("rKB/o")?, number("wKB/o")?, number("o/s")?],
-            system: system_of_directory(text("dbms").unwrap_or_default()).to_owned(),
-        })
-    }
-
     /// The costs of a row in compat mode; `None` where it has none.
-    pub fn of(row: &ImportedStep) -> Option<Self> {
-        let value = |metric| row.value(metric);
-        Some(Self {
-            cpu: fixed(value("compat.cpu/o")?, 6),
-            switches: value("cs/o").map(|switches| fixed(switches, 3)),
-            reads: value("r/o"),
-            others: [value("rKB/o")?, value("wKB/o")?, value("rate")?],
-            system: row.system.clone(),
-        })
+    fn of(row: &ImportedStep) -> Option<Self> {
+        let values = METRICS.map(|metric| row.value(metric));
+        let is_there =
+            |(name, value): (&&str, &Option<f64>)| value.is_some() || OPTIONAL.contains(name);
+        let system = row.system.clone();
+        COLUMNS.iter().zip(&values).all(is_there).then_some(Self { values, system })
     }
 
-    /// Ratios to the base, in the order of the columns: cpu, cs, r, rKB, wKB, rate; of the printed numbers. What a
+    /// Ratios to the base, in the order of the columns: of CPU, context switches and rates as they are printed. What a
     /// table has no column for is missing.
     pub fn relative_to(&self, base: &Self) -> Vec<String> {
-        let number = |text: &str| text.parse::<f64>().unwrap_or(f64::NAN);
-        let of_printed = |own: Option<&String>, base: Option<&String>| {
-            Some(relative(number(own?), number(base?)))
+        let value = |costs: &Self, place: usize| match COLUMNS[place] {
+            "cpu/o" | "cs/o" | "o/s" => costs.printed(place)?.parse().ok(),
+            _ => costs.values[place],
         };
-        let [rkb, wkb, rate] = self.others;
-        let [base_rkb, base_wkb, base_rate] = base.others;
-        let reads = self.reads.zip(base.reads);
-        let all = [
-            of_printed(Some(&self.cpu), Some(&base.cpu)),
-            of_printed(self.switches.as_ref(), base.switches.as_ref()),
-            reads.map(|(own, base)| relative(own, base)),
-            Some(relative(rkb, base_rkb)),
-            Some(relative(wkb, base_wkb)),
-            Some(relative(rate.round_ties_even(), base_rate.round_ties_even())),
-        ];
-        all.into_iter().flatten().collect()
+        let ratio = |place| Some(relative(value(self, place)?, value(base, place)?));
+        (0..self.values.len()).filter_map(ratio).collect()
+    }
+
+    /// A value as it is printed. The tables of 2020, which have no reads, have three digits after the point.
+    fn printed(&self, place: usize) -> Option<String> {
+        let [_, _, reads, ..] = self.values;
+        let value = self.values[place]?;
+        Some(match COLUMNS[place] {
+            "cpu/o" => fixed(value, 6),
+            "cs/o" => fixed(value, 3),
+            "rKB/o" | "wKB/o" if reads.is_none() => fixed(value, 3),
+            "o/s" => fixed(value, 0),
+            _ => six_digits(value),
+        })
     }
 
     /// The columns of a table that has these.
     fn header(&self) -> String {
-        let is_there = |column: &&&str| match **column {
-            "cs/o" => self.switches.is_some(),
-            "r/o" => self.reads.is_some(),
-            _ => true,
-        };
-        let columns: Vec<&str> = COLUMNS.iter().filter(is_there).copied().collect();
-        columns.join("\t")
+        let named = COLUMNS.iter().zip(&self.values).filter(|(_, value)| value.is_some());
+        named.map(|(name, _)| *name).chain(["dbms"]).collect::<Vec<_>>().join("\t")
     }
 
-    /// The tables of 2020, which have no reads, have three digits after the point.
     fn print(&self) -> String {
-        let kilobytes = |value| match self.reads {
-            Some(_) => six_digits(value),
-            None => fixed(value, 3),
-        };
-        let [rkb, wkb, rate] = self.others;
-        let fields = [
-            Some(self.cpu.clone()),
-            self.switches.clone(),
-            self.reads.map(six_digits),
-            Some(kilobytes(rkb)),
-            Some(kilobytes(wkb)),
-            Some(fixed(rate, 0)),
-            Some(self.system.clone()),
-        ];
-        let fields: Vec<String> = fields.into_iter().flatten().collect();
-        fields.join("\t")
+        let fields = (0..self.values.len()).filter_map(|place| self.printed(place));
+        fields.chain([self.system.clone()]).collect::<Vec<_>>().join("\t")
     }
 }
 
@@ -190,9 +148,7 @@ pub fn print(rows: &[ImportedStep]) -> String {
     for test in super::tests(rows) {
         let of_test = rows.iter().filter(|row| row.test == test);
         let costs: Vec<Costs> = of_test.filter_map(Costs::of).collect();
-        let Some((base, others)) = costs.split_first() else {
-            continue;
-        };
+        let Some((base, others)) = costs.split_first() else { continue };
         let header = base.header();
         let _infallible = writeln!(text, "{test}\n--- absolute\n{header}");
         for costs in &costs {
@@ -211,6 +167,7 @@ pub fn print(rows: &[ImportedStep]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Mode;
     use crate::file::file;
 
     const TABLE: &str = "sb.met.delete.range100.pk1.dop1\n--- absolute\n\

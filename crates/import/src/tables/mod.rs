@@ -2,7 +2,6 @@
 
 pub mod met;
 pub mod qps;
-pub(crate) mod sets;
 
 use crate::ImportedStep;
 
@@ -25,8 +24,7 @@ pub fn group_of(test: &str) -> &'static str {
 /// The system of a directory of results: `x.my8044_rel_o2nofp.z12a_c8r32.pk1` without what is not its name.
 pub fn system_of_directory(name: &str) -> &str {
     let name = name.strip_prefix("x.").unwrap_or(name);
-    let end = name.rsplit_once(".pk");
-    match end {
+    match name.rsplit_once(".pk") {
         Some((system, number)) if number.bytes().all(|b| b.is_ascii_digit()) => system,
         Some(_) | None => name,
     }

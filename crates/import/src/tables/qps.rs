@@ -11,7 +11,6 @@ use crate::round::{fixed, relative};
 use crate::sysbench::Name;
 use crate::{File, ImportError, ImportedStep, Options};
 
-/// Columns that a table may have.
 const MOST_COLUMNS: usize = 1_000;
 
 /// The id of the ratio in a table that has nothing else.
@@ -23,9 +22,6 @@ const BLOCK: &str = "sb.r.qps.";
 /// Reads a table. Of a relative one the base has the value 1 in each test, and the rest have no rate but
 /// the published ratio. `systems` names those of a table without a legend, with commas between them; of a relative
 /// one the base first.
-///
-/// # Errors
-/// When the legend or a column is missing, or a value is none.
 pub fn rows(
     file: &File,
     systems: Option<&str>,
@@ -75,9 +71,7 @@ fn blocks(file: &File, options: &Options) -> Result<Vec<ImportedStep>, ImportErr
         }
         let test = test.as_ref().ok_or_else(|| line.wrong("no name of a test above it"))?;
         let fields: Vec<&str> = line.text.split_whitespace().collect();
-        let Some((directory, rates)) = fields.split_last() else {
-            continue;
-        };
+        let Some((directory, rates)) = fields.split_last() else { continue };
         if rates.len() != options.clients.len() {
             let (columns, given) = (rates.len(), options.clients.len());
             return Err(line.wrong(format!(
@@ -91,8 +85,7 @@ fn blocks(file: &File, options: &Options) -> Result<Vec<ImportedStep>, ImportErr
             rows.push(row);
         }
     }
-    let named = file.name();
-    if named.contains("qps.rel") {
+    if file.name().contains("qps.rel") {
         let what = "ratios to a system that it does not name; import the rates that they were made of (o.qps.abs)";
         return Err(file.end().wrong(what));
     }
@@ -108,10 +101,9 @@ struct Legend {
 }
 
 impl Legend {
-    /// That of a table whose systems are given.
     fn given(file: &File, systems: Option<&str>) -> Self {
-        let names = systems.into_iter().flat_map(|all| all.split(','));
-        let mut names = names.map(|name| name.trim().to_owned());
+        let split = systems.into_iter().flat_map(|all| all.split(','));
+        let mut names = split.map(|name| name.trim().to_owned());
         let is_relative = systems.is_some() && file.name().starts_with("qps.rel");
         let base = is_relative.then(|| names.next()).flatten();
         Self { base, columns: names.collect() }
@@ -119,9 +111,7 @@ impl Legend {
 
     /// `col-1 : x.my8044…`; the header line, which repeats the names of the columns, has no directory.
     fn add(&mut self, line: FileLine<'_>) -> Result<(), ImportError> {
-        let Some((_, directory)) = line.text.split_once(" : ") else {
-            return Ok(());
-        };
+        let Some((_, directory)) = line.text.split_once(" : ") else { return Ok(()) };
         if self.columns.len() >= MOST_COLUMNS {
             return Err(line.wrong(format!("more than {MOST_COLUMNS} columns")));
         }
@@ -129,7 +119,6 @@ impl Legend {
         Ok(())
     }
 
-    /// The values of a test.
     fn values(
         &self,
         line: FileLine<'_>,
@@ -148,15 +137,13 @@ impl Legend {
             ));
         }
         let parts = if has_commas { fields.split_first() } else { fields.split_last() };
-        let (test, values) = match parts {
-            Some((test, values)) if values.len() == columns && columns > 0 => (*test, values),
-            Some(_) | None => {
-                let found = fields.len();
-                return Err(line.wrong(format!(
-                    "{columns} values and the name of a test belong here, as the legend `col-1 : DIRECTORY` has it, not {found} fields"
-                )));
-            }
-        };
+        let parts = parts.filter(|(_, values)| values.len() == columns && columns > 0);
+        let (&test, values) = parts.ok_or_else(|| {
+            let found = fields.len();
+            line.wrong(format!(
+                "{columns} values and the name of a test belong here, as the legend `col-1 : DIRECTORY` has it, not {found} fields"
+            ))
+        })?;
         let clients = options.clients(line)?;
         let row = |system: &str, value: f64| {
             let mut row = ImportedStep::new(line, system, test, clients);
@@ -186,9 +173,7 @@ pub fn print_absolute(rows: &[ImportedStep]) -> String {
 /// The published table of ratios to the first system; from the numbers of the other table.
 pub fn print_relative(rows: &[ImportedStep]) -> String {
     let all = systems(rows);
-    let Some((base, others)) = all.split_first() else {
-        return String::new();
-    };
+    let Some((base, others)) = all.split_first() else { return String::new() };
     let table = print(rows, others, &all, |value, base, _| relative(value, base));
     format!("Relative to: {base}\n{table}")
 }
@@ -202,11 +187,10 @@ fn print(
     cell: impl Fn(f64, f64, usize) -> String,
 ) -> String {
     let mut text = String::new();
-    let mut header = Vec::new();
     for (number, system) in (1..).zip(columns) {
         let _infallible = writeln!(text, "col-{number} : {system}");
-        header.push(format!("col-{number}"));
     }
+    let header: Vec<String> = (1..=columns.len()).map(|number| format!("col-{number}")).collect();
     let _infallible = writeln!(text, "\n{}", header.join("\t"));
     let base = all.first().copied().unwrap_or_default();
     let mut all_tests = tests(rows);
@@ -231,12 +215,8 @@ fn print(
 /// Digits after the point that these rates need, at most three: those of a line have as many.
 fn digits(rates: impl Iterator<Item = f64>) -> usize {
     const MOST: usize = 3;
-    let needed = |rate: f64| {
-        let text = fixed(rate, MOST);
-        let fraction = text.split_once('.').map_or("", |(_, fraction)| fraction);
-        fraction.trim_end_matches('0').len()
-    };
-    rates.map(needed).max().unwrap_or(0)
+    let zeros = |text: String| text.len() - text.trim_end_matches('0').len();
+    rates.map(|rate| MOST.saturating_sub(zeros(fixed(rate, MOST)))).max().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use std::collections::HashSet;
 use model::{Cell, Comparison, MetricId, Reason, RunData, StepId, Unit, Verdict};
 use stats::{Selection, Steps};
 
-/// Metrics at most that are named as those there are.
 const MOST_NAMED: usize = 12;
 /// Stands for the step in what is said of all of them.
 const EVERY_STEP: &str = "every step";
@@ -16,11 +15,9 @@ const EVERY_STEP: &str = "every step";
 pub(super) struct Unmeasured {
     /// Which metric; throughput for what decides each step.
     metric: MetricId,
-    /// What is missing, and what there is.
     pub(super) text: String,
 }
 
-/// What of a selection was not measured in a run.
 pub(super) fn of(data: &RunData, selection: &Selection) -> Vec<Unmeasured> {
     let unmeasured = |metric: &MetricId, what: &str| Unmeasured {
         metric: metric.clone(),

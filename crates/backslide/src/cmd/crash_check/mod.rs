@@ -32,8 +32,7 @@ pub(crate) fn run(args: &CrashCheckArgs, root: &Path, printer: Printer) -> Resul
     let (Some(system), Some(workload)) = (plan.systems.first(), plan.workload.tpcc()) else {
         return Err(anyhow!("no system"));
     };
-    let free = lab.host()?.disk.free;
-    check_disk(&plan, free, &lab.root().display().to_string())?;
+    check_disk(&plan, lab.host()?.disk.free, &lab.root().display().to_string())?;
     let stop = Stop::default();
     stop_on_signals(stop.clone(), printer)?;
     // Another process may not remove a build under a server that runs.
@@ -67,7 +66,7 @@ pub(crate) fn run(args: &CrashCheckArgs, root: &Path, printer: Printer) -> Resul
     output::print(printer, &outcome, args.format);
     Ok(match outcome.verdict() {
         Verdict::NothingLost | Verdict::LostAsAllowed => Exit::Fine,
-        Verdict::Lost => Exit::Lost,
+        Verdict::Lost => Exit::Regressed,
     })
 }
 
@@ -138,18 +137,15 @@ fn told(error: &SiteError) -> anyhow::Error {
 /// The one system that the arguments describe, as a plan would have it, with the workload.
 fn expand(args: &CrashCheckArgs, builds: &Builds, lab: &Lab, printer: Printer) -> Result<Plan> {
     let file = plan::of_arguments(&[system(args)])?;
-    let plan = super::run::expand_with(&file, builds, lab.host()?.shape, printer)?;
-    Ok(with_workload(plan, args))
+    Ok(with_workload(super::run::expand_with(&file, builds, lab.host()?.shape, printer)?, args))
 }
 
 fn with_workload(plan: Plan, args: &CrashCheckArgs) -> Plan {
+    let TpccCardinality { items, customers } = TpccCardinality::STANDARD;
     let cardinality = if args.standard {
         TpccCardinality::STANDARD
     } else {
-        TpccCardinality {
-            items: TpccCardinality::STANDARD.items / TENTH,
-            customers: TpccCardinality::STANDARD.customers / TENTH,
-        }
+        TpccCardinality { items: items / TENTH, customers: customers / TENTH }
     };
     let within = Duration::from_secs(u64::from(args.seconds));
     let workload = lab::crash_workload(args.warehouses, args.clients, within, cardinality);
@@ -158,13 +154,11 @@ fn with_workload(plan: Plan, args: &CrashCheckArgs) -> Plan {
 
 fn system(args: &CrashCheckArgs) -> SystemArguments<'_> {
     let argument = |name, text| Argument { name, text };
-    let engine = args.engine.as_deref();
     let set = args.set.iter();
-    let set = set.map(|setting| (argument("--set", &setting.name), setting.value.as_deref()));
     SystemArguments {
-        engine: engine.map(|engine| argument("--engine", engine)),
+        engine: args.engine.as_deref().map(|engine| argument("--engine", engine)),
         config: Some(argument("--config", &args.config)),
-        set: set.collect(),
+        set: set.map(|one| (argument("--set", &one.name), one.value.as_deref())).collect(),
         ..SystemArguments::of(argument("BUILD", &args.build))
     }
 }
@@ -183,8 +177,7 @@ fn check_disk(plan: &Plan, free: Bytes, place: &str) -> Result<()> {
 
 /// Another one each time: the moments of the kills are to differ.
 fn seed() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let now = now.unwrap_or_default().as_nanos() as u64;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
     mix(now, &[u64::from(std::process::id())])
 }
 

@@ -1,17 +1,17 @@
 //! What a crash check prints: for people while it goes on and at its end, and for programs.
 
+use explain::Durability;
 use lab::Crash;
 use model::{Nanos, System, TpccCardinality, TpccSpec};
 use report::format::{count, plural};
 use report::{Cell, Columns, Table, Tone, object};
 use serde::Serialize;
 
-use super::verdict::{Terms, Verdict};
+use super::verdict::{Terms, Verdict, age};
 use crate::args::Format;
 use crate::printer::Printer;
 use crate::table;
 
-/// What is said of every result.
 const OF_THE_SERVER: &str = "SIGKILL takes from a server what it held itself and not what it had given to \
                              the kernel: this says nothing of a crash of the machine.";
 
@@ -33,13 +33,10 @@ impl Outcome<'_> {
         verdicts.max().unwrap_or(Verdict::NothingLost)
     }
 
-    /// What a commit survives, in a sentence.
     fn promise(&self) -> String {
         let name = &self.system.name;
-        match self.terms.durability {
-            Some(durability) => {
-                format!("By the settings of {name} a commit {}.", durability.text())
-            }
+        match self.terms.durability.map(Durability::text) {
+            Some(text) => format!("By the settings of {name} a commit {text}."),
             None => format!(
                 "What the settings of {name} promise could not be read; it is judged as if they promised \
                  all."
@@ -50,23 +47,21 @@ impl Outcome<'_> {
     fn conclusion(&self) -> String {
         let kills = plural(self.crashes.len(), "kill");
         let sum = |of: fn(&Crash) -> u64| self.crashes.iter().map(of).sum::<u64>();
-        let acknowledged = sum(acknowledged);
+        let acknowledged = count(sum(acknowledged));
         match (self.verdict(), &self.kept) {
             (Verdict::Lost, Some(found)) => format!("lost: {found}"),
             (Verdict::Lost, None) => "lost".to_owned(),
             (Verdict::NothingLost, _) => format!(
-                "nothing lost: all {} orders and payments that were acknowledged before {kills} are \
-                 there, and all conditions hold",
-                count(acknowledged)
+                "nothing lost: all {acknowledged} orders and payments that were acknowledged before {kills} are \
+                 there, and all conditions hold"
             ),
             (Verdict::LostAsAllowed, _) => {
                 let oldest = self.crashes.iter().filter_map(|crash| crash.oldest).max();
                 let oldest = oldest.map_or(String::new(), |age| format!(", the oldest {age} old"));
+                let missing = count(sum(|crash| crash.survived.missing));
                 format!(
-                    "lost as the settings allow: {} of {} orders and payments that were acknowledged \
-                     before {kills} are missing{oldest} at the kill; all conditions hold",
-                    count(sum(|crash| crash.survived.missing)),
-                    count(acknowledged)
+                    "lost as the settings allow: {missing} of {acknowledged} orders and payments that were acknowledged \
+                     before {kills} are missing{oldest} at the kill; all conditions hold"
                 )
             }
         }
@@ -79,18 +74,17 @@ fn acknowledged(crash: &Crash) -> u64 {
 
 pub(super) fn beginning(system: &System, workload: &TpccSpec) -> String {
     let TpccCardinality { items, customers } = workload.cardinality;
+    let (items, customers) = (count(u64::from(items)), count(u64::from(customers)));
+    let warehouses = plural(workload.warehouses as usize, "warehouse");
+    let terminals = plural(workload.clients as usize, "terminal");
     let more = if workload.cardinality == TpccCardinality::STANDARD {
         ""
     } else {
         ", a tenth of the standard's (--standard for all)"
     };
     format!(
-        "{}: loading {} of {} items and {} customers a district{more}, for {}",
-        system.name,
-        plural(workload.warehouses as usize, "warehouse"),
-        count(u64::from(items)),
-        count(u64::from(customers)),
-        plural(workload.clients as usize, "terminal")
+        "{}: loading {warehouses} of {items} items and {customers} customers a district{more}, for {terminals}",
+        system.name
     )
 }
 
@@ -98,21 +92,14 @@ pub(super) fn line(crash: &Crash, terms: Terms, times: u32) -> String {
     let found = match terms.judge(crash) {
         Verdict::NothingLost => "nothing lost".to_owned(),
         Verdict::LostAsAllowed => {
-            let survived = &crash.survived;
-            let age = crash
-                .oldest
-                .map_or(String::new(), |age| format!(", the oldest {age} old at the kill"));
-            let lost = count(survived.missing + survived.vanished);
-            format!("lost as the settings allow: {lost}{age}")
+            let lost = count(crash.survived.missing + crash.survived.vanished);
+            format!("lost as the settings allow: {lost}{}", age(crash))
         }
         Verdict::Lost => terms.found(crash).join("; "),
     };
+    let (Crash { round, after, recovery, .. }, commits) = (crash, count(acknowledged(crash)));
     format!(
-        "kill {} of {times}: after {} with {} commits, back in {}: {found}",
-        crash.round,
-        crash.after,
-        count(acknowledged(crash)),
-        crash.recovery
+        "kill {round} of {times}: after {after} with {commits} commits, back in {recovery}: {found}"
     )
 }
 
@@ -160,7 +147,7 @@ fn fields(outcome: &Outcome<'_>) -> impl Serialize {
     let TpccCardinality { items, customers } = outcome.workload.cardinality;
     object! {
         system: outcome.system.name.clone(),
-        durability: outcome.terms.durability.map(explain::Durability::text),
+        durability: outcome.terms.durability.map(Durability::text),
         warehouses: outcome.workload.warehouses,
         items: items,
         customers: customers,

@@ -8,7 +8,6 @@ use serde::Serialize;
 /// What a crash showed; of several crashes the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(super) enum Verdict {
-    /// All that was acknowledged is there.
     #[serde(rename = "nothing lost")]
     NothingLost,
     /// Some of it is not, and the settings promise no more.
@@ -19,7 +18,6 @@ pub(super) enum Verdict {
     Lost,
 }
 
-/// What is held against a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Terms {
     /// What a commit survives, by the settings. What is not known is taken for the best, so that a loss is
@@ -53,14 +51,12 @@ impl Terms {
         let survived = &crash.survived;
         let mut found = Vec::new();
         if survived.missing > 0 {
-            let age = crash
-                .oldest
-                .map_or(String::new(), |age| format!(", the oldest {age} old at the kill"));
             let first: Vec<&str> = survived.shown.iter().map(|one| one.what.as_str()).collect();
             found.push(format!(
-                "missing: {} of {} acknowledged commits{age}: {}{}",
+                "missing: {} of {} acknowledged commits{}: {}{}",
                 count(survived.missing),
                 count(survived.orders + survived.payments),
+                age(crash),
                 first.join("; "),
                 if survived.missing > first.len() as u64 { "; …" } else { "" }
             ));
@@ -87,6 +83,11 @@ impl Terms {
         }));
         found
     }
+}
+
+/// The age of the oldest loss: `, the oldest 5 ms old at the kill`; nothing where none is lost.
+pub(super) fn age(crash: &Crash) -> String {
+    crash.oldest.map_or(String::new(), |age| format!(", the oldest {age} old at the kill"))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use lab::{Builds, Ended, Lab, Providers};
 use load::Stop;
-use model::{Outcome, RunData};
+use model::Outcome;
 use probes::{Finding, Noise, Status};
 use stats::{Options, Selection, Situation, further_rounds};
 
@@ -22,7 +22,6 @@ const ROUNDS: u32 = 8;
 /// The numbers of rounds for which it is told what they show.
 const TOLD: [u32; 3] = [4, 8, 16];
 
-/// What is found of the loop.
 pub(super) fn of_loop(noise: &Noise) -> Finding {
     let what = format!("the same loop varies by {:.2} % ({} pairs)", noise.sd_percent, noise.pairs);
     finding("noise", &what, noise.sd_percent / 100.0)
@@ -34,9 +33,9 @@ pub(super) fn of_sqlite(stop: &Stop) -> Option<Finding> {
     match spread_of_sqlite(ROUNDS, stop) {
         Ok(None) => None,
         Ok(Some(sd)) => {
-            let percent = 100.0 * sd;
             let what = format!(
-                "SQLite and a copy of it differ by {percent:.2} % from round to round ({ROUNDS} rounds)"
+                "SQLite and a copy of it differ by {:.2} % from round to round ({ROUNDS} rounds)",
+                100.0 * sd
             );
             Some(finding(NAME, &what, sd))
         }
@@ -86,10 +85,7 @@ fn resolvable(sd: f64, rounds: u32) -> f64 {
         alpha: Options::default().q,
         looks: None,
     };
-    let is_called = |mean: f64| {
-        let more = further_rounds(&Situation { mean, ..before_last });
-        more == Some(1)
-    };
+    let is_called = |mean: f64| further_rounds(&Situation { mean, ..before_last }) == Some(1);
     // Of three rounds and more a change of seven standard deviations is called.
     let (mut missed, mut called) = (0.0, 10.0 * sd);
     for _ in 0..20 {
@@ -104,21 +100,7 @@ fn resolvable(sd: f64, rounds: u32) -> f64 {
 }
 
 /// A plan that compares SQLite with a copy of itself, in short slices.
-fn plan_text(rounds: u32) -> String {
-    format!(
-        r#"
-        name = "doctor"
-        rounds = {rounds}
-        interleave = "slices"
-        quarantine = false
-        control = true
-        workload = {{ kind = "micro", tests = ["point-query"], rows = 10_000, read_seconds = 1, warmup_seconds = 0, warm_ups = false, settle = 0 }}
-        [[system]]
-        build = "sqlite"
-        config = "wal"
-        "#
-    )
-}
+const PLAN: &str = include_str!("sqlite.toml");
 
 /// By how much the throughput of two copies of SQLite differs from round to round: the standard deviation of the
 /// logarithm of their ratio. `None` when the user asked to stop.
@@ -126,7 +108,7 @@ fn spread_of_sqlite(rounds: u32, stop: &Stop) -> Result<Option<f64>> {
     let scratch = Scratch::new()?;
     // Not the directory itself, which is locked: opening a lab takes a lock of its own.
     let mut lab = Lab::open(&scratch.path.join("lab"))?;
-    let file = plan::read(&plan_text(rounds), "doctor")?;
+    let file = plan::read(&format!("rounds = {rounds}\n{PLAN}"), "doctor")?;
     let plan = run::expand(&file, &Builds::of_user()?, lab.host()?.shape)?;
     let run = lab.begin(&plan, env!("CARGO_PKG_VERSION"))?;
     let ended = lab.carry_out(&run, &Providers::default(), stop, &mut |_| ())?;
@@ -134,21 +116,15 @@ fn spread_of_sqlite(rounds: u32, stop: &Stop) -> Result<Option<f64>> {
         return Ok(None);
     }
     let data = lab.store.load(&run, runs::NUMBERS)?;
-    if let Some(reason) = failure(&data) {
-        bail!("SQLite could not be compared with a copy of itself: {reason}");
+    for trial in &data.trials {
+        if let Outcome::Failed { reason, .. } = &trial.outcome {
+            bail!("SQLite could not be compared with a copy of itself: {reason}");
+        }
     }
     let compared = runs::compare(&data, None, Selection::Deciding, None)?;
     let mut evidence = compared.into_iter().filter_map(|c| c.evidence);
-    let evidence = evidence.next();
-    let evidence = evidence.context("SQLite and its copy have no round in common")?;
+    let evidence = evidence.next().context("SQLite and its copy have no round in common")?;
     Ok(Some(evidence.sd))
-}
-
-fn failure(data: &RunData) -> Option<&str> {
-    data.trials.iter().find_map(|trial| match &trial.outcome {
-        Outcome::Failed { reason, .. } => Some(reason.as_str()),
-        Outcome::Completed | Outcome::Quarantined { .. } => None,
-    })
 }
 
 /// How the names of scratch directories begin.
@@ -171,8 +147,7 @@ impl Scratch {
         let path = all.join(format!("{SCRATCH}{}", std::process::id()));
         // One that is there already is somebody else's.
         let mut builder = DirBuilder::new();
-        let made = builder.mode(0o700).create(&path);
-        let locked = made.and_then(|()| {
+        let locked = builder.mode(0o700).create(&path).and_then(|()| {
             let lock = File::open(&path)?;
             lock.try_lock()?;
             Ok(lock)

@@ -10,7 +10,6 @@ use super::text;
 const MOST_FILES: usize = 100_000;
 const DEEPEST: usize = 16;
 
-/// What paths stand for.
 #[derive(Default)]
 pub(super) struct SourcesFound {
     pub(super) sources: Vec<Source>,
@@ -34,17 +33,11 @@ impl<'a> Named<'a> {
     /// What is there by the whole name is meant by it.
     fn parse(named: &'a str) -> Self {
         let is_there = |path: &str| Path::new(path).exists();
-        let (named, clients) = match named.rsplit_once('@') {
-            Some((path, numbers)) if !is_there(named) => match counts(numbers) {
-                Some(clients) => (path, clients),
-                None => (named, Vec::new()),
-            },
-            Some(_) | None => (named, Vec::new()),
-        };
-        let (system, path) = match named.split_once('=') {
-            Some((system, path)) if !is_there(named) => (Some(system), path),
-            Some(_) | None => (None, named),
-        };
+        let parts = named.rsplit_once('@').filter(|_| !is_there(named));
+        let parts = parts.and_then(|(path, numbers)| Some((path, counts(numbers)?)));
+        let (named, clients) = parts.unwrap_or((named, Vec::new()));
+        let parts = named.split_once('=').filter(|_| !is_there(named));
+        let (system, path) = parts.map_or((None, named), |(system, path)| (Some(system), path));
         Self { system, clients, path: Path::new(path) }
     }
 
@@ -141,8 +134,7 @@ impl SourcesFound {
         if !raw.is_empty() {
             let files = raw.into_iter().map(|path| self.read(path));
             let files: Result<Vec<File>> = files.collect();
-            let source = named.source(FileKind::SysbenchDirectory, directory, files?);
-            self.sources.push(source);
+            self.sources.push(named.source(FileKind::SysbenchDirectory, directory, files?));
             return Ok(());
         }
         self.is_searched = true;
@@ -196,10 +188,8 @@ impl SourcesFound {
 
     fn check_seen(&self, path: &Path) -> Result<()> {
         if self.seen > MOST_FILES {
-            bail!(
-                "{}: more than {MOST_FILES} files; name the folders of the campaigns",
-                path.display()
-            );
+            let path = path.display();
+            bail!("{path}: more than {MOST_FILES} files; name the folders of the campaigns");
         }
         Ok(())
     }
@@ -229,8 +219,7 @@ fn is_raw_output(path: &Path) -> bool {
 
 /// The last part of a path; [`entries`] has looked at it.
 fn name(path: &Path) -> &str {
-    let name = path.file_name().and_then(|name| name.to_str());
-    name.unwrap_or_default()
+    path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
 /// What a directory holds, by name, without what is hidden.

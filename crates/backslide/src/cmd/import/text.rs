@@ -51,9 +51,9 @@ fn limited(path: &Path, from: impl Read) -> Result<Vec<u8>> {
 
 fn check_size(path: &Path, bytes: &[u8]) -> Result<()> {
     if bytes.len() as u64 > LARGEST_FILE {
+        let path = path.display();
         bail!(
-            "{}: more than {LARGEST_FILE} bytes; results are smaller, so this is something else",
-            path.display()
+            "{path}: more than {LARGEST_FILE} bytes; results are smaller, so this is something else"
         );
     }
     Ok(())
@@ -73,11 +73,8 @@ fn read_pipe(path: &Path) -> Result<Vec<u8>> {
             Ok(0) if has_writer => return Ok(bytes),
             Ok(0) => {
                 if since.elapsed() > LONGEST_WITHOUT_WRITER {
-                    let seconds = LONGEST_WITHOUT_WRITER.as_secs();
-                    bail!(
-                        "{}: a named pipe, and nothing wrote to it within {seconds} s",
-                        path.display()
-                    );
+                    let (path, seconds) = (path.display(), LONGEST_WITHOUT_WRITER.as_secs());
+                    bail!("{path}: a named pipe, and nothing wrote to it within {seconds} s");
                 }
                 sleep(LOOK);
             }
@@ -101,10 +98,7 @@ fn read_pipe(path: &Path) -> Result<Vec<u8>> {
     }
 }
 
-/// UTF-8, without a byte order mark.
-///
-/// # Errors
-/// The words of an error that names the encoding.
+/// UTF-8, without a byte order mark; the words of an error name the encoding.
 fn decode(bytes: Vec<u8>) -> Result<String, String> {
     const MARK: char = '\u{feff}';
     let utf16 = |order: &str, name: &str| {

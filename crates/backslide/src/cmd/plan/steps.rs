@@ -1,6 +1,10 @@
-//! The steps of a trial of SQL statements: what each measures and how long it takes.
+//! The steps of a trial of SQL statements, what each measures and how long it takes; and of the TPC-C-like workload.
 
-use model::{Arrivals, Nanos, Plan, SqlPace, SqlRun, SqlSpec, SqlStep, SqlWork, WarmUpEnd};
+use model::{
+    Arrivals, Nanos, Plan, SqlPace, SqlRun, SqlSpec, SqlStep, SqlWork, StepId, StepTask, TpccSpec,
+    WarmUpEnd,
+};
+use report::format::plural;
 use report::{Cell, Columns, Table};
 
 use crate::time_needed;
@@ -84,4 +88,29 @@ fn pace(pace: &SqlPace) -> String {
             spread(arrivals)
         ),
     }
+}
+
+/// The steps of a trial and how long they take; those with transactions in one line.
+pub(super) fn transactions(plan: &Plan, spec: &TpccSpec) -> Table {
+    let times = plan::step_times(plan);
+    let of = |id: &StepId| plan.steps.iter().find(|step| step.id == *id);
+    let runs: Vec<&StepId> =
+        plan.steps.iter().filter(|step| step.task == StepTask::Run).map(|step| &step.id).collect();
+    let name = |id: &StepId| match runs.as_slice() {
+        [first, .., last] if *first == id => format!("{first} … {last}, each"),
+        _ => id.0.clone(),
+    };
+    let clients = |id: &StepId| of(id).map_or(spec.clients, |step| step.clients);
+    // All runs take as long as the first.
+    let is_shown = |id: &StepId| runs.first() == Some(&id) || !runs.contains(&id);
+    let total = times.iter().fold(0, |sum: u64, (_, time)| sum.saturating_add(time.0));
+    let (workload, warehouses) =
+        (plan.workload.name(), plural(spec.warehouses as usize, "warehouse"));
+    let total = Nanos(total);
+    let title = format!("{workload}, {warehouses}: the steps of a trial, about {total} in all");
+    Columns::new()
+        .words("step", |(step, _): &&(StepId, Nanos)| Cell::text(name(step)))
+        .numbers("clients", "", |(step, _)| Cell::text(clients(step).to_string()))
+        .numbers("time", "", |(_, time)| Cell::number(time.as_secs_f64(), time.to_string()))
+        .table(title, "", times.iter().filter(|(step, _)| is_shown(step)))
 }
