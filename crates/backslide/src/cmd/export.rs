@@ -6,8 +6,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use anyhow::{Error, Result, bail};
-use export::table::{comparisons, histograms, intervals, measurements};
-use export::{IntervalLog, Packer, RowFormat, RowWriter, open_metrics};
+use export::{IntervalLog, Packer, RowFormat, RowWriter, open_metrics, table};
 use model::{Clock, Comparison, RunId, RunInfo, TrialRecord};
 use store::Store;
 
@@ -113,18 +112,18 @@ impl Source<'_> {
     }
 
     fn measurements(&self, format: RowFormat, out: &mut Output) -> Result<()> {
-        let mut rows = RowWriter::begin(format, "measurements", measurements::COLUMNS, out)?;
+        let mut rows = RowWriter::begin(format, "measurements", table::MEASUREMENTS, out)?;
         self.store.each_cell(self.run, |cell| {
-            rows.row(&measurements::row(self.run, &cell))?;
+            rows.row(&table::measurement(self.run, &cell))?;
             Ok::<(), Error>(())
         })?;
         Ok(rows.finish()?)
     }
 
     fn intervals(&self, format: RowFormat, out: &mut Output) -> Result<()> {
-        let mut rows = RowWriter::begin(format, "intervals", intervals::COLUMNS, out)?;
+        let mut rows = RowWriter::begin(format, "intervals", table::INTERVALS, out)?;
         self.store.each_interval(self.run, |place, interval| {
-            for row in intervals::rows(self.run, place, interval) {
+            for row in table::interval(self.run, place, interval) {
                 rows.row(&row)?;
             }
             Ok::<(), Error>(())
@@ -133,9 +132,9 @@ impl Source<'_> {
     }
 
     fn histograms(&self, format: RowFormat, out: &mut Output) -> Result<()> {
-        let mut rows = RowWriter::begin(format, "histograms", histograms::COLUMNS, out)?;
+        let mut rows = RowWriter::begin(format, "histograms", table::HISTOGRAMS, out)?;
         self.store.each_histogram(self.run, |place, histogram| {
-            for row in histograms::rows(self.run, place, &histogram) {
+            for row in table::histogram(self.run, place, &histogram) {
                 rows.row(&row)?;
             }
             Ok::<(), Error>(())
@@ -144,10 +143,10 @@ impl Source<'_> {
     }
 
     fn comparisons(&self, format: RowFormat, out: &mut Output) -> Result<()> {
-        let mut rows = RowWriter::begin(format, "comparisons", comparisons::COLUMNS, out)?;
+        let mut rows = RowWriter::begin(format, "comparisons", table::COMPARISONS, out)?;
         for comparison in &self.compared()? {
-            let words = comparisons::Words::of(comparison);
-            rows.row(&comparisons::row(self.run, comparison, &words))?;
+            let words = table::Words::of(comparison);
+            rows.row(&table::comparison(self.run, comparison, &words))?;
         }
         Ok(rows.finish()?)
     }
