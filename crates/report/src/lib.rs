@@ -3,22 +3,17 @@
 //! [`Report::new`] reads an [`Input`] once; its methods yield text: no socket, file or clock. What several outputs
 //! show is built as a [`Table`] (see [`tables`]) or as a [`Sentence`]; each output only sets it.
 
-mod before;
 mod chart;
 mod charts;
 mod comment;
-mod crossovers;
 mod deciding;
 mod findings;
 pub mod format;
 mod groups;
 mod history;
 mod index;
-mod input;
-mod json;
 mod junit;
 mod markdown;
-mod open_loop;
 mod page;
 mod plain;
 mod policy;
@@ -28,26 +23,24 @@ mod sentence;
 mod series;
 mod spread;
 pub mod statements;
-mod steps;
 mod sweep;
 mod table;
 pub mod tables;
 mod transactions;
 mod tsv;
-mod undecided;
 mod verdict;
 
 pub use charts::{ChartFile, chart_links};
-pub use crossovers::Crossover;
 pub(crate) use groups::StepGroup;
 pub use groups::title as group_title;
 pub use history::{history_html, history_json, history_markdown, history_sentence, history_tables};
-pub use input::{Differing, Finding, Input};
 pub use plain::{pretty_json, printable};
 pub use report::Report;
 pub(crate) use report::Seen;
+pub use report::{Differing, Finding, Input};
 pub use rounds::{disturbed_rounds, planned_rounds, rounds};
 pub use sentence::Sentence;
+pub use sweep::Crossover;
 pub(crate) use sweep::{Sweep, Test};
 pub use table::{Align, Cell, Columns, Header, Table, Tone};
 pub(crate) use transactions::Transactions;

@@ -2,8 +2,9 @@
 
 use model::{Clock, Counts, KindSeries, Latency, Nanos, Step, StepSeries};
 
+use crate::Report;
+use crate::report::At;
 use crate::spread::{median, range};
-use crate::{Report, Seen};
 
 /// What is drawn over time, of one operation kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,22 +54,12 @@ impl Bins {
 
 /// A system's bins over the rounds. Bins that no round covers by a quarter are left out, so that the
 /// last, short interval does not end every line with a jump.
-pub(crate) fn binned(
-    report: &Report<'_>,
-    system: &Seen<'_>,
-    step: &Step,
-    kind: &str,
-    quantity: Quantity,
-    bins: Bins,
-) -> Vec<Bin> {
-    let rounds: Vec<Vec<Option<f64>>> = report
-        .series(system.name, step)
-        .into_iter()
-        .filter_map(|series| {
-            let of_kind = series.kinds.iter().find(|k| k.kind == kind)?;
-            Some(one_round(series, of_kind, quantity, bins))
-        })
-        .collect();
+pub(crate) fn binned(at: At<'_>, kind: &str, quantity: Quantity, bins: Bins) -> Vec<Bin> {
+    let rounds = at.series().filter_map(|series| {
+        let of_kind = series.kinds.iter().find(|k| k.kind == kind)?;
+        Some(one_round(series, of_kind, quantity, bins))
+    });
+    let rounds: Vec<Vec<Option<f64>>> = rounds.collect();
     (0..bins.count)
         .filter_map(|place| {
             let values = || rounds.iter().filter_map(|r| r.get(place).copied().flatten());
@@ -142,15 +133,12 @@ pub(crate) const fn subject_quantity(step: &Step) -> Quantity {
 }
 
 /// What decides a step, in every round of one system: (round, value).
-pub(crate) fn rounds(report: &Report<'_>, system: &Seen<'_>, step: &Step) -> Vec<(u32, f64)> {
-    let metric = &step.metric;
-    let unit = report.unit(step, &metric.0);
+pub(crate) fn rounds(at: At<'_>) -> Vec<(u32, f64)> {
+    let metric = at.step.metric.0.as_str();
+    let unit = at.report.unit(at.step, metric);
     // A chart has one axis, in the unit of the first system.
-    report
-        .values(system.name, step, &metric.0)
-        .filter(|values| unit == Some(values.unit))
-        .map(|values| values.rounds.clone())
-        .unwrap_or_default()
+    let values = at.values(metric).filter(|values| unit == Some(values.unit));
+    values.map(|values| values.rounds.clone()).unwrap_or_default()
 }
 
 /// The histograms of all rounds together, one a system in the order of the report's systems.
@@ -161,24 +149,17 @@ pub(crate) fn histograms(
     clock: Clock,
 ) -> Vec<Option<Latency>> {
     let is_response = clock == Clock::Response;
-    let of_step: Vec<_> = report
-        .input
-        .data
-        .histograms
-        .iter()
+    let all = report.input.data.histograms.iter().filter(|h| h.latency.count() > 0);
+    let of_kind: Vec<_> = all
         .filter(|h| h.step == step.id && h.kind == kind && h.is_response == is_response)
-        .filter(|h| h.latency.count() > 0)
         .collect();
-    report
-        .systems
-        .iter()
-        .map(|system| {
-            let mut rounds = of_step.iter().filter(|h| h.system == system.name);
-            let mut merged = rounds.next()?.latency.clone();
-            rounds.for_each(|h| merged.merge(&h.latency));
-            Some(merged)
-        })
-        .collect()
+    let merged = report.systems.iter().map(|system| {
+        let mut rounds = of_kind.iter().filter(|h| h.system == system.name);
+        let mut merged = rounds.next()?.latency.clone();
+        rounds.for_each(|h| merged.merge(&h.latency));
+        Some(merged)
+    });
+    merged.collect()
 }
 
 /// Points of the quantile curve: (share of the operations, seconds), up to the share that the

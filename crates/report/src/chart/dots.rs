@@ -5,9 +5,9 @@ use maud::{Markup, html};
 use super::Chart;
 use super::axis::Axis;
 use super::rows::{Rows, Said, StripRow};
-use super::scale::Scale;
 use super::style::Series;
 use super::svg::{percent, px};
+use crate::chart::axis::Scale;
 use crate::format;
 use crate::spread::median;
 

@@ -8,17 +8,13 @@ pub(crate) mod axis;
 pub(crate) mod column;
 pub(crate) mod dots;
 pub(crate) mod forest;
-pub(crate) mod interval;
 pub(crate) mod levels;
 pub(crate) mod line;
-pub(crate) mod quantile;
 pub(crate) mod rows;
-pub(crate) mod scale;
 pub(crate) mod sparkline;
 pub(crate) mod style;
 pub(crate) mod svg;
 pub(crate) mod sweep;
-pub(crate) mod words;
 
 use maud::{Markup, Render, html};
 

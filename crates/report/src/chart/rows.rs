@@ -173,7 +173,7 @@ fn classes(first: &str, second: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::scale::Scale;
+    use crate::chart::axis::Scale;
     use crate::chart::style::Style;
     use crate::format;
 

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::scale::Scale;
 use super::svg::{Across, path, percent, px};
+use crate::chart::axis::Scale;
 use crate::spread::range;
 
 /// What is drawn. Places count builds from zero.

@@ -5,11 +5,11 @@ use maud::{Markup, html};
 
 use super::axis::{Axis, Frame, anchor, grid_labels, gridlines};
 use super::column::{Column, Look};
-use super::interval::Ratio;
 use super::line::{keys, outline};
-use super::scale::Scale;
 use super::style::Series;
 use super::svg::{Across, path, percent, px};
+use crate::chart::axis::Scale;
+use crate::chart::forest::Ratio;
 use crate::format;
 
 #[derive(Clone, Debug)]

@@ -7,9 +7,9 @@ use model::{Comparison, Evidence, Magnitude, Step};
 use serde::Serialize;
 
 use super::judged::{margin, word};
-use super::link::Link;
 use super::sections::Sections;
 use super::shared::without_local_paths;
+use crate::page::sections::Link;
 use crate::verdict::is_certain;
 use crate::{Report, Seen, deciding, format};
 
@@ -85,7 +85,7 @@ impl Cells {
         for system in all.candidates() {
             let is_listed = listed.systems.iter().any(|s| s.index == system.index);
             for (place, step) in all.steps.iter().enumerate() {
-                found.extend(all.decision(system.name, step).map(|comparison| JudgedCell {
+                found.extend(all.at(system, step).decision().map(|comparison| JudgedCell {
                     key: key(system, place),
                     step,
                     comparison,

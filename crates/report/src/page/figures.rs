@@ -7,12 +7,13 @@ use super::judged::{ratio, word};
 use super::table::tone;
 use crate::chart::Chart;
 use crate::chart::axis::Axis;
+use crate::chart::axis::Scale;
 use crate::chart::dots::{DotRow, dots};
 use crate::chart::forest::{ForestRow, forest};
 use crate::chart::line::{LineChart, SystemLine};
-use crate::chart::quantile::{self, quantile};
-use crate::chart::scale::Scale;
+use crate::chart::line::{MOST_NINES, quantile};
 use crate::chart::style::Series;
+use crate::report::At;
 use crate::series::{self, Bins, Quantity};
 use crate::{Report, Seen, deciding, format, verdict};
 
@@ -36,11 +37,8 @@ pub(super) fn figure(title: &str, content: &impl Render) -> Markup {
 
 /// What decides the step, of every round.
 pub(super) fn rounds(report: &Report<'_>, step: &Step) -> Figure {
-    let rows: Vec<DotRow> = report
-        .systems
-        .iter()
-        .map(|system| DotRow { of: system.series(), rounds: series::rounds(report, system, step) })
-        .collect();
+    let row = |at: At<'_>| DotRow { of: at.system.series(), rounds: series::rounds(at) };
+    let rows: Vec<DotRow> = report.each_at(step).map(row).collect();
     let metric = &step.metric;
     let unit = match deciding::word(metric) {
         None => report.rate_unit_name(step).to_owned(),
@@ -54,10 +52,9 @@ pub(super) fn rounds(report: &Report<'_>, step: &Step) -> Figure {
 
 /// Ratios to the base with their intervals.
 pub(super) fn ratios(report: &Report<'_>, step: &Step) -> Figure {
-    let rows: Vec<ForestRow> = report
-        .candidates()
-        .filter_map(|system| forest_row(report, system, step, system.name.to_owned()))
-        .collect();
+    let candidates = report.candidates_at(step);
+    let rows: Vec<ForestRow> =
+        candidates.filter_map(|at| forest_row(at, at.system.name.to_owned())).collect();
     let title = match deciding::word(&step.metric) {
         None => "Against the base".to_owned(),
         Some(word) => format!("Against the base: {word}"),
@@ -90,7 +87,7 @@ pub(super) fn ratios_of<'s>(
     let rows: Vec<ForestRow> = steps
         .filter_map(|step| {
             let name = deciding::beside(&report.label(step), &step.metric);
-            forest_row(report, system, step, name)
+            forest_row(report.at(system, step), name)
         })
         .collect();
     Figure {
@@ -99,15 +96,10 @@ pub(super) fn ratios_of<'s>(
     }
 }
 
-fn forest_row(
-    report: &Report<'_>,
-    system: &Seen<'_>,
-    step: &Step,
-    name: String,
-) -> Option<ForestRow> {
-    let comparison = report.decision(system.name, step)?;
+fn forest_row(at: At<'_>, name: String) -> Option<ForestRow> {
+    let comparison = at.decision()?;
     Some(ForestRow {
-        of: Series { name, ..system.series() },
+        of: Series { name, ..at.system.series() },
         ratio: ratio(comparison),
         pairs: comparison.pairs.clone(),
         text: format::ratio_and_interval(comparison),
@@ -180,8 +172,7 @@ pub(super) fn over_time(
 }
 
 fn lines_over_time(report: &Report<'_>, step: &Step, bins: Bins, what: &OverTime<'_>) -> Chart {
-    let lines: Vec<SystemLine> =
-        report.systems.iter().map(|system| line(report, system, step, bins, what)).collect();
+    let lines: Vec<SystemLine> = report.each_at(step).map(|at| line(at, bins, what)).collect();
     let Some(y) = vertical_axis(&lines, what) else {
         return Chart::Nothing("Nothing was counted in this step.");
     };
@@ -207,20 +198,14 @@ fn seconds_name(bins: Bins) -> String {
     }
 }
 
-fn line(
-    report: &Report<'_>,
-    system: &Seen<'_>,
-    step: &Step,
-    bins: Bins,
-    what: &OverTime<'_>,
-) -> SystemLine {
-    let binned = series::binned(report, system, step, what.kind, what.quantity, bins);
-    let has_band = what.quantity == series::subject_quantity(step)
-        && what.kind == step.subject.kind
-        && report.systems.len() <= MOST_BANDS
-        && report.series(system.name, step).len() > 1;
+fn line(at: At<'_>, bins: Bins, what: &OverTime<'_>) -> SystemLine {
+    let binned = series::binned(at, what.kind, what.quantity, bins);
+    let has_band = what.quantity == series::subject_quantity(at.step)
+        && what.kind == at.step.subject.kind
+        && at.report.systems.len() <= MOST_BANDS
+        && at.series().count() > 1;
     SystemLine {
-        of: system.series(),
+        of: at.system.series(),
         points: binned.iter().map(|b| (b.at, b.middle)).collect(),
         band: if has_band {
             binned.iter().map(|b| (b.at, b.low, b.high)).collect()
@@ -268,7 +253,7 @@ pub(super) fn distribution(
         .filter_map(|(system, latency)| {
             Some(SystemLine {
                 of: system.series(),
-                points: series::quantiles(latency.as_ref()?, points, quantile::MOST_NINES),
+                points: series::quantiles(latency.as_ref()?, points, MOST_NINES),
                 band: Vec::new(),
             })
         })

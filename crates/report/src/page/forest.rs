@@ -7,9 +7,9 @@ use model::Step;
 
 use super::figures::{ratios_of, unswept};
 use super::judged::size;
-use super::link::Link;
 use super::part::{Page, part};
 use super::table::linked;
+use crate::page::sections::Link;
 use crate::verdict::is_certain;
 use crate::{Report, Seen, tables};
 
@@ -57,7 +57,7 @@ fn listed<'s>(report: &Report<'_>, system: &Seen<'_>, all: &[&'s Step]) -> Vec<&
     }
     let mut ranked: Vec<(f64, usize)> = Vec::new();
     for (number, step) in all.iter().enumerate() {
-        let comparison = report.decision(system.name, step);
+        let comparison = report.at(system, step).decision();
         let certain = comparison.filter(|c| is_certain(&c.verdict));
         ranked.extend(certain.map(|comparison| (size(comparison), number)));
     }
@@ -91,7 +91,7 @@ fn links(page: &Page<'_, '_>, shown: &tables::Shown) -> Vec<Link> {
     for system in report.candidates() {
         for place in report.groups.iter().flat_map(|group| group.places.clone()) {
             let step = report.steps.get(place);
-            let comparison = step.and_then(|step| report.decision(system.name, step));
+            let comparison = step.and_then(|step| report.at(system, step).decision());
             if comparison.is_some_and(|c| shown.shows(&c.metric, c)) {
                 links.push(page.cells.link(page.sections, system, place, VERDICTS));
             }

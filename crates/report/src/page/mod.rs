@@ -7,8 +7,6 @@ mod evidence;
 mod figures;
 mod forest;
 mod judged;
-mod legend;
-mod link;
 mod matrix;
 mod methods;
 mod noise;
@@ -22,7 +20,6 @@ mod step;
 mod summary;
 mod table;
 mod transactions;
-mod trials;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
 
@@ -181,7 +178,7 @@ fn body(page: &Page<'_, '_>) -> Markup {
         (steps(page))
         (methods::methods(all))
         (noise::noise(all, listed))
-        (trials::failed(all))
+        (noise::failed(all))
         (provenance::provenance(all, listed))
     }
 }
@@ -210,7 +207,7 @@ fn steps(page: &Page<'_, '_>) -> Markup {
     let detail = step::Detail::of(report, page.extent, page.sections);
     let has_legends = page.extent == Extent::Whole;
     markup! {
-        @if !has_legends && page.sections.count() > 0 { (legend::legend(report)) }
+        @if !has_legends && page.sections.count() > 0 { (part::legend(report)) }
         @for (number, group) in report.groups.iter().enumerate() {
             @let places: Vec<usize> = group.places.clone().filter(|place| page.sections.has(*place)).collect();
             @if !(group.title.is_empty() || places.is_empty()) {

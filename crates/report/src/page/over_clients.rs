@@ -5,11 +5,11 @@ use model::{Comparison, MetricId};
 
 use super::figures::Figure;
 use super::judged::{COLOURS, ratio, shade, with_sign, word};
-use super::legend::{chip, legend, name, role};
 use super::part::{Page, part};
 use super::table::{heading, table, tone};
 use crate::chart::Chart;
 use crate::chart::sweep::{SweepLine, SweepMark, sweep as chart};
+use crate::page::part::{chip, legend, name, role};
 use crate::{Crossover, Report, Seen, Sweep, Test, format, verdict};
 
 /// For each candidate, tests × client counts; a test's name leads to its chart.
@@ -18,7 +18,7 @@ pub(super) fn matrices(page: &Page<'_, '_>, sweep: &Sweep) -> Markup {
     let cell = |system: &Seen<'_>, number: usize, test: &Test, count: u32| {
         let place = test.place_at(report, count);
         let step = place.and_then(|place| report.steps.get(place));
-        let comparison = step.and_then(|step| report.comparison(system.name, step, MetricId::RATE));
+        let comparison = step.and_then(|step| report.at(system, step).comparison(MetricId::RATE));
         let Some((place, comparison)) = place.zip(comparison) else {
             return html! { td.muted { (format::ABSENT) } };
         };
@@ -151,7 +151,7 @@ fn numbers(report: &Report<'_>, test: &Test) -> Markup {
 
 fn line(report: &Report<'_>, test: &Test, system: &Seen<'_>) -> SweepLine {
     let marks = test.steps(report).filter_map(|step| {
-        let comparison = report.comparison(system.name, step, MetricId::RATE)?;
+        let comparison = report.at(system, step).comparison(MetricId::RATE)?;
         Some(SweepMark {
             clients: step.clients,
             ratio: ratio(comparison)?,

@@ -1,11 +1,11 @@
-//! The parts of the page: what they are made from, and the heading of one.
+//! What the parts of the page are made from, the heading of one, and the legend of its charts.
 
 use maud::{Markup, html};
 
-use super::evidence::Cells;
-use super::room::Extent;
-use super::sections::Sections;
-use crate::{Report, Table};
+use crate::page::evidence::Cells;
+use crate::page::room::Extent;
+use crate::page::sections::Sections;
+use crate::{Report, Seen, Table};
 
 /// What the parts of a page are made from.
 pub(super) struct Page<'p, 'a> {
@@ -28,6 +28,38 @@ pub(super) fn part(id: &str, title: &str, content: &Markup) -> Markup {
         section id=(id) aria-labelledby={ (id) "-title" } {
             h2 id={ (id) "-title" } { (title) }
             (content)
+        }
+    }
+}
+
+pub(super) fn legend(report: &Report<'_>) -> Markup {
+    html! {
+        ul.legend {
+            @for system in &report.systems {
+                li data-system=(system.key) { (chip(system)) " " (system.style().swatch()) " " (name(system.name)) (role(system)) }
+            }
+        }
+    }
+}
+
+/// The letter of a system in its colour.
+pub(super) fn chip(system: &Seen<'_>) -> Markup {
+    html! { span.chip.(system.style().class()) { (system.key) } }
+}
+
+/// Is it the base? The control is called so.
+pub(super) fn role(system: &Seen<'_>) -> Markup {
+    html! {
+        @if system.is_base { span.role { " base" } }
+    }
+}
+
+/// A name that a narrow column breaks after its slashes and underscores.
+pub(super) fn name(text: &str) -> Markup {
+    html! {
+        @for (place, part) in text.split_inclusive(['/', '_']).enumerate() {
+            @if place > 0 { wbr; }
+            (part)
         }
     }
 }

@@ -74,7 +74,7 @@ fn nearest(report: &Report<'_>, most: usize) -> Option<BTreeSet<usize>> {
 
 /// The largest certain change of a system; zero where nothing certainly changed.
 fn change(report: &Report<'_>, system: &Seen<'_>) -> f64 {
-    let certain = report.decisions(system.name).into_iter();
+    let certain = report.decisions(system).into_iter();
     let certain = certain.filter(|comparison| is_certain(&comparison.verdict));
     certain.map(size).fold(0.0, f64::max)
 }

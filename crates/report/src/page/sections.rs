@@ -3,10 +3,10 @@
 use maud::{Markup, html};
 use model::Step;
 
-use super::judged::size;
-use super::link::Link;
 use crate::Report;
 use crate::format::plural;
+use crate::page::judged::size;
+use crate::report::At;
 use crate::verdict::is_certain;
 
 /// Sections of a whole page at most, and at least where there are many systems: what keeps it below two
@@ -111,9 +111,24 @@ impl Sections {
 /// How far the ratio that decides the step is from 1, for the candidate that certainly differs most; `None` where
 /// none does.
 fn change(report: &Report<'_>, step: &Step) -> Option<f64> {
-    let certain = report
-        .judged()
-        .filter_map(|s| report.decision(s.name, step))
-        .filter(|c| is_certain(&c.verdict));
+    let judged = report.candidates_at(step).filter(|at| !at.system.is_control);
+    let certain = judged.filter_map(At::decision).filter(|c| is_certain(&c.verdict));
     certain.map(size).reduce(f64::max)
+}
+
+/// A place in the page, where it is there.
+pub(super) struct Link {
+    pub(super) to: Option<String>,
+    /// The cell whose evidence scripts open instead.
+    pub(super) cell: Option<String>,
+}
+
+impl Link {
+    /// The content as a link, or as it is.
+    pub(super) fn around(&self, content: &Markup) -> Markup {
+        html! {
+            @if let Some(to) = &self.to { a href=(to) data-cell=[self.cell.as_ref()] { (content) } }
+            @else { span.cell { (content) } }
+        }
+    }
 }

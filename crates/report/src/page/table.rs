@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::legend::name;
-use super::link::Link;
+use crate::page::part::name;
+use crate::page::sections::Link;
 use crate::{Align, Cell, Header, Table, Tone};
 
 pub(crate) fn table(table: &Table) -> Markup {

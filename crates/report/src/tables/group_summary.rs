@@ -41,7 +41,7 @@ fn rows_of(report: &Report<'_>, group: &StepGroup, counts: &[Option<u32>]) -> Ve
                 .iter()
                 .filter(|step: &&Step| count.is_none_or(|count| step.clients == count))
                 .filter(|step| step.is_of_throughput())
-                .filter_map(|step| report.comparison(system.name, step, MetricId::RATE))
+                .filter_map(|step| report.at(system, step).comparison(MetricId::RATE))
                 .collect();
             let Some(summary) = summarise(&compared) else {
                 continue;

@@ -2,11 +2,11 @@
 
 use model::{Comparison, Interleave, Metric, MetricId, Reason, Step, Verdict, describe, metrics};
 
-use super::grid::{self, under_headings};
-use super::outlying;
-use super::told_once;
+use crate::report::At;
+use crate::tables::grid::{self, under_headings};
+use crate::tables::told_once;
 use crate::verdict::{self, is_certain, usable_ratio};
-use crate::{Cell, Header, Report, Seen, Table, deciding, format};
+use crate::{Cell, Header, Report, Table, deciding, format};
 
 /// By so much another cost must have changed more than the CPU, in logarithms, to be named beside it: what merely
 /// moves along says nothing.
@@ -51,9 +51,9 @@ impl<'a> Report<'a> {
             for group in self.groups.iter() {
                 let mut rows = Vec::new();
                 for step in self.steps_of(group) {
-                    for comparison in compared(self, system, step, shown) {
+                    for comparison in compared(self.at(system, step), shown) {
                         let names = names(self, step, comparison, shown);
-                        told.extend(outlying::told(comparison, &names));
+                        told.extend(told_outlying(comparison, &names));
                         let said = said(self, step, comparison);
                         rows.push(names.into_iter().chain(said).collect());
                     }
@@ -66,7 +66,7 @@ impl<'a> Report<'a> {
         }
         let mut note = "q is the p-value adjusted for false discoveries over the steps.".to_owned();
         note.push_str(of_slices(self));
-        let told = outlying::note(shown.system.as_deref(), told);
+        let told = note_of_outlying(shown.system.as_deref(), told);
         note.extend(told.map(|line| format!("\n{line}")));
         let title = match &shown.system {
             Some(system) => format!("{system} against {}", self.base),
@@ -141,25 +141,25 @@ impl<'a> Report<'a> {
     /// The evidence behind the ratios that decide a step: systems × rounds; `None` without any pair.
     pub(crate) fn pairs(&self, step: &Step) -> Option<Table> {
         let evidence: Vec<&Comparison> =
-            self.candidates().filter_map(|s| self.decision(s.name, step)).collect();
+            self.candidates_at(step).filter_map(At::decision).collect();
         let mut rounds: Vec<u32> =
             evidence.iter().flat_map(|c| c.pairs.iter().map(|(round, _)| *round)).collect();
         rounds.sort_unstable();
         rounds.dedup();
         let columns = rounds.iter().map(|r| Header::numbers(format!("round {r}"), ""));
         let rows = evidence.iter().map(|c| {
-            let outlying = outlying::rounds(c);
+            let pulling = outlying(c);
             let values = rounds.iter().map(|round| {
                 let pair = c.pairs.iter().find(|(r, _)| r == round);
                 pair.map_or_else(Cell::absent, |(_, ratio)| {
                     let cell = Cell::number(*ratio, format::pair(*ratio));
-                    outlying::signed(cell, outlying.contains(round))
+                    signed_where(cell, pulling.contains(round))
                 })
             });
             std::iter::once(Cell::text(c.system.clone())).chain(values).collect()
         });
-        let has_outlying = evidence.iter().any(|c| !outlying::rounds(c).is_empty());
-        let note = if has_outlying { outlying::note_of_rounds() } else { String::new() };
+        let has_outlying = evidence.iter().any(|c| !outlying(c).is_empty());
+        let note = if has_outlying { note_of_rounds() } else { String::new() };
         let table =
             Table::new("Ratio to the base in each round", note, grid::headers(columns), rows);
         (!rounds.is_empty()).then_some(table)
@@ -211,20 +211,9 @@ fn headers(shown: &Shown) -> Vec<Header> {
     headers
 }
 
-fn compared<'a>(
-    report: &Report<'a>,
-    system: &Seen<'_>,
-    step: &Step,
-    shown: &Shown,
-) -> Vec<&'a Comparison> {
-    let deciding = &step.metric;
-    let mut compared = if shown.all_metrics {
-        report.compared(system.name, step).to_vec()
-    } else {
-        report.decision(system.name, step).into_iter().collect()
-    };
-    compared.retain(|c| shown.shows(deciding, c));
-    compared
+fn compared<'r>(at: At<'r>, shown: &Shown) -> Vec<&'r Comparison> {
+    let all = at.comparisons().iter().copied();
+    all.filter(|c| shown.shows(&at.step.metric, c)).collect()
 }
 
 fn names(report: &Report<'_>, step: &Step, comparison: &Comparison, shown: &Shown) -> Vec<Cell> {
@@ -257,7 +246,82 @@ fn said(report: &Report<'_>, step: &Step, comparison: &Comparison) -> [Cell; 6] 
         format::interval(comparison).map_or_else(Cell::absent, Cell::text),
         Cell::count(comparison.rounds.into()),
         Cell::of(comparison.q_value, format::q_value),
-        outlying::signed(verdict, !outlying::rounds(comparison).is_empty()),
+        signed_where(verdict, !outlying(comparison).is_empty()),
         Cell::text(why),
     ]
+}
+
+/// What stands beside a verdict that has such outlying, and beside each of them.
+const SIGN: &str = "*";
+
+/// What these outlying do.
+const PULL: &str = "Such outlying pull the ratio away from Hodges and Lehmann's estimate by more than its standard error; none is dropped.";
+
+/// Verdicts whose outlying a note_of_outlying tells; what is more is counted.
+const MOST: usize = 20;
+
+/// The outlying of a comparison.
+pub(super) fn outlying(comparison: &Comparison) -> &[u32] {
+    let evidence = comparison.evidence.as_ref();
+    let outlying = evidence.map(|evidence| evidence.outlying.as_slice());
+    outlying.unwrap_or_default()
+}
+
+/// The cell, with the sign where it is of such a round.
+pub(super) fn signed_where(cell: Cell, is_outlying: bool) -> Cell {
+    let tone = cell.tone;
+    if is_outlying { cell.marked(tone, SIGN) } else { cell }
+}
+
+/// `outlying 3, 7 of l.i0`, where the cells that name a row say `l.i0`; `None` without such a round.
+pub(super) fn told_outlying(comparison: &Comparison, names: &[Cell]) -> Option<String> {
+    let outlying = outlying(comparison);
+    let word = match outlying {
+        [] => return None,
+        [_] => "round",
+        [_, _, ..] => "outlying",
+    };
+    let numbers: Vec<String> = outlying.iter().map(u32::to_string).collect();
+    let names: Vec<&str> = names.iter().map(|cell| cell.text.as_str()).collect();
+    Some(format!("{word} {} of {}", numbers.join(", "), names.join(", ")))
+}
+
+/// The line below a table of verdicts that says which outlying; `None` where there are none. In a table of one system
+/// no row names it, so that the line does: those of two systems are never the same.
+pub(super) fn note_of_outlying(
+    of_one: Option<&str>,
+    mut told_outlying: Vec<String>,
+) -> Option<String> {
+    let more = told_outlying.len().saturating_sub(MOST);
+    told_outlying.truncate(MOST);
+    if more > 0 {
+        told_outlying.push(format!("those of {more} more verdicts"));
+    }
+    let system = of_one.map_or_else(String::new, |system| format!(" in {system}"));
+    (!told_outlying.is_empty())
+        .then(|| format!("{SIGN} Outlying{system}: {}. {PULL}", told_outlying.join("; ")))
+}
+
+/// The line below a table in which each such round has the sign.
+pub(super) fn note_of_rounds() -> String {
+    format!("{SIGN} Outlying. {PULL}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_note_is_counted() {
+        let verdicts = |count: usize| (1..=count).map(|n| format!("round 1 of s{n}")).collect();
+        assert_eq!(note_of_outlying(None, verdicts(0)), None);
+        let most = note_of_outlying(None, verdicts(MOST)).unwrap();
+        assert!(most.starts_with("* Outlying: round 1 of s1; round 1 of s2; "));
+        assert!(most.contains("; round 1 of s20. Such outlying"), "{most}");
+        let more = note_of_outlying(None, verdicts(MOST + 3)).unwrap();
+        assert!(
+            more.contains("; round 1 of s20; those of 3 more verdicts. Such outlying"),
+            "{more}"
+        );
+    }
 }
