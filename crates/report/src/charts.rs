@@ -8,8 +8,9 @@ use maud::{Markup, PreEscaped, html};
 use crate::chart::column::{Column, Look};
 use crate::chart::style::{COLOURS, markers};
 use crate::chart::svg::px;
+use crate::document::STYLE;
 use crate::markdown::escape;
-use crate::page::{NamedFigure, all_figures};
+use crate::page::{Figure, all_figures};
 use crate::{Report, Seen};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,8 +27,8 @@ impl Report<'_> {
     /// Every chart of a run that is not empty.
     pub fn charts(&self) -> Vec<ChartFile> {
         let figures = all_figures(self);
-        let names = names(figures.iter().map(|figure| figure.name.as_str()));
-        let files = figures.into_iter().zip(names).map(|(figure, name)| {
+        let names = names(figures.iter().map(|(name, _)| name.as_str()));
+        let files = figures.into_iter().zip(names).map(|((_, figure), name)| {
             let svg = picture(self, &figure);
             ChartFile { name, title: figure.title, svg }
         });
@@ -108,7 +109,7 @@ const SWATCH: f64 = 34.0;
 const GAP: f64 = 8.0;
 const APART: f64 = 26.0;
 
-pub(super) fn picture(report: &Report<'_>, figure: &NamedFigure) -> String {
+pub(super) fn picture(report: &Report<'_>, figure: &Figure) -> String {
     let mut column = Column::new(WIDTH - 2.0 * MARGIN);
     column.text(Look::Title, &figure.title);
     column.space(8.0);
@@ -215,7 +216,6 @@ fn characters(text: &str) -> String {
     replaced.collect()
 }
 
-const PAGE: &str = include_str!("../assets/report.css");
 const CHART: &str = include_str!("../assets/chart.css");
 
 /// The rules, without comments and variables.
@@ -247,7 +247,7 @@ fn resolved(rule: &str) -> String {
 
 /// A light colour: the first that the page's stylesheet gives that name.
 fn light(name: &str) -> Option<&'static str> {
-    let (_, from) = PAGE.split_once(&format!("--{name}: "))?;
+    let (_, from) = STYLE.split_once(&format!("--{name}: "))?;
     from.split_once(';').map(|(value, _)| value)
 }
 

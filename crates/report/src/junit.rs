@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use model::{Comparison, Direction, Reason, Verdict, describe};
 
-use crate::plain::in_line;
+use crate::plain::{line, replaced};
 use crate::verdict::counted_as;
 use crate::{Report, format};
 
@@ -99,18 +99,14 @@ fn said(comparison: &Comparison, moved: Option<&str>) -> String {
 
 /// Text as it may stand in XML, within quotes or without. What XML has no way to write is replaced.
 fn attribute(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
-            _ => safe.push(in_line(c)),
-        }
-    }
-    safe
+    replaced(&line(text), |c| match c {
+        '&' => Some("&amp;"),
+        '<' => Some("&lt;"),
+        '>' => Some("&gt;"),
+        '"' => Some("&quot;"),
+        '\u{fffe}' | '\u{ffff}' => Some("\u{fffd}"),
+        _ => None,
+    })
 }
 
 #[cfg(test)]

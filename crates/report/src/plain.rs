@@ -24,6 +24,18 @@ pub fn pretty_json(value: &impl Serialize) -> String {
     format!("{}\n", printable_json(&json))
 }
 
+/// The text with other text in the place of some of its characters.
+pub(crate) fn replaced(text: &str, by: impl Fn(char) -> Option<&'static str>) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match by(c) {
+            Some(other) => safe.push_str(other),
+            None => safe.push(c),
+        }
+    }
+    safe
+}
+
 /// JSON without the control characters that may stand in its strings as they are: U+007F to U+009F, of which U+009B
 /// begins what a terminal obeys. To whoever reads JSON the strings are the same.
 fn printable_json(json: &str) -> String {

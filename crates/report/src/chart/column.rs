@@ -133,7 +133,7 @@ pub(crate) fn text_width(text: &str, size: f64) -> f64 {
     size * text.chars().map(em).sum::<f64>()
 }
 
-/// The text_lines of a text, none wider than `most` pixels. Words are broken only where one is wider than a line.
+/// The lines of a text, none wider than `most` pixels. Words are broken only where one is wider than a line.
 pub(crate) fn text_lines(text: &str, size: f64, most: f64) -> Vec<String> {
     let mut text_lines = Vec::new();
     let mut line = String::new();

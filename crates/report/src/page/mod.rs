@@ -21,21 +21,20 @@ mod summary;
 mod table;
 mod transactions;
 
-use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
+use maud::{Markup, PreEscaped, html as markup};
 
-pub(crate) use self::all_figures::{NamedFigure, all_figures};
+pub(crate) use self::all_figures::all_figures;
 use self::evidence::Cells;
+pub(crate) use self::figures::Figure;
 use self::part::{Page, part};
 use self::room::{Extent, Room};
 use self::sections::Sections;
 use self::table::folded;
 pub(crate) use self::table::{bare, table};
 use crate::chart::style::shapes;
-use crate::policy::policy;
+use crate::document::{STYLE, document};
 use crate::rounds::rounds;
 use crate::{Report, format};
-
-const STYLE: &str = include_str!("../../assets/report.css");
 
 /// What scripts add, each by itself: where one fails, the others and the page go on. The first finds what
 /// belongs to a system by the names in tables, the second turns some of these into buttons.
@@ -81,29 +80,14 @@ fn html_of(page: &Page<'_, '_>) -> String {
     let styles: &[&str] =
         if page.all.has_transactions() { &[STYLE, transactions::STYLE] } else { &[STYLE] };
     let text = markup! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta http-equiv="Content-Security-Policy"
-                    content=(policy(styles, &SCRIPTS));
-                link rel="icon" href="data:,";
-                title { (input.data.info.plan.name) " · backslide" }
-                @for style in styles { style { (PreEscaped(style)) } }
-            }
-            body {
-                (shapes())
-                (head(page))
-                main { (body(page)) }
-                footer { "Made by backslide " (input.data.info.backslide) ", " (input.generated) "." }
-                (page.cells.data(page.all))
-                @for script in SCRIPTS { script { (PreEscaped(script)) } }
-            }
-        }
+        (shapes())
+        (head(page))
+        main { (body(page)) }
+        footer { "Made by backslide " (input.data.info.backslide) ", " (input.generated) "." }
+        (page.cells.data(page.all))
+        @for script in SCRIPTS { script { (PreEscaped(script)) } }
     };
-    text.into_string()
+    document(&input.data.info.plan.name, styles, &SCRIPTS, &text)
 }
 
 fn head(page: &Page<'_, '_>) -> Markup {

@@ -49,7 +49,7 @@ impl Report<'_> {
     }
 
     /// How to get from microseconds of the whole host to the unit of the published microbenchmarks, which is per
-    /// cent of the whole machine times seconds: 1 µs is 10⁻⁶ s of one of n CPUs, so 10⁻⁴ / n per cent of all_costs.
+    /// cent of the whole machine times seconds: 1 µs is 10⁻⁶ s of one of n CPUs, so 10⁻⁴ / n per cent of all.
     fn note_of_cost(&self, metric: &Metric) -> String {
         let cpus = u64::from(self.input.data.info.host.shape.cpus);
         let is_cpu_of_host = metric.group == Group::Host && metric.unit == Some(Unit::MicrosPerOp);
@@ -63,7 +63,7 @@ impl Report<'_> {
         )
     }
 
-    /// Cost per operation in one step: systems × metrics of all_costs three groups; `None` without any.
+    /// Cost per operation in one step: systems × metrics of all three groups; `None` without any.
     pub fn step_costs(&self, step: &Step, is_relative: bool) -> Option<Table> {
         let measured = all_costs().filter_map(|metric| Some((metric, self.unit(step, metric.id)?)));
         let measured: Vec<(&Metric, Unit)> = measured.collect();

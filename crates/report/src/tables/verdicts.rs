@@ -153,13 +153,13 @@ impl<'a> Report<'a> {
                 let pair = c.pairs.iter().find(|(r, _)| r == round);
                 pair.map_or_else(Cell::absent, |(_, ratio)| {
                     let cell = Cell::number(*ratio, format::pair(*ratio));
-                    signed_where(cell, pulling.contains(round))
+                    signed_where(pulling.contains(round), cell)
                 })
             });
             std::iter::once(Cell::text(c.system.clone())).chain(values).collect()
         });
         let has_outlying = evidence.iter().any(|c| !outlying(c).is_empty());
-        let note = if has_outlying { note_of_rounds() } else { String::new() };
+        let note = if has_outlying { format!("{SIGN} Outlying. {PULL}") } else { String::new() };
         let table =
             Table::new("Ratio to the base in each round", note, grid::headers(columns), rows);
         (!rounds.is_empty()).then_some(table)
@@ -246,65 +246,53 @@ fn said(report: &Report<'_>, step: &Step, comparison: &Comparison) -> [Cell; 6] 
         format::interval(comparison).map_or_else(Cell::absent, Cell::text),
         Cell::count(comparison.rounds.into()),
         Cell::of(comparison.q_value, format::q_value),
-        signed_where(verdict, !outlying(comparison).is_empty()),
+        signed_where(!outlying(comparison).is_empty(), verdict),
         Cell::text(why),
     ]
 }
 
-/// What stands beside a verdict that has such outlying, and beside each of them.
+/// What stands beside a verdict that has outlying rounds, which pull its ratio away from what the others say, and
+/// beside each of them.
 const SIGN: &str = "*";
 
-/// What these outlying do.
-const PULL: &str = "Such outlying pull the ratio away from Hodges and Lehmann's estimate by more than its standard error; none is dropped.";
+const PULL: &str = "Such rounds pull the ratio away from Hodges and Lehmann's estimate by more than its standard error; none is dropped.";
 
-/// Verdicts whose outlying a note_of_outlying tells; what is more is counted.
+/// Verdicts whose rounds a note tells; what is more is counted.
 const MOST: usize = 20;
 
-/// The outlying of a comparison.
-pub(super) fn outlying(comparison: &Comparison) -> &[u32] {
-    let evidence = comparison.evidence.as_ref();
-    let outlying = evidence.map(|evidence| evidence.outlying.as_slice());
-    outlying.unwrap_or_default()
+/// The outlying rounds of a comparison.
+fn outlying(comparison: &Comparison) -> &[u32] {
+    comparison.evidence.as_ref().map_or(&[], |evidence| evidence.outlying.as_slice())
 }
 
-/// The cell, with the sign where it is of such a round.
-pub(super) fn signed_where(cell: Cell, is_outlying: bool) -> Cell {
+fn signed_where(is_outlying: bool, cell: Cell) -> Cell {
     let tone = cell.tone;
     if is_outlying { cell.marked(tone, SIGN) } else { cell }
 }
 
-/// `outlying 3, 7 of l.i0`, where the cells that name a row say `l.i0`; `None` without such a round.
-pub(super) fn told_outlying(comparison: &Comparison, names: &[Cell]) -> Option<String> {
-    let outlying = outlying(comparison);
-    let word = match outlying {
+/// `rounds 3, 7 of l.i0`, where the cells that name a row say `l.i0`; `None` without such a round.
+fn told_outlying(comparison: &Comparison, names: &[Cell]) -> Option<String> {
+    let rounds = outlying(comparison);
+    let word = match rounds {
         [] => return None,
         [_] => "round",
-        [_, _, ..] => "outlying",
+        [_, _, ..] => "rounds",
     };
-    let numbers: Vec<String> = outlying.iter().map(u32::to_string).collect();
+    let numbers: Vec<String> = rounds.iter().map(u32::to_string).collect();
     let names: Vec<&str> = names.iter().map(|cell| cell.text.as_str()).collect();
     Some(format!("{word} {} of {}", numbers.join(", "), names.join(", ")))
 }
 
-/// The line below a table of verdicts that says which outlying; `None` where there are none. In a table of one system
+/// The line below a table of verdicts that says which rounds; `None` where there are none. In a table of one system
 /// no row names it, so that the line does: those of two systems are never the same.
-pub(super) fn note_of_outlying(
-    of_one: Option<&str>,
-    mut told_outlying: Vec<String>,
-) -> Option<String> {
-    let more = told_outlying.len().saturating_sub(MOST);
-    told_outlying.truncate(MOST);
+fn note_of_outlying(of_one: Option<&str>, mut told: Vec<String>) -> Option<String> {
+    let more = told.len().saturating_sub(MOST);
+    told.truncate(MOST);
     if more > 0 {
-        told_outlying.push(format!("those of {more} more verdicts"));
+        told.push(format!("those of {more} more verdicts"));
     }
     let system = of_one.map_or_else(String::new, |system| format!(" in {system}"));
-    (!told_outlying.is_empty())
-        .then(|| format!("{SIGN} Outlying{system}: {}. {PULL}", told_outlying.join("; ")))
-}
-
-/// The line below a table in which each such round has the sign.
-pub(super) fn note_of_rounds() -> String {
-    format!("{SIGN} Outlying. {PULL}")
+    (!told.is_empty()).then(|| format!("{SIGN} Outlying{system}: {}. {PULL}", told.join("; ")))
 }
 
 #[cfg(test)]
@@ -317,11 +305,8 @@ mod tests {
         assert_eq!(note_of_outlying(None, verdicts(0)), None);
         let most = note_of_outlying(None, verdicts(MOST)).unwrap();
         assert!(most.starts_with("* Outlying: round 1 of s1; round 1 of s2; "));
-        assert!(most.contains("; round 1 of s20. Such outlying"), "{most}");
+        assert!(most.contains("; round 1 of s20. Such rounds"), "{most}");
         let more = note_of_outlying(None, verdicts(MOST + 3)).unwrap();
-        assert!(
-            more.contains("; round 1 of s20; those of 3 more verdicts. Such outlying"),
-            "{more}"
-        );
+        assert!(more.contains("; round 1 of s20; those of 3 more verdicts. Such rounds"), "{more}");
     }
 }
