@@ -117,7 +117,7 @@ pub(super) fn picture(report: &Report<'_>, figure: &Figure) -> String {
     figure.chart.set_in(&mut column);
     column.space(10.0);
     column.text(Look::Source, &source(report));
-    let height = column.height() + 2.0 * MARGIN;
+    let height = column.height + 2.0 * MARGIN;
     let drawn = html! {
         svg xmlns="http://www.w3.org/2000/svg" width=(px(WIDTH)) height=(px(height))
             viewBox={ "0 0 " (px(WIDTH)) " " (px(height)) } font-size=(px(Look::Note.size())) role="img" {
@@ -145,7 +145,7 @@ fn legend(column: &mut Column, report: &Report<'_>, keys: &[&str]) {
     while let Some(first) = rest.pop() {
         let mut line = vec![(0.0, first)];
         let mut taken = entry_width(first);
-        while let Some(next) = rest.pop_if(|next| taken + entry_width(next) <= column.width()) {
+        while let Some(next) = rest.pop_if(|next| taken + entry_width(next) <= column.width) {
             line.push((taken, next));
             taken += entry_width(next);
         }
@@ -163,7 +163,7 @@ fn legend_line(column: &mut Column, line: &[(f64, &Seen<'_>)]) {
     let mut left = 0.0;
     for (_, system) in line {
         left = SWATCH + GAP + key_width(system);
-        names.push(Look::Body.lines(&name(system), column.width() - left));
+        names.push(Look::Body.lines(&name(system), column.width - left));
     }
     column.line(Look::Body, |baseline| {
         html! {

@@ -10,6 +10,7 @@ use model::{Direction, Unit, describe};
 use stats::{At, Change, Copied, History, HistoryLine, Standing};
 
 use crate::chart::sparkline::Spark;
+use crate::page::tone as tone_class;
 use crate::{Tone, format, markdown};
 
 pub use json::history_json;
@@ -214,7 +215,7 @@ fn spark(history: &History, line: &HistoryLine) -> Spark {
     let changes = line.changes.iter().map(|change| {
         let (word, tone) = verdict(line, change);
         let said = format!("{}: {word}, {}", name(history, change.at), ratio_of_change(change));
-        (change.at, class(tone), said)
+        (change.at, tone_class(tone).unwrap_or_default(), said)
     });
     let changes: Vec<(usize, &'static str, String)> = changes.collect();
     let apart = line.points.iter().enumerate().filter_map(|(build, point)| {
@@ -228,14 +229,6 @@ fn spark(history: &History, line: &HistoryLine) -> Spark {
         text: if said.is_empty() { "no change".to_owned() } else { said.join("; ") },
         apart: apart.collect(),
         changes,
-    }
-}
-
-const fn class(tone: Tone) -> &'static str {
-    match tone {
-        Tone::Regressed => "regressed",
-        Tone::Improved => "improved",
-        Tone::Plain | Tone::Missed | Tone::Muted | Tone::Heading => "",
     }
 }
 

@@ -32,7 +32,9 @@ pub(crate) struct OfStep<'a> {
 }
 
 pub(crate) struct Index<'a> {
-    pub(crate) values: HashMap<Key<'a>, Values>,
+    pub(crate) values: Vec<Values>,
+    /// Where each of them stands.
+    pub(crate) places: HashMap<Key<'a>, usize>,
     pub(crate) comparisons: HashMap<Key<'a>, &'a Comparison>,
     /// All of a place together, in the order of the input.
     pub(crate) by_place: HashMap<Place<'a>, Vec<&'a Comparison>>,
@@ -50,12 +52,9 @@ impl<'a> Index<'a> {
             by_place.entry(place).or_default().push(one);
         }
         let by_step = by_step(input, steps, &values);
-        Self { values, comparisons, by_place, by_step }
-    }
-
-    pub(crate) fn names(&self) -> HashSet<&'a str> {
-        let keys = self.values.keys().chain(self.comparisons.keys());
-        keys.flat_map(|key| [key.0, key.1, key.3]).collect()
+        let (keys, values): (Vec<Key<'a>>, Vec<Values>) = values.into_iter().unzip();
+        let places = keys.into_iter().zip(0..).collect();
+        Self { values, places, comparisons, by_place, by_step }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The input of a report, indexed: who is compared with whom, and every value by its coordinates.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use explain::{Overview, Warning};
@@ -10,7 +10,7 @@ use model::{
 };
 
 use crate::chart::style::{Series, Style};
-use crate::index::{Index, Key, Place, Values};
+use crate::index::{Index, Values};
 use crate::spread::{median, range};
 use crate::verdict::is_certain;
 use crate::{StepGroup, Sweep, groups};
@@ -57,8 +57,6 @@ pub struct Report<'a> {
     /// Is the report made to be passed on, and short?
     pub(crate) is_brief: bool,
     index: Rc<Index<'a>>,
-    /// Every name that is part of a key: turns a name from anywhere into the input's own.
-    names: Rc<HashSet<&'a str>>,
 }
 
 impl<'a> Report<'a> {
@@ -76,7 +74,6 @@ impl<'a> Report<'a> {
             steps: Rc::new(steps),
             differing_only: false,
             is_brief: false,
-            names: Rc::new(index.names()),
             index: Rc::new(index),
         }
     }
@@ -140,20 +137,8 @@ impl<'a> Report<'a> {
 
     /// The values of one metric of one system in one step, by round.
     pub(crate) fn values(&self, system: &str, step: &Step, metric: &str) -> Option<&Values> {
-        self.index.values.get(&self.key(system, step, metric)?)
-    }
-
-    fn key(&self, system: &str, step: &Step, metric: &str) -> Option<Key<'a>> {
-        let (system, name, clients) = self.place(system, step)?;
-        Some((system, name, clients, self.name(metric)?))
-    }
-
-    fn place(&self, system: &str, step: &Step) -> Option<Place<'a>> {
-        Some((self.name(system)?, self.name(&step.id.0)?, step.clients))
-    }
-
-    fn name(&self, name: &str) -> Option<&'a str> {
-        self.names.get(name).copied()
+        let key = (system, step.id.0.as_str(), step.clients, metric);
+        self.index.values.get(*self.index.places.get(&key)?)
     }
 
     pub(crate) fn median(&self, system: &str, step: &Step, metric: &str) -> Option<f64> {
@@ -174,7 +159,7 @@ impl<'a> Report<'a> {
 
     /// A comparison with the base.
     pub(crate) fn comparison(&self, system: &str, step: &Step, of: &str) -> Option<&'a Comparison> {
-        self.index.comparisons.get(&self.key(system, step, of)?).copied()
+        self.index.comparisons.get(&(system, &step.id.0, step.clients, of)).copied()
     }
 
     /// The unit of a metric in a step, from the first system that has it.
@@ -268,9 +253,8 @@ impl<'r> At<'r> {
 
     /// The comparison in every metric.
     pub(crate) fn comparisons(self) -> &'r [&'r Comparison] {
-        let place = self.report.place(self.system.name, self.step);
-        let compared = place.and_then(|place| self.report.index.by_place.get(&place));
-        compared.map(Vec::as_slice).unwrap_or_default()
+        let place = (self.system.name, self.step.id.0.as_str(), self.step.clients);
+        self.report.index.by_place.get(&place).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The comparison in the metric that decides the step.

@@ -40,15 +40,12 @@ pub(crate) fn cell(verdict: &Verdict) -> Cell {
     Cell::text(word(verdict)).with_tone(tone(verdict))
 }
 
-/// The colour and the sign of a verdict on throughput.
-pub(crate) const fn sign(comparison: &Comparison) -> (Tone, &'static str) {
-    let verdict = &comparison.verdict;
-    match verdict {
-        Verdict::Regressed | Verdict::Incomparable(Reason::FellToZero { .. }) => {
-            (Tone::Regressed, "↓")
-        }
-        Verdict::Improved => (Tone::Improved, "↑"),
-        Verdict::Unchanged => (Tone::Plain, ""),
-        Verdict::Inconclusive(_) | Verdict::Incomparable(_) => (Tone::Muted, "?"),
+/// The sign of a verdict on throughput.
+pub(crate) const fn sign(verdict: &Verdict) -> &'static str {
+    match tone(verdict) {
+        Tone::Regressed => "↓",
+        Tone::Improved => "↑",
+        Tone::Plain => "",
+        Tone::Muted | Tone::Missed | Tone::Heading => "?",
     }
 }

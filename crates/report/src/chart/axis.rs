@@ -74,26 +74,34 @@ pub(crate) fn grid_labels(axis: &Axis, frame: Frame) -> Markup {
     }
 }
 
-/// Ticks below the plot, turned inwards at the ends of the chart.
+/// Ticks below the plot.
 pub(crate) fn vertical(axis: &Axis, frame: Frame, wanted: usize) -> Markup {
-    let ticks = axis.scale.ticks(wanted);
+    let ticks = axis.scale.ticks(wanted).into_iter();
+    let places = ticks.filter_map(|tick| Some((axis.scale.place(tick)?, Some((axis.text)(tick)))));
+    tick_marks(frame, places)
+}
+
+/// Places from 0 to 1 below the plot, each with its label where there is room; those at the ends of the chart are
+/// turned inwards.
+pub(crate) fn tick_marks(
+    frame: Frame,
+    ticks: impl Iterator<Item = (f64, Option<String>)>,
+) -> Markup {
     html! {
         line.axis x1="0" x2=(percent(frame.width)) y1=(px(frame.bottom)) y2=(px(frame.bottom)) {}
-        @for tick in &ticks {
-            @if let Some(place) = axis.scale.place(*tick) {
-                @let across = frame.x(place);
-                @let x = percent(across);
-                line.axis x1=(x) x2=(x) y1=(px(frame.bottom)) y2=(px(frame.bottom + 4.0)) {}
-                text.tick x=(x) y=(px(frame.bottom + 16.0)) text-anchor=(anchor(across)) {
-                    ((axis.text)(*tick))
-                }
+        @for (place, label) in ticks {
+            @let across = frame.x(place);
+            @let x = percent(across);
+            line.axis x1=(x) x2=(x) y1=(px(frame.bottom)) y2=(px(frame.bottom + 4.0)) {}
+            @if let Some(label) = label {
+                text.tick x=(x) y=(px(frame.bottom + 16.0)) text-anchor=(anchor(across)) { (label) }
             }
         }
     }
 }
 
 /// Keeps a label inside the chart that stands so many per cent across it.
-pub(crate) fn anchor(across: f64) -> &'static str {
+fn anchor(across: f64) -> &'static str {
     if across < 6.0 {
         "start"
     } else if across > 94.0 {

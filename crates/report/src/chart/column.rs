@@ -16,33 +16,19 @@ pub(crate) enum Look {
 }
 
 impl Look {
-    pub(crate) const fn class(self) -> &'static str {
+    /// Its class; in pixels the size of its font, and from one line to the next.
+    pub(crate) const fn parts(self) -> (&'static str, f64, f64) {
         match self {
-            Self::Title => "title",
-            Self::Body => "body",
-            Self::Key => "key",
-            Self::Note => "note",
-            Self::Source => "source",
+            Self::Title => ("title", 18.0, 24.0),
+            Self::Body => ("body", 13.0, 18.0),
+            Self::Key => ("key", 13.0, 18.0),
+            Self::Note => ("note", 12.0, 16.0),
+            Self::Source => ("source", 11.0, 15.0),
         }
     }
 
     pub(crate) const fn size(self) -> f64 {
-        match self {
-            Self::Title => 18.0,
-            Self::Body | Self::Key => 13.0,
-            Self::Note => 12.0,
-            Self::Source => 11.0,
-        }
-    }
-
-    /// From one line to the next, in pixels.
-    pub(crate) const fn leading(self) -> f64 {
-        match self {
-            Self::Title => 24.0,
-            Self::Body | Self::Key => 18.0,
-            Self::Note => 16.0,
-            Self::Source => 15.0,
-        }
+        self.parts().1
     }
 
     /// About how wide a text is that looks so. Bold letters are wider.
@@ -66,23 +52,15 @@ impl Look {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
-    width: f64,
-    height: f64,
+    pub(crate) width: f64,
+    /// Pixels that are filled.
+    pub(crate) height: f64,
     drawn: Vec<Markup>,
 }
 
 impl Column {
     pub(crate) const fn new(width: f64) -> Self {
         Self { width, height: 0.0, drawn: Vec::new() }
-    }
-
-    pub(crate) const fn width(&self) -> f64 {
-        self.width
-    }
-
-    /// Pixels that are filled.
-    pub(crate) const fn height(&self) -> f64 {
-        self.height
     }
 
     pub(crate) fn drawn(&self) -> Markup {
@@ -100,20 +78,20 @@ impl Column {
 
     /// Lines that begin so many pixels from the left.
     pub(crate) fn lines(&mut self, look: Look, left: f64, lines: &[String]) {
+        let (class, size, _) = look.parts();
         for line in lines {
             self.line(look, |baseline| {
-                html! {
-                    text class=(look.class()) font-size=(px(look.size())) x=(px(left)) y=(px(baseline)) { (line) }
-                }
+                html! { text class=(class) font-size=(px(size)) x=(px(left)) y=(px(baseline)) { (line) } }
             });
         }
     }
 
     /// The room of one line, and what is drawn there: its text stands on the baseline that `draw` is given.
     pub(crate) fn line(&mut self, look: Look, draw: impl FnOnce(f64) -> Markup) {
-        let descent = 0.3 * look.size();
-        self.drawn.push(draw(self.height + look.leading() - descent));
-        self.height += look.leading();
+        let (_, size, leading) = look.parts();
+        let descent = 0.3 * size;
+        self.drawn.push(draw(self.height + leading - descent));
+        self.height += leading;
     }
 
     /// A drawing that is as wide as the column. Its horizontal positions may be per cent.
@@ -179,11 +157,11 @@ mod tests {
     fn what_is_set_later_stands_lower() {
         let mut column = Column::new(100.0);
         column.text(Look::Note, "ratio to <a>, from zero, with an interval");
-        let lines = column.height() / Look::Note.leading();
+        let lines = column.height / Look::Note.parts().2;
         assert!(lines >= 2.0, "{lines}");
         column.space(4.0);
         column.drawing("strip", 26.0, &html! { line x1="0" x2="100%" {} });
-        assert!((column.height() - lines * 16.0 - 30.0).abs() < 1e-9);
+        assert!((column.height - lines * 16.0 - 30.0).abs() < 1e-9);
         let drawn = column.drawn().0;
         assert!(drawn.contains("&lt;a&gt;"), "{drawn}");
         assert!(

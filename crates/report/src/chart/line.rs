@@ -57,7 +57,7 @@ impl LineChart {
 
     pub(crate) fn set_in(&self, column: &mut Column) {
         let frame = self.frame();
-        let across = Across::pixels(column.width() * frame.width / 100.0);
+        let across = Across::pixels(column.width * frame.width / 100.0);
         column.text(Look::Note, &self.y.described());
         column.drawing("chart", self.height, &self.plot(frame, across));
         column.text(Look::Note, &self.x.described());
@@ -189,14 +189,10 @@ fn apart(mut ys: Vec<f64>, frame: Frame) -> Vec<f64> {
 
 /// The ends of a scale and its kind, for the script that shows values under the pointer.
 fn ends(scale: Scale) -> String {
-    let kind = match scale {
-        Scale::Linear { .. } => "linear",
-        Scale::Log { .. } => "log",
-        Scale::Nines { .. } => "nines",
-    };
-    let end = match scale {
-        Scale::Nines { most } => most,
-        Scale::Linear { .. } | Scale::Log { .. } => scale.high(),
+    let (kind, end) = match scale {
+        Scale::Linear { high, .. } => ("linear", high),
+        Scale::Log { high, .. } => ("log", high),
+        Scale::Nines { most } => ("nines", most),
     };
     format!("{kind} {} {}", attribute(scale.low()), attribute(end))
 }

@@ -42,11 +42,6 @@ impl Chart {
         Self::Lines(chart)
     }
 
-    /// A sentence when there is no ratio.
-    pub(crate) fn sweep(chart: Option<SweepChart>) -> Self {
-        chart.map_or(Self::Nothing("There is no ratio to the base."), Self::Sweep)
-    }
-
     /// Draws it below what is in the column already; nothing where it would be empty.
     pub(crate) fn set_in(&self, column: &mut Column) {
         match self {
@@ -68,13 +63,11 @@ impl Chart {
     pub(crate) fn keys(&self) -> Vec<&str> {
         match self {
             Self::Lines(chart) => {
-                let lines = chart.lines.iter();
-                let drawn = lines.filter(|line| !line.points.is_empty());
+                let drawn = chart.lines.iter().filter(|line| !line.points.is_empty());
                 drawn.map(|line| line.of.key.as_str()).collect()
             }
             Self::Sweep(chart) => {
-                let lines = chart.lines.iter();
-                let drawn = lines.filter(|line| !line.marks.is_empty());
+                let drawn = chart.lines.iter().filter(|line| !line.marks.is_empty());
                 drawn.map(|line| line.of.key.as_str()).collect()
             }
             Self::Rows(_) | Self::Nothing(_) => Vec::new(),

@@ -108,11 +108,11 @@ impl StripRow {
 
     fn set_in(&self, column: &mut Column, class: &str) {
         let left = (Look::Key.width(&self.of.key) + 8.0).max(LEFT);
-        let names = Look::Body.lines(&self.of.name, column.width() - left);
+        let names = Look::Body.lines(&self.of.name, column.width - left);
         let said = Look::Body.width(&self.text());
         let first = names.first().map_or(0.0, |name| Look::Body.width(name));
-        let fits = names.len() < 2 && left + first + APART + said <= column.width();
-        let end = column.width();
+        let fits = names.len() < 2 && left + first + APART + said <= column.width;
+        let end = column.width;
         column.line(Look::Body, |baseline| {
             html! {
                 (self.key_at(baseline))
@@ -204,7 +204,7 @@ mod tests {
     fn picture(name: &str) -> (String, f64) {
         let mut column = Column::new(400.0);
         rows(name).set_in(&mut column);
-        (column.drawn().0, column.height())
+        (column.drawn().0, column.height)
     }
 
     #[test]
@@ -226,6 +226,6 @@ mod tests {
         let (drawn, height) = picture(&name);
         assert!(drawn.contains(r#"text-anchor="start" font-size="13">0.80"#), "{drawn}");
         assert_eq!(drawn.matches("z12a").count(), 4, "{drawn}");
-        assert!(height > 94.0 + 2.0 * Look::Body.leading(), "{height}");
+        assert!(height > 94.0 + 2.0 * Look::Body.parts().2, "{height}");
     }
 }

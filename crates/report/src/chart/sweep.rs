@@ -3,12 +3,12 @@
 
 use maud::{Markup, html};
 
-use super::axis::{Axis, Frame, anchor, grid_labels, gridlines};
+use super::Chart;
+use super::axis::{Axis, Frame, Scale, grid_labels, gridlines, tick_marks};
 use super::column::{Column, Look};
 use super::line::{keys, outline};
 use super::style::Series;
 use super::svg::{Across, path, percent, px};
-use crate::chart::axis::Scale;
 use crate::chart::forest::Ratio;
 use crate::format;
 
@@ -54,21 +54,13 @@ const SPACE: f64 = 0.012;
 /// The name of the horizontal axis.
 const CLIENTS: &str = "clients, log scale";
 
-/// The chart; `None` when there is no ratio. `label` says what it shows to those who do not see it.
-pub(crate) fn sweep(
-    lines: Vec<SweepLine>,
-    clients: &[u32],
-    base: &str,
-    label: String,
-) -> Option<SweepChart> {
-    let (x, y) = (across(clients)?, up(&lines)?);
-    Some(SweepChart {
-        label,
-        lines,
-        clients: clients.to_vec(),
-        x,
-        y: Axis { scale: y, name: format!("ratio to {base}"), text: format::ratio },
-    })
+/// The chart, or a sentence when there is no ratio. `label` says what it shows to those who do not see it.
+pub(crate) fn sweep(lines: Vec<SweepLine>, clients: &[u32], base: &str, label: String) -> Chart {
+    let Some((x, y)) = across(clients).zip(up(&lines)) else {
+        return Chart::Nothing("There is no ratio to the base.");
+    };
+    let y = Axis { scale: y, name: format!("ratio to {base}"), text: format::ratio };
+    Chart::Sweep(SweepChart { label, lines, clients: clients.to_vec(), x, y })
 }
 
 impl SweepChart {
@@ -81,7 +73,7 @@ impl SweepChart {
     }
 
     pub(crate) fn set_in(&self, column: &mut Column) {
-        let across = Across::pixels(column.width() * FRAME.width / 100.0);
+        let across = Across::pixels(column.width * FRAME.width / 100.0);
         column.text(Look::Note, &self.y.described());
         column.drawing("chart", HEIGHT, &self.plot(across));
         column.text(Look::Note, CLIENTS);
@@ -156,19 +148,9 @@ fn ticks(clients: &[u32], x: Scale) -> Markup {
         if has_room {
             end = place + half(*count) + SPACE;
         }
-        Some((count, place, has_room))
+        Some((place, has_room.then(|| count.to_string())))
     });
-    let places: Vec<(&u32, f64, bool)> = places.collect();
-    html! {
-        line.axis x1="0" x2=(percent(FRAME.width)) y1=(px(FRAME.bottom)) y2=(px(FRAME.bottom)) {}
-        @for (count, place, has_room) in places {
-            @let at = percent(FRAME.x(place));
-            line.axis x1=(at) x2=(at) y1=(px(FRAME.bottom)) y2=(px(FRAME.bottom + 4.0)) {}
-            @if has_room {
-                text.tick x=(at) y=(px(FRAME.bottom + 16.0)) text-anchor=(anchor(FRAME.x(place))) { (count) }
-            }
-        }
-    }
+    tick_marks(FRAME, places)
 }
 
 /// The line at 1.
@@ -210,12 +192,11 @@ fn mark_of(mark: &SweepMark, x: Scale, y: Scale) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::Chart;
     use crate::chart::style::Style;
     use maud::Render;
 
     fn page(lines: Vec<SweepLine>, clients: &[u32]) -> String {
-        Chart::sweep(sweep(lines, clients, "a", "label".to_owned())).render().0
+        sweep(lines, clients, "a", "label".to_owned()).render().0
     }
 
     fn mark(clients: u32, value: f64, tone: &'static str) -> SweepMark {

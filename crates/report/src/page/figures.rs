@@ -12,6 +12,7 @@ use crate::chart::dots::{DotRow, dots};
 use crate::chart::forest::{ForestRow, forest};
 use crate::chart::line::{LineChart, SystemLine};
 use crate::chart::line::{MOST_NINES, quantile};
+use crate::chart::rows::Said;
 use crate::chart::style::Series;
 use crate::report::At;
 use crate::series::{self, Bins, Quantity};
@@ -102,9 +103,11 @@ fn forest_row(at: At<'_>, name: String) -> Option<ForestRow> {
         of: Series { name, ..at.system.series() },
         ratio: ratio(comparison),
         pairs: comparison.pairs.clone(),
-        text: format::ratio_and_interval(comparison),
-        verdict: word(&comparison.verdict).to_owned(),
-        tone: tone(verdict::tone(&comparison.verdict)).unwrap_or_default(),
+        said: Said {
+            plain: format::ratio_and_interval(comparison),
+            verdict: word(&comparison.verdict).to_owned(),
+            tone: tone(verdict::tone(&comparison.verdict)).unwrap_or_default(),
+        },
     })
 }
 
@@ -219,23 +222,17 @@ fn vertical_axis(lines: &[SystemLine], what: &OverTime<'_>) -> Option<Axis> {
     let points = lines.iter().flat_map(|l| l.points.iter().map(|(_, y)| *y));
     let bands = lines.iter().flat_map(|l| l.band.iter().map(|(_, _, y)| *y));
     let target = what.target.map(|t| t as f64);
-    match what.quantity {
-        Quantity::Ops | Quantity::Rows | Quantity::Statements(_) => Some(Axis {
-            scale: Scale::from_zero(points.chain(bands).chain(target))?,
-            name: match what.quantity {
-                Quantity::Rows => "rows/s",
-                Quantity::Statements(_) => "statements/s",
-                Quantity::Ops | Quantity::P99 | Quantity::Longest => "ops/s",
-            }
-            .to_owned(),
-            text: format::tick,
-        }),
-        Quantity::P99 | Quantity::Longest => Some(Axis {
-            scale: Scale::log(points)?,
-            name: "service time".to_owned(),
-            text: format::tick_seconds,
-        }),
-    }
+    let counted = match what.quantity {
+        Quantity::Ops => "ops/s",
+        Quantity::Rows => "rows/s",
+        Quantity::Statements(_) => "statements/s",
+        Quantity::P99 | Quantity::Longest => {
+            let (scale, name) = (Scale::log(points)?, "service time".to_owned());
+            return Some(Axis { scale, name, text: format::tick_seconds });
+        }
+    };
+    let scale = Scale::from_zero(points.chain(bands).chain(target))?;
+    Some(Axis { scale, name: counted.to_owned(), text: format::tick })
 }
 
 /// How the response times of one operation kind are distributed; a sentence where nothing was recorded.

@@ -71,7 +71,7 @@ fn listed<'s>(report: &Report<'_>, system: &Seen<'_>, all: &[&'s Step]) -> Vec<&
 /// The table of verdicts, folded; what names a step opens its evidence.
 fn verdicts(page: &Page<'_, '_>) -> Markup {
     let report = page.listed;
-    let shown = tables::Shown { decided_only: report.differing_only, ..tables::Shown::decisions() };
+    let shown = tables::Shown { decided_only: report.differing_only, ..tables::Shown::default() };
     let table = tables::without_empty_why(report.verdicts(&shown));
     let links = links(page, &shown);
     html! {

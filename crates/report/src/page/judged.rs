@@ -13,10 +13,7 @@ pub(super) const COLOURS: &str = "Orange is slower and blue is faster, only wher
 
 /// The ratio with a sign instead of a bar and a word.
 pub(super) fn with_sign(comparison: &Comparison) -> Markup {
-    let (_, sign) = verdict::sign(comparison);
-    html! {
-        (ratio_text(comparison)) " " b { (sign) }
-    }
+    html! { (ratio_text(comparison)) " " b { (verdict::sign(&comparison.verdict)) } }
 }
 
 /// The ratio, or that nothing is left.

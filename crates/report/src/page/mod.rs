@@ -27,10 +27,10 @@ pub(crate) use self::all_figures::all_figures;
 use self::evidence::Cells;
 pub(crate) use self::figures::Figure;
 use self::part::{Page, part};
-use self::room::{Extent, Room};
+use self::room::Extent;
 use self::sections::Sections;
 use self::table::folded;
-pub(crate) use self::table::{bare, table};
+pub(crate) use self::table::{bare, table, tone};
 use crate::chart::style::shapes;
 use crate::document::{STYLE, document};
 use crate::rounds::rounds;
@@ -60,8 +60,8 @@ impl Report<'_> {
 
 fn page(all: &Report<'_>) -> String {
     let sections = Sections::of(all);
-    let room = Room::of(all, &sections);
-    let near = room.systems.map(|kept| all.only(&kept));
+    let (extent, systems) = room::room(all, &sections);
+    let near = systems.map(|kept| all.only(&kept));
     let near = near.as_ref().unwrap_or(all);
     let listed = if room::lists_all(all) { all } else { near };
     html_of(&Page {
@@ -71,7 +71,7 @@ fn page(all: &Report<'_>) -> String {
         sections: &sections,
         cells: &Cells::of(all, listed),
         groups: listed.group_summary(),
-        extent: room.extent,
+        extent,
     })
 }
 

@@ -32,23 +32,16 @@ pub(super) enum Extent {
     Brief,
 }
 
-/// What a page shows of its steps, one by one.
-pub(super) struct Room {
-    pub(super) extent: Extent,
-    /// Of which systems, by their places; `None` where there is room for all.
-    pub(super) systems: Option<BTreeSet<usize>>,
-}
-
-impl Room {
-    pub(super) fn of(report: &Report<'_>, sections: &Sections) -> Self {
-        let steps = sections.count().max(1);
-        let whole = if report.is_by_step() { WHOLE_BY_STEP } else { WHOLE };
-        if !report.is_brief && report.systems.len() * steps <= whole {
-            return Self { extent: Extent::Whole, systems: None };
-        }
-        let most = if report.is_brief { BRIEF } else { LEAN };
-        Self { extent: Extent::Brief, systems: nearest(report, (most / steps).max(LEAST)) }
+/// How much a page shows of its steps, one by one, and of which systems, by their places; `None` where there is room
+/// for all.
+pub(super) fn room(report: &Report<'_>, sections: &Sections) -> (Extent, Option<BTreeSet<usize>>) {
+    let steps = sections.count().max(1);
+    let whole = if report.is_by_step() { WHOLE_BY_STEP } else { WHOLE };
+    if !report.is_brief && report.systems.len() * steps <= whole {
+        return (Extent::Whole, None);
     }
+    let most = if report.is_brief { BRIEF } else { LEAN };
+    (Extent::Brief, nearest(report, (most / steps).max(LEAST)))
 }
 
 /// Have tables over all steps room for every system?

@@ -105,7 +105,7 @@ fn cell(cell: &Cell, names_row: bool, align: Align, link: Option<&Link>) -> Mark
     }
 }
 
-pub(super) const fn tone(tone: Tone) -> Option<&'static str> {
+pub(crate) const fn tone(tone: Tone) -> Option<&'static str> {
     match tone {
         Tone::Plain | Tone::Heading => None,
         Tone::Regressed => Some("regressed"),

@@ -7,6 +7,7 @@ use super::figures::Figure;
 use super::part::part;
 use super::table::{folded, table, tone};
 use crate::chart::levels::{Level, LevelRow, levels};
+use crate::chart::rows::Said;
 use crate::page::part::legend;
 use crate::report::At;
 use crate::transactions::{Moment, Quantity, about};
@@ -55,10 +56,12 @@ fn level(at: At<'_>, moment: &Moment<'_>) -> Level {
     let cell = at.relative(moment.metric);
     let comparison = at.comparison(moment.metric);
     Level {
-        label: moment.label.clone(),
         value: cell.value,
         ends: comparison.and_then(|c| format::finite_pair(c.low, c.high)),
-        text: cell.shown(),
-        tone: tone(cell.tone).unwrap_or_default(),
+        said: Said {
+            plain: moment.label.clone(),
+            verdict: cell.shown(),
+            tone: tone(cell.tone).unwrap_or_default(),
+        },
     }
 }

@@ -9,7 +9,7 @@ use super::grid::{NamedRow, headers, named, under_headings, with_units};
 use super::throughput::{absolute_note, rate_cell};
 use super::told_once;
 use crate::report::At;
-use crate::verdict::sign;
+use crate::verdict::{sign, tone};
 use crate::{Cell, Columns, Crossover, Header, Report, Seen, Sweep, Table, Test, Tone, format};
 
 impl Report<'_> {
@@ -157,7 +157,8 @@ fn signed(at: At<'_>) -> Cell {
     if cell.value.is_none() && cell.mark.is_empty() {
         return cell;
     }
-    let (tone, sign) = at.comparison(MetricId::RATE).map_or((Tone::Muted, "?"), sign);
+    let verdict = at.comparison(MetricId::RATE).map(|comparison| &comparison.verdict);
+    let (tone, sign) = verdict.map_or((Tone::Muted, "?"), |verdict| (tone(verdict), sign(verdict)));
     // Without a sign there is a space in its place that nothing is broken at, so that digits align.
     let sign = if sign.is_empty() { "\u{a0}" } else { sign };
     Cell { text: format!("{}{sign}", cell.text), value: cell.value, tone, ..Cell::default() }

@@ -12,6 +12,7 @@ use crate::{Cell, Header, Report, Table, deciding, format};
 /// moves along says nothing.
 const MORE_THAN_CPU: f64 = 1.5;
 
+/// What a table of verdicts shows: unless told otherwise, all steps of all systems, each in the metric that decides it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
     /// One system, which is then named in the title; all when `None`.
@@ -23,11 +24,6 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// All steps of all systems, each in the metric that decides it.
-    pub(crate) fn decisions() -> Self {
-        Self::default()
-    }
-
     fn is_of(&self, system: &str) -> bool {
         let one = self.system.as_deref();
         one.is_none_or(|one| one == system)
