@@ -6,8 +6,8 @@ use std::fmt::Write;
 use maud::{Markup, PreEscaped, html};
 
 use crate::chart::column::{Column, Look};
+use crate::chart::style::px;
 use crate::chart::style::{COLOURS, markers};
-use crate::chart::svg::px;
 use crate::document::STYLE;
 use crate::markdown::escape;
 use crate::page::{Figure, all_figures};

@@ -6,7 +6,6 @@
 mod chart;
 mod charts;
 mod comment;
-mod deciding;
 mod document;
 mod findings;
 pub mod format;
@@ -21,7 +20,6 @@ mod report;
 mod rounds;
 mod sentence;
 mod series;
-mod spread;
 pub mod statements;
 mod sweep;
 mod table;

@@ -11,7 +11,7 @@ use model::{
 
 use crate::chart::style::{Series, Style};
 use crate::index::{Index, Values};
-use crate::spread::{median, range};
+use crate::index::{median, range};
 use crate::verdict::is_certain;
 use crate::{StepGroup, Sweep, groups};
 

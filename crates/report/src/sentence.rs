@@ -8,7 +8,7 @@ use stats::{is_judged, rates_of_control};
 
 use crate::format::{self, plural};
 use crate::verdict::{is_certain, usable_ratio};
-use crate::{Report, Seen, Tone, deciding};
+use crate::{Report, Seen, Tone, verdict};
 
 /// What happened to one system. `{system} {text}` reads as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,7 +159,7 @@ fn parts(report: &Report<'_>, steps: usize, sorted: &Sorted<'_>) -> Vec<String> 
 /// `: l.i1 fell to zero in all 4 rounds`.
 fn each_fallen(list: &[&Comparison]) -> Option<String> {
     let told = list.iter().take(MOST_FALLEN).map(|comparison| {
-        let step = deciding::beside(&comparison.step.0, &comparison.metric);
+        let step = verdict::beside(&comparison.step.0, &comparison.metric);
         format!("{step} {}", comparison.verdict.reason())
     });
     let mut told: Vec<String> = told.collect();
@@ -181,13 +181,13 @@ fn fastest(list: &[&Comparison]) -> Option<String> {
 }
 
 fn by_gain(a: &Comparison, b: &Comparison) -> std::cmp::Ordering {
-    deciding::gain(a).total_cmp(&deciding::gain(b))
+    verdict::gain(a).total_cmp(&verdict::gain(b))
 }
 
 fn named(comparison: &Comparison) -> String {
     format!(
         "{}: {}",
-        deciding::beside(&comparison.step.0, &comparison.metric),
+        verdict::beside(&comparison.step.0, &comparison.metric),
         format::ratio_and_interval(comparison)
     )
 }
@@ -344,7 +344,7 @@ fn more_rounds(comparison: &Comparison) -> Option<u32> {
 /// `ratios 0.95–1.08`; of one step with its interval.
 fn ratios(list: &[&Comparison]) -> Option<String> {
     if let [one] = list {
-        let name = deciding::beside(&one.step.0, &one.metric);
+        let name = verdict::beside(&one.step.0, &one.metric);
         return usable_ratio(one).map(|_| format!("{name}: {}", format::ratio_and_interval(one)));
     }
     let ratios = || list.iter().filter_map(|c| usable_ratio(c));
@@ -368,7 +368,7 @@ fn excluded(list: &[&Comparison]) -> Option<String> {
 /// The loss at the worse end of the interval, in per cent, rounded up; 0 where that end is no loss.
 fn largest_loss(comparison: &Comparison) -> Option<u32> {
     let ends = [comparison.low?, comparison.high?];
-    let gains = ends.map(|ratio| deciding::gain_of(&comparison.metric, ratio));
+    let gains = ends.map(|ratio| verdict::gain_of(&comparison.metric, ratio));
     let worst = gains[0].min(gains[1]);
     (worst.is_finite() && worst > 0.0).then(|| (100.0 * (1.0 - worst)).max(0.0).ceil() as u32)
 }

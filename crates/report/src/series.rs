@@ -3,8 +3,8 @@
 use model::{Clock, Counts, KindSeries, Latency, Nanos, Step, StepSeries};
 
 use crate::Report;
+use crate::index::{median, range};
 use crate::report::At;
-use crate::spread::{median, range};
 
 /// What is drawn over time, of one operation kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use model::{
 
 use crate::Report;
 use crate::format::{self, plural};
+use crate::index::median;
 use crate::report::At;
-use crate::spread::median;
 
 /// Per cent of the transactions of a kind that must keep their limit on response time.
 const LEAST: f64 = 90.0;

@@ -1,6 +1,6 @@
-//! What a verdict is called, what colour and sign it has, and what can be drawn of it.
+//! What a verdict is called, what colour and sign it has, and what can be drawn of it; what decides a step, in words.
 
-use model::{Comparison, Reason, Verdict};
+use model::{Comparison, Direction, MetricId, Reason, Verdict, describe};
 
 use crate::{Cell, Tone, format};
 
@@ -47,5 +47,36 @@ pub(crate) const fn sign(verdict: &Verdict) -> &'static str {
         Tone::Improved => "↑",
         Tone::Plain => "",
         Tone::Muted | Tone::Missed | Tone::Heading => "?",
+    }
+}
+
+/// What stands beside the name of a step that something else than throughput decides; `None` for throughput.
+pub(crate) fn deciding_word(metric: &MetricId) -> Option<&'static str> {
+    match metric.0.as_str() {
+        MetricId::RATE => None,
+        MetricId::HIGHEST_RATE => Some("highest rate"),
+        _ => Some("p99 response time"),
+    }
+}
+
+/// The name of a step, and what decides it beside it: `point-query, highest rate`.
+pub(crate) fn beside(name: &str, metric: &MetricId) -> String {
+    match deciding_word(metric) {
+        None => name.to_owned(),
+        Some(deciding_word) => format!("{name}, {deciding_word}"),
+    }
+}
+
+/// How much better the candidate is than the base: above 1 is better, whichever way the metric goes; 1 where
+/// there is no ratio.
+pub(crate) fn gain(comparison: &Comparison) -> f64 {
+    gain_of(&comparison.metric, comparison.ratio.unwrap_or(1.0))
+}
+
+/// The same of a ratio of this metric.
+pub(crate) fn gain_of(metric: &MetricId, ratio: f64) -> f64 {
+    match describe(metric).map(|is| is.direction) {
+        Some(Direction::Lower) => 1.0 / ratio,
+        Some(Direction::Higher | Direction::Neither) | None => ratio,
     }
 }

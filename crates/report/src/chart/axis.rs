@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 
-use crate::chart::svg::{percent, px};
+use crate::chart::style::{percent, px};
 
 /// A scale with its name and the way its values read.
 #[derive(Clone, Debug)]
@@ -134,7 +134,7 @@ impl Scale {
 
     /// Around all values that are above zero, at least a factor of two wide; `None` when none is.
     pub(crate) fn log(values: impl Iterator<Item = f64>) -> Option<Self> {
-        let (low, high) = crate::spread::range(values.filter(|v| *v > 0.0))?;
+        let (low, high) = crate::index::range(values.filter(|v| *v > 0.0))?;
         let room = (2.0 / (high / low)).sqrt().max(1.08);
         Some(Self::Log { low: low / room, high: high * room })
     }

@@ -6,10 +6,10 @@ use super::Chart;
 use super::axis::Axis;
 use super::rows::{Rows, Said, StripRow};
 use super::style::Series;
-use super::svg::{percent, px};
 use crate::chart::axis::Scale;
+use crate::chart::style::{percent, px};
 use crate::format;
-use crate::spread::median;
+use crate::index::median;
 
 #[derive(Clone, Debug)]
 pub(crate) struct DotRow {

@@ -6,7 +6,7 @@ use crate::chart::Chart;
 use crate::chart::axis::{Axis, Scale};
 use crate::chart::rows::{Rows, Said, StripRow};
 use crate::chart::style::Series;
-use crate::chart::svg::{percent, px};
+use crate::chart::style::{percent, px};
 use crate::format;
 
 #[derive(Clone, Debug)]

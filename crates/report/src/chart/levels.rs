@@ -6,8 +6,8 @@ use super::Chart;
 use super::axis::Axis;
 use super::rows::{Rows, Said, StripRow};
 use super::style::Series;
-use super::svg::{percent, px};
 use crate::chart::axis::Scale;
+use crate::chart::style::{percent, px};
 use crate::format;
 
 #[derive(Clone, Debug)]

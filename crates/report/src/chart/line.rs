@@ -6,7 +6,7 @@ use crate::chart::Chart;
 use crate::chart::axis::{Axis, Frame, Scale, grid_labels, gridlines, vertical};
 use crate::chart::column::{Column, Look};
 use crate::chart::style::Series;
-use crate::chart::svg::{Across, attribute, path, percent, px};
+use crate::chart::style::{Across, attribute, path, percent, px};
 use crate::format;
 
 #[derive(Clone, Debug)]

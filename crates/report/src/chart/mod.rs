@@ -13,7 +13,6 @@ pub(crate) mod line;
 pub(crate) mod rows;
 pub(crate) mod sparkline;
 pub(crate) mod style;
-pub(crate) mod svg;
 pub(crate) mod sweep;
 
 use maud::{Markup, Render, html};

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::axis::{Axis, Frame, vertical};
 use super::column::{Column, Look};
 use super::style::Series;
-use super::svg::px;
+use crate::chart::style::px;
 
 #[derive(Clone, Debug)]
 pub(crate) struct StripRow {

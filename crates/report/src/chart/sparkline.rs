@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::svg::{Across, path, percent, px};
 use crate::chart::axis::Scale;
-use crate::spread::range;
+use crate::chart::style::{Across, path, percent, px};
+use crate::index::range;
 
 /// What is drawn. Places count builds from zero.
 #[derive(Clone, Debug, Default, PartialEq)]

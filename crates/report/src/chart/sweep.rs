@@ -8,8 +8,8 @@ use super::axis::{Axis, Frame, Scale, grid_labels, gridlines, tick_marks};
 use super::column::{Column, Look};
 use super::line::{keys, outline};
 use super::style::Series;
-use super::svg::{Across, path, percent, px};
 use crate::chart::forest::Ratio;
+use crate::chart::style::{Across, path, percent, px};
 use crate::format;
 
 #[derive(Clone, Debug)]
@@ -125,7 +125,7 @@ fn across(clients: &[u32]) -> Option<Scale> {
 fn up(lines: &[SweepLine]) -> Option<Scale> {
     let ratios = || lines.iter().flat_map(|l| l.marks.iter().map(|m| m.ratio));
     let usable = |value: &f64| value.is_finite() && *value > 0.0;
-    let (least, most) = crate::spread::range(ratios().map(|r| r.value).filter(usable))?;
+    let (least, most) = crate::index::range(ratios().map(|r| r.value).filter(usable))?;
     let ends = ratios().flat_map(|r| {
         let (low, high) = r.ends.unwrap_or((r.value, r.value));
         // An interval of three rounds may be of any width; what it is about must remain to be seen.

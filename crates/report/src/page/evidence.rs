@@ -8,12 +8,12 @@ use serde::Serialize;
 
 use super::judged::{margin, word};
 use super::sections::Sections;
-use super::shared::without_local_paths;
 use crate::page::sections::Link;
 use crate::plain::replaced;
+use crate::plain::without_local_paths;
 use crate::report::At;
 use crate::verdict::is_certain;
-use crate::{Report, Seen, deciding, format};
+use crate::{Report, Seen, format, verdict};
 
 /// Cells of a page whose evidence has room, and of a page that is made to be short.
 const MOST: usize = 1200;
@@ -174,7 +174,7 @@ fn why(report: &Report<'_>, comparison: &Comparison) -> String {
 fn facts(at: At<'_>, comparison: &Comparison) -> Vec<String> {
     let evidence = comparison.evidence.as_ref();
     // What is compared, with its unit.
-    let compared = match deciding::word(&comparison.metric) {
+    let compared = match verdict::deciding_word(&comparison.metric) {
         None => format!("throughput, {}", at.report.rate_unit_name(at.step)),
         Some(metric) => format!("{metric}, {}", comparison.unit),
     };

@@ -16,7 +16,7 @@ use crate::chart::rows::Said;
 use crate::chart::style::Series;
 use crate::report::At;
 use crate::series::{self, Bins, Quantity};
-use crate::{Report, Seen, deciding, format, verdict};
+use crate::{Report, Seen, format, verdict};
 
 /// More lines than this with a band each would hide each other.
 const MOST_BANDS: usize = 5;
@@ -41,7 +41,7 @@ pub(super) fn rounds(report: &Report<'_>, step: &Step) -> Figure {
     let row = |at: At<'_>| DotRow { of: at.system.series(), rounds: series::rounds(at) };
     let rows: Vec<DotRow> = report.each_at(step).map(row).collect();
     let metric = &step.metric;
-    let unit = match deciding::word(metric) {
+    let unit = match verdict::deciding_word(metric) {
         None => report.rate_unit_name(step).to_owned(),
         Some(word) => {
             let unit = report.unit(step, &metric.0).map_or("", Unit::name);
@@ -56,7 +56,7 @@ pub(super) fn ratios(report: &Report<'_>, step: &Step) -> Figure {
     let candidates = report.candidates_at(step);
     let rows: Vec<ForestRow> =
         candidates.filter_map(|at| forest_row(at, at.system.name.to_owned())).collect();
-    let title = match deciding::word(&step.metric) {
+    let title = match verdict::deciding_word(&step.metric) {
         None => "Against the base".to_owned(),
         Some(word) => format!("Against the base: {word}"),
     };
@@ -87,7 +87,7 @@ pub(super) fn ratios_of<'s>(
 ) -> Figure {
     let rows: Vec<ForestRow> = steps
         .filter_map(|step| {
-            let name = deciding::beside(&report.label(step), &step.metric);
+            let name = verdict::beside(&report.label(step), &step.metric);
             forest_row(report.at(system, step), name)
         })
         .collect();

@@ -9,7 +9,7 @@ use super::{forest, over_clients, table};
 use crate::chart::axis::Scale;
 use crate::chart::forest::{interval, shared_scale};
 use crate::page::sections::Link;
-use crate::{Report, Seen, deciding, format};
+use crate::{Report, Seen, format, verdict};
 
 /// From so many cells on a bar in each would take more room than all the rest.
 const MANY: usize = 600;
@@ -158,7 +158,7 @@ fn base_cell(report: &Report<'_>, step: &Step, link: &Link) -> Markup {
     let metric = &step.metric;
     let value = report.median(report.base, step, &metric.0);
     let value = value.and_then(|value| Some((value, report.unit(step, &metric.0)?)));
-    let unit_name = |unit| match deciding::word(metric) {
+    let unit_name = |unit| match verdict::deciding_word(metric) {
         None => report.rate_unit_name(step),
         Some(_) => format::header_unit(unit),
     };
@@ -179,5 +179,5 @@ fn base_cell(report: &Report<'_>, step: &Step, link: &Link) -> Markup {
 
 /// What a cell is about, where it is not throughput.
 fn what(metric: &MetricId) -> Markup {
-    html! { @if let Some(word) = deciding::word(metric) { span.verdict { " " (word) } } }
+    html! { @if let Some(word) = verdict::deciding_word(metric) { span.verdict { " " (word) } } }
 }

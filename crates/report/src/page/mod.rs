@@ -13,9 +13,7 @@ mod noise;
 mod over_clients;
 mod part;
 mod provenance;
-mod room;
 mod sections;
-mod shared;
 mod step;
 mod summary;
 mod table;
@@ -27,7 +25,6 @@ pub(crate) use self::all_figures::all_figures;
 use self::evidence::Cells;
 pub(crate) use self::figures::Figure;
 use self::part::{Page, part};
-use self::room::Extent;
 use self::sections::Sections;
 use self::table::folded;
 pub(crate) use self::table::{bare, table, tone};
@@ -35,6 +32,7 @@ use crate::chart::style::shapes;
 use crate::document::{STYLE, document};
 use crate::rounds::rounds;
 use crate::{Report, format};
+use sections::Extent;
 
 /// What scripts add, each by itself: where one fails, the others and the page go on. The first finds what
 /// belongs to a system by the names in tables, the second turns some of these into buttons.
@@ -54,16 +52,16 @@ impl Report<'_> {
     /// The same with less of each step: only the operations that it is about, without the tables of buckets and
     /// rounds. Half the size or less. Of workloads with dozens of steps only those in which something differs.
     pub fn html_brief(&self) -> String {
-        shared::without_local_paths(&page(&self.brief()))
+        crate::plain::without_local_paths(&page(&self.brief()))
     }
 }
 
 fn page(all: &Report<'_>) -> String {
     let sections = Sections::of(all);
-    let (extent, systems) = room::room(all, &sections);
+    let (extent, systems) = sections::room(all, &sections);
     let near = systems.map(|kept| all.only(&kept));
     let near = near.as_ref().unwrap_or(all);
-    let listed = if room::lists_all(all) { all } else { near };
+    let listed = if sections::lists_all(all) { all } else { near };
     html_of(&Page {
         all,
         listed,
@@ -146,7 +144,7 @@ fn body(page: &Page<'_, '_>) -> Markup {
     markup! {
         (summary::summary(all, listed))
         (matrix::matrix(page))
-        (room::note(all, listed, "What follows"))
+        (sections::note_of_systems(all, listed, "What follows"))
         (transactions::transactions(listed))
         (throughput(listed))
         (costs::costs(listed))
@@ -158,7 +156,7 @@ fn body(page: &Page<'_, '_>) -> Markup {
         (forest::forests(page))
         (over_clients::over_clients(listed))
         (page.sections.note())
-        (room::note(listed, page.near, "What is shown step by step"))
+        (sections::note_of_systems(listed, page.near, "What is shown step by step"))
         (steps(page))
         (methods::methods(all))
         (noise::noise(all, listed))

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::page::evidence::Cells;
-use crate::page::room::Extent;
+use crate::page::sections::Extent;
 use crate::page::sections::Sections;
 use crate::{Report, Seen, Table};
 

@@ -5,10 +5,10 @@ use model::{Clock, Counts, NoteKind, Step, StepNote};
 
 use super::commands;
 use super::figures::{OverTime, distribution, is_swept, over_time, ratios, rounds};
-use super::room::Extent;
 use super::sections::Sections;
 use super::table::{folded, table};
 use crate::page::part::legend;
+use crate::page::sections::Extent;
 use crate::series::{self, Bins};
 use crate::{Report, statements};
 

@@ -4,8 +4,8 @@ use model::{Clock, MetricId, NoteKind, OpenLoop, ResponseLimit, Step, StepNote, 
 
 use super::grid::name;
 use crate::format::{self, plural};
+use crate::index::median;
 use crate::report::At;
-use crate::spread::median;
 use crate::transactions::spec;
 use crate::{Cell, Columns, Header, Report, Seen, Table, Tone};
 

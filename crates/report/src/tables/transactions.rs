@@ -8,8 +8,8 @@ use model::{
 use super::costs::error_columns;
 use super::grid::{headers, name, named, under_headings};
 use super::told_once;
+use crate::index::median;
 use crate::report::At;
-use crate::spread::median;
 use crate::transactions::{Moment, spec};
 use crate::{Cell, Columns, Header, Report, Seen, Table, Tone, Transactions, format};
 

@@ -6,7 +6,7 @@ use crate::report::At;
 use crate::tables::grid::{self, under_headings};
 use crate::tables::told_once;
 use crate::verdict::{self, is_certain, usable_ratio};
-use crate::{Cell, Header, Report, Table, deciding, format};
+use crate::{Cell, Columns, Header, Report, Table, format};
 
 /// By so much another cost must have changed more than the CPU, in logarithms, to be named beside it: what merely
 /// moves along says nothing.
@@ -40,18 +40,17 @@ impl Shown {
 impl<'a> Report<'a> {
     /// Each candidate against the base: the comparisons that `shown` asks for.
     pub fn verdicts(&self, shown: &Shown) -> Table {
-        let headers = headers(shown);
+        let (names, columns) = columns(shown);
         let (mut parts, mut told) = (Vec::new(), Vec::new());
         // Of hundreds of systems only the one that is asked for is gone through.
         for system in self.candidates().filter(|s| shown.is_of(s.name)) {
             for group in self.groups.iter() {
                 let mut rows = Vec::new();
                 for step in self.steps_of(group) {
-                    for comparison in compared(self.at(system, step), shown) {
-                        let names = names(self, step, comparison, shown);
-                        told.extend(told_outlying(comparison, &names));
-                        let said = said(self, step, comparison);
-                        rows.push(names.into_iter().chain(said).collect());
+                    for compared in compared(self.at(system, step), shown) {
+                        let row = columns.row(&compared);
+                        told.extend(told_outlying(compared.1, row.iter().take(names)));
+                        rows.push(row);
                     }
                 }
                 // Under headings the systems would be mixed.
@@ -68,6 +67,7 @@ impl<'a> Report<'a> {
             Some(system) => format!("{system} against {}", self.base),
             None => format!("Verdicts against {}", self.base),
         };
+        let headers = columns.headers();
         let rows = under_headings(parts, headers.len());
         Table::new(title, note, headers, rows)
     }
@@ -187,64 +187,52 @@ pub(crate) fn without_empty_why(mut table: Table) -> Table {
     table
 }
 
-fn headers(shown: &Shown) -> Vec<Header> {
-    let mut headers = Vec::new();
-    if shown.system.is_none() {
-        headers.push(Header::words("system"));
-    }
-    headers.push(Header::words("step"));
-    if shown.all_metrics {
-        headers.push(Header::words("metric"));
-    }
-    headers.extend([
-        Header::numbers("ratio", ""),
-        Header::numbers("95 % interval", "").spared(1),
-        Header::numbers("rounds", "").spared(4),
-        Header::numbers("q", "").spared(3),
-        Header::words("verdict"),
-        Header::words("why").spared(2),
-    ]);
-    headers
-}
+/// A comparison of a system in a step.
+type Compared<'r> = (At<'r>, &'r Comparison);
 
-fn compared<'r>(at: At<'r>, shown: &Shown) -> Vec<&'r Comparison> {
-    let all = at.comparisons().iter().copied();
-    all.filter(|c| shown.shows(&at.step.metric, c)).collect()
-}
-
-fn names(report: &Report<'_>, step: &Step, comparison: &Comparison, shown: &Shown) -> Vec<Cell> {
-    let mut cells = Vec::new();
-    if shown.system.is_none() {
-        cells.push(Cell::text(comparison.system.clone()));
-    }
-    let label = report.label(step);
-    if shown.all_metrics {
-        cells.push(Cell::text(label));
-        cells.push(Cell::text(comparison.metric.0.clone()));
+fn compared<'r>(at: At<'r>, shown: &Shown) -> Vec<Compared<'r>> {
+    let mut compared = if shown.all_metrics {
+        at.comparisons().to_vec()
     } else {
-        let name = deciding::beside(&label, &comparison.metric);
-        cells.push(Cell::text(name));
-    }
-    cells
-}
-
-fn said(report: &Report<'_>, step: &Step, comparison: &Comparison) -> [Cell; 6] {
-    let reason = report.reason(comparison);
-    let why = if reason.is_empty() {
-        report.moved_with(step, comparison).unwrap_or_default()
-    } else {
-        reason
+        at.decision().into_iter().collect()
     };
-    let verdict =
-        Cell::text(comparison.verdict.word()).with_tone(verdict::tone(&comparison.verdict));
-    [
-        Cell::of(comparison.ratio, |_| format::ratio_of(comparison)),
-        format::interval(comparison).map_or_else(Cell::absent, Cell::text),
-        Cell::count(comparison.rounds.into()),
-        Cell::of(comparison.q_value, format::q_value),
-        signed_where(!outlying(comparison).is_empty(), verdict),
-        Cell::text(why),
-    ]
+    compared.retain(|c| shown.shows(&at.step.metric, c));
+    compared.into_iter().map(|comparison| (at, comparison)).collect()
+}
+
+/// The columns that name a row, and how many they are; the others follow them.
+fn columns<'r>(shown: &Shown) -> (usize, Columns<'r, Compared<'r>>) {
+    let mut columns: Columns<'r, Compared<'r>> = Columns::new();
+    if shown.system.is_none() {
+        columns = columns.words("system", |(_, c)| Cell::text(&c.system));
+    }
+    let label = |at: &At<'r>| at.report.label(at.step);
+    columns = if shown.all_metrics {
+        let metric = |(_, c): &Compared<'r>| Cell::text(&c.metric.0);
+        columns.words("step", move |(at, _)| Cell::text(label(at))).words("metric", metric)
+    } else {
+        let name = move |at: &At<'r>, c: &Comparison| verdict::beside(&label(at), &c.metric);
+        columns.words("step", move |(at, c)| Cell::text(name(at, c)))
+    };
+    let names = columns.headers().len();
+    let spared = |text: &str, spare: u8| Header::numbers(text, "").spared(spare);
+    let columns = columns
+        .numbers("ratio", "", |(_, c)| Cell::of(c.ratio, |_| format::ratio_of(c)))
+        .column(spared("95 % interval", 1), |(_, c)| {
+            format::interval(c).map_or_else(Cell::absent, Cell::text)
+        })
+        .column(spared("rounds", 4), |(_, c)| Cell::count(c.rounds.into()))
+        .column(spared("q", 3), |(_, c)| Cell::of(c.q_value, format::q_value))
+        .words("verdict", |(_, c)| {
+            let word = Cell::text(c.verdict.word()).with_tone(verdict::tone(&c.verdict));
+            signed_where(!outlying(c).is_empty(), word)
+        })
+        .column(Header::words("why").spared(2), |(at, c)| {
+            let reason = Some(at.report.reason(c)).filter(|reason| !reason.is_empty());
+            let why = reason.or_else(|| at.report.moved_with(at.step, c));
+            Cell::text(why.unwrap_or_default())
+        });
+    (names, columns)
 }
 
 /// What stands beside a verdict that has outlying rounds, which pull its ratio away from what the others say, and
@@ -267,7 +255,10 @@ fn signed_where(is_outlying: bool, cell: Cell) -> Cell {
 }
 
 /// `rounds 3, 7 of l.i0`, where the cells that name a row say `l.i0`; `None` without such a round.
-fn told_outlying(comparison: &Comparison, names: &[Cell]) -> Option<String> {
+fn told_outlying<'c>(
+    comparison: &Comparison,
+    names: impl Iterator<Item = &'c Cell>,
+) -> Option<String> {
     let rounds = outlying(comparison);
     let word = match rounds {
         [] => return None,
@@ -275,7 +266,7 @@ fn told_outlying(comparison: &Comparison, names: &[Cell]) -> Option<String> {
         [_, _, ..] => "rounds",
     };
     let numbers: Vec<String> = rounds.iter().map(u32::to_string).collect();
-    let names: Vec<&str> = names.iter().map(|cell| cell.text.as_str()).collect();
+    let names: Vec<&str> = names.map(|cell| cell.text.as_str()).collect();
     Some(format!("{word} {} of {}", numbers.join(", "), names.join(", ")))
 }
 
