@@ -24,10 +24,8 @@ pub(crate) struct Transactions<'v> {
     pub(crate) last: &'v Step,
 }
 
-/// What charts show relative to the base.
 pub(crate) struct Quantity<'v> {
     pub(crate) title: &'static str,
-    /// In a word or two.
     pub(crate) word: &'static str,
     pub(crate) moments: Vec<Moment<'v>>,
 }

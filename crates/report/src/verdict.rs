@@ -63,7 +63,7 @@ pub(crate) fn deciding_word(metric: &MetricId) -> Option<&'static str> {
 pub(crate) fn beside(name: &str, metric: &MetricId) -> String {
     match deciding_word(metric) {
         None => name.to_owned(),
-        Some(deciding_word) => format!("{name}, {deciding_word}"),
+        Some(word) => format!("{name}, {word}"),
     }
 }
 

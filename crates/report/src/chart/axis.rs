@@ -5,7 +5,6 @@ use maud::{Markup, html};
 
 use crate::chart::style::{percent, px};
 
-/// A scale with its name and the way its values read.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
     pub(crate) scale: Scale,
@@ -31,9 +30,7 @@ impl Axis {
 pub(crate) struct Frame {
     /// Its width, in per cent of the chart's; what is left holds the keys of the lines.
     pub(crate) width: f64,
-    /// Where it begins, in pixels.
     pub(crate) top: f64,
-    /// Where it ends, in pixels.
     pub(crate) bottom: f64,
 }
 

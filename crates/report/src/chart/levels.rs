@@ -50,14 +50,9 @@ pub(crate) fn levels(rows: &[LevelRow], base: &str) -> Chart {
 
 /// Which bar is which, where there are several.
 fn order(rows: &[LevelRow]) -> String {
-    let levels = rows.first().map_or(&[][..], |row| row.levels.as_slice());
-    match levels {
-        [] | [_] => String::new(),
-        several => {
-            let labels: Vec<&str> = several.iter().map(|level| level.said.plain.as_str()).collect();
-            format!("; from above: {}", labels.join(", "))
-        }
-    }
+    let levels = rows.first().into_iter().flat_map(|row| &row.levels);
+    let labels: Vec<&str> = levels.map(|level| level.said.plain.as_str()).collect();
+    if labels.len() < 2 { String::new() } else { format!("; from above: {}", labels.join(", ")) }
 }
 
 fn level_row(row: &LevelRow, scale: Scale) -> StripRow {

@@ -45,7 +45,6 @@ pub(crate) struct Rows {
 /// Pixels of the axis below the rows.
 const AXIS: f64 = 20.0;
 
-/// The ticks that are wanted there.
 const TICKS: usize = 4;
 
 const FRAME: Frame = Frame { width: 100.0, top: 0.0, bottom: 1.0 };
@@ -57,7 +56,6 @@ const LEFT: f64 = 24.0;
 const APART: f64 = 24.0;
 
 impl Rows {
-    /// In the page, where names wrap.
     pub(crate) fn page(&self) -> Markup {
         html! {
             div class=(classes("rows", self.class)) {
@@ -142,7 +140,6 @@ impl StripRow {
         }
     }
 
-    /// All that is said, without its colours.
     fn text(&self) -> String {
         let said = self.said.iter();
         let said = said.map(|one| format!("{} {}", one.plain, one.verdict));

@@ -44,12 +44,10 @@ pub(crate) struct Series {
     pub(crate) name: String,
 }
 
-/// The look of the series at this place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Style(pub(crate) usize);
 
 impl Style {
-    /// The class that sets its colour.
     pub(crate) fn class(self) -> String {
         format!("k{}", self.0 % COLOURS)
     }

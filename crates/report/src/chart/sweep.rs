@@ -15,11 +15,9 @@ use crate::format;
 #[derive(Clone, Debug)]
 pub(crate) struct SweepLine {
     pub(crate) of: Series,
-    /// Its ratios, by client count.
     pub(crate) marks: Vec<SweepMark>,
 }
 
-/// A ratio at one client count.
 #[derive(Clone, Debug)]
 pub(crate) struct SweepMark {
     /// Clients; more than zero.
@@ -31,7 +29,6 @@ pub(crate) struct SweepMark {
     pub(crate) tone: &'static str,
 }
 
-/// A chart of such lines.
 #[derive(Clone, Debug)]
 pub(crate) struct SweepChart {
     /// What it shows, for people who do not see it.
@@ -51,7 +48,6 @@ const FRAME: Frame = Frame { width: 93.0, top: 16.0, bottom: HEIGHT - 22.0 };
 const DIGIT: f64 = 0.023;
 const SPACE: f64 = 0.012;
 
-/// The name of the horizontal axis.
 const CLIENTS: &str = "clients, log scale";
 
 /// The chart, or a sentence when there is no ratio. `label` says what it shows to those who do not see it.
@@ -153,7 +149,6 @@ fn ticks(clients: &[u32], x: Scale) -> Markup {
     tick_marks(FRAME, places)
 }
 
-/// The line at 1.
 fn one(y: Scale) -> Markup {
     html! {
         @if let Some(place) = y.place(1.0) {

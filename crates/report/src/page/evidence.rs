@@ -57,7 +57,6 @@ struct Sheet {
     moved: Vec<(String, String)>,
 }
 
-/// What scripts need to know of the page.
 #[derive(Serialize)]
 struct Data<'v> {
     /// Key, name and class of the colour of each system.
@@ -153,13 +152,13 @@ fn sheet(at: At<'_>, comparison: &Comparison) -> Sheet {
 }
 
 fn said(comparison: &Comparison) -> String {
-    let word = word(&comparison.verdict);
-    match comparison.magnitude {
-        None => word.to_owned(),
-        Some(Magnitude::Small) => format!("{word}, small"),
-        Some(Magnitude::Medium) => format!("{word}, medium"),
-        Some(Magnitude::Large) => format!("{word}, large"),
-    }
+    let size = match comparison.magnitude {
+        None => "",
+        Some(Magnitude::Small) => ", small",
+        Some(Magnitude::Medium) => ", medium",
+        Some(Magnitude::Large) => ", large",
+    };
+    format!("{}{size}", word(&comparison.verdict))
 }
 
 /// The reason on one line. A page that is passed on is searched for local paths as a whole, but does not know them

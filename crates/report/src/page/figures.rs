@@ -51,7 +51,6 @@ pub(super) fn rounds(report: &Report<'_>, step: &Step) -> Figure {
     Figure { title: "Every round".to_owned(), chart: dots(&rows, &unit) }
 }
 
-/// Ratios to the base with their intervals.
 pub(super) fn ratios(report: &Report<'_>, step: &Step) -> Figure {
     let candidates = report.candidates_at(step);
     let rows: Vec<ForestRow> =
@@ -73,7 +72,6 @@ pub(super) fn is_swept(report: &Report<'_>, step: &Step) -> bool {
     report.sweep.as_ref().is_some_and(|sweep| sweep.holds(step))
 }
 
-/// The steps that are part of none.
 pub(super) fn unswept<'v>(report: &'v Report<'_>) -> impl Iterator<Item = &'v Step> {
     let steps = report.steps.iter();
     steps.filter(move |step| !is_swept(report, step))
@@ -111,7 +109,6 @@ fn forest_row(at: At<'_>, name: String) -> Option<ForestRow> {
     })
 }
 
-/// What a chart over time shows.
 pub(super) struct OverTime<'a> {
     pub(super) kind: &'a str,
     pub(super) quantity: Quantity,
@@ -122,7 +119,6 @@ pub(super) struct OverTime<'a> {
 }
 
 impl<'a> OverTime<'a> {
-    /// The throughput of a step.
     pub(super) fn throughput(step: &'a Step) -> Self {
         Self {
             kind: &step.subject.kind,

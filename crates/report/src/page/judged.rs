@@ -8,7 +8,6 @@ use crate::chart::forest::Ratio;
 use crate::format;
 use crate::verdict::{self, is_certain, usable_ratio};
 
-/// When a cell of a matrix has a colour.
 pub(super) const COLOURS: &str = "Orange is slower and blue is faster, only where the whole interval lies outside the margin; a verdict in bold without colour is certain, but its interval reaches that far.";
 
 /// The ratio with a sign instead of a bar and a word.

@@ -1,7 +1,6 @@
 //! The report as one page: no network, readable without scripts.
 
 mod all_figures;
-mod commands;
 mod costs;
 mod evidence;
 mod figures;

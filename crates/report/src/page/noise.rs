@@ -93,27 +93,25 @@ fn false_alarms(alarms: &[&Comparison]) -> Table {
 
 pub(super) fn failed(report: &Report<'_>) -> Markup {
     let trials = &report.input.data.trials;
-    let told: Vec<Markup> = trials.iter().filter_map(one).collect();
     let has_quarantined = trials.iter().any(|trial| trial.outcome.is_quarantined());
     let content = html! {
-        @if told.is_empty() { p.nothing { "None." } }
-        @for trial in told { (trial) }
+        @if trials.iter().all(|trial| trial.outcome.is_completed()) { p.nothing { "None." } }
+        @for trial in trials { (one(trial)) }
     };
     let title = if has_quarantined { "Failed and quarantined trials" } else { "Failed trials" };
     part("failed", title, &content)
 }
 
-fn one(trial: &TrialRecord) -> Option<Markup> {
-    match &trial.outcome {
-        Outcome::Completed => None,
-        Outcome::Quarantined { reason } => Some(html! {
-            article.failed {
+/// Nothing for a trial that was completed.
+fn one(trial: &TrialRecord) -> Markup {
+    html! {
+        @match &trial.outcome {
+            Outcome::Completed => {}
+            Outcome::Quarantined { reason } => article.failed {
                 h3 { (trial.system) ", round " (trial.round) ": quarantined" }
                 p { (reason) }
             }
-        }),
-        Outcome::Failed { step, reason, log_tail } => Some(html! {
-            article.failed {
+            Outcome::Failed { step, reason, log_tail } => article.failed {
                 h3 { (trial.system) ", round " (trial.round)
                     @if let Some(step) = step { ", in " (step) } }
                 p { (reason) }
@@ -124,7 +122,7 @@ fn one(trial: &TrialRecord) -> Option<Markup> {
                     pre tabindex="0" { (log_tail.join("\n")) }
                 }
             }
-        }),
+        }
     }
 }
 

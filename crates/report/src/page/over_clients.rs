@@ -125,7 +125,6 @@ fn one_test(report: &Report<'_>, sweep: &Sweep, number: usize, test: &Test) -> M
     }
 }
 
-/// The ratios of a test to the base, over its client counts.
 pub(super) fn ratios(report: &Report<'_>, sweep: &Sweep, test: &Test) -> Figure {
     let lines = report.candidates().map(|system| line(report, test, system));
     let label = format!("{} relative to {} over numbers of clients", test.name, report.base);

@@ -7,7 +7,6 @@ use crate::page::sections::Extent;
 use crate::page::sections::Sections;
 use crate::{Report, Seen, Table};
 
-/// What the parts of a page are made from.
 pub(super) struct Page<'p, 'a> {
     pub(super) all: &'p Report<'a>,
     /// The systems that tables over all steps have room for.

@@ -119,7 +119,6 @@ fn change(report: &Report<'_>, step: &Step) -> Option<f64> {
     certain.map(size).reduce(f64::max)
 }
 
-/// A place in the page, where it is there.
 pub(super) struct Link {
     pub(super) to: Option<String>,
     /// The cell whose evidence scripts open instead.
@@ -191,7 +190,7 @@ fn nearest(report: &Report<'_>, most: usize) -> Option<BTreeSet<usize>> {
     Some(kept)
 }
 
-/// The largest certain change_of of a system; zero where nothing certainly changed.
+/// The largest certain change of a system; zero where nothing certainly changed.
 fn change_of(report: &Report<'_>, system: &Seen<'_>) -> f64 {
     let certain = report.decisions(system).into_iter();
     let certain = certain.filter(|comparison| is_certain(&comparison.verdict));

@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 use model::{Clock, Counts, NoteKind, Step, StepNote};
 
-use super::commands;
 use super::figures::{OverTime, distribution, is_swept, over_time, ratios, rounds};
+use super::provenance;
 use super::sections::Sections;
 use super::table::{folded, table};
 use crate::page::part::legend;
@@ -25,7 +25,6 @@ const MANY: usize = 16;
 pub(super) struct Detail {
     /// Points of a line over time, at most 300.
     points: usize,
-    /// Points of a quantile curve.
     curve: usize,
     extent: Extent,
 }
@@ -93,7 +92,7 @@ pub(super) fn step(report: &Report<'_>, place: usize, step: &Step, detail: Detai
                 }
                 @if let Some(pairs) = report.pairs(step) { (folded(&pairs)) }
             }
-            (commands::of_step(report, step))
+            (provenance::of_step(report, step))
         }
     }
 }

@@ -47,7 +47,6 @@ fn body_row(table: &Table, row: &[Cell], (column, link): (usize, Option<&Link>))
     }
 }
 
-/// A heading above the rows of a body.
 pub(super) fn heading(text: &str, columns: usize) -> Markup {
     html! { tr.group { th scope="rowgroup" colspan=(columns) { (text) } } }
 }

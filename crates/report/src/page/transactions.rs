@@ -41,7 +41,6 @@ pub(super) fn transactions(report: &Report<'_>) -> Markup {
     part("transactions", "Transactions", &content)
 }
 
-/// A quantity relative to the base.
 pub(super) fn chart(report: &Report<'_>, quantity: &Quantity<'_>) -> Figure {
     let rows = report.systems.iter().map(|system| {
         let moments = quantity.moments.iter();

@@ -56,7 +56,6 @@ impl Report<'_> {
     }
 }
 
-/// What throughput counts.
 pub(super) fn absolute_note(report: &Report<'_>) -> &'static str {
     let workload = &report.input.data.info.plan.workload;
     if workload.insert().is_some() {

@@ -43,7 +43,6 @@ impl Report<'_> {
         all
     }
 
-    /// The published table of each step, then what corrects them.
     pub(crate) fn runs(&self, steps: &[&Step]) -> Vec<Table> {
         let mut runs = told_once(steps.iter().map(|step| self.published(step)));
         runs.extend(told_once(steps.iter().map(|step| self.corrected(step))));
