@@ -170,13 +170,8 @@ fn noted(report: &Report<'_>, (what, title): &Noted) -> Option<Finding> {
 }
 
 /// The first of these sentences, and how many more there are.
-fn first_few(mut lines: Vec<String>) -> String {
-    let more = lines.len().saturating_sub(MOST);
-    lines.truncate(MOST);
-    if more > 0 {
-        lines.push(format!("And {more} more."));
-    }
-    lines.join(" ")
+fn first_few(lines: Vec<String>) -> String {
+    format::first(MOST, lines, |more| format!("And {more} more.")).join(" ")
 }
 
 /// In how many steps an offered rate was not sustained, and what that means for response times; of which systems
@@ -203,18 +198,12 @@ fn limits(report: &Report<'_>) -> Option<Finding> {
             (!missed.is_empty()).then(line)
         })
     });
-    let missed: Vec<String> = lines.collect();
-    let more = missed.len().saturating_sub(MOST);
-    let shown: Vec<&str> = missed.iter().take(MOST).map(String::as_str).collect();
-    (!shown.is_empty()).then(|| Finding {
+    let missed = format::first(MOST, lines.collect(), |more| format!("and {more} more"));
+    (!missed.is_empty()).then(|| Finding {
         title: "A limit on response time was missed".to_owned(),
         text: format!(
-            "{}{}. Fewer than nine in ten of these transactions kept their limit in at least one round; they count in throughput all the same.",
-            shown.join("; "),
-            match more {
-                0 => String::new(),
-                more => format!("; and {more} more"),
-            }
+            "{}. Fewer than nine in ten of these transactions kept their limit in at least one round; they count in throughput all the same.",
+            missed.join("; ")
         ),
     })
 }

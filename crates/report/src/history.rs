@@ -92,14 +92,9 @@ fn copies(history: &History) -> String {
 fn fallen(history: &History) -> String {
     let lines = history.lines.iter().filter(|line| fell_to_zero(line));
     let names = lines.map(|line| format!("{}, {}", step_name(history, line), line.metric));
-    let mut names: Vec<String> = names.collect();
+    let names = format::first(MOST_FALLEN, names.collect(), |more| format!("{more} more"));
     if names.is_empty() {
         return String::new();
-    }
-    let more = names.len().saturating_sub(MOST_FALLEN);
-    names.truncate(MOST_FALLEN);
-    if more > 0 {
-        names.push(format!("{more} more"));
     }
     format!(" The last build fell to zero in {}.", names.join("; "))
 }

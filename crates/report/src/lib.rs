@@ -5,14 +5,13 @@
 
 mod chart;
 mod charts;
-mod comment;
 mod document;
 mod findings;
+mod for_ci;
 pub mod format;
 mod groups;
 mod history;
 mod index;
-mod junit;
 mod markdown;
 mod page;
 mod plain;

@@ -158,15 +158,11 @@ fn parts(report: &Report<'_>, steps: usize, sorted: &Sorted<'_>) -> Vec<String> 
 
 /// `: l.i1 fell to zero in all 4 rounds`.
 fn each_fallen(list: &[&Comparison]) -> Option<String> {
-    let told = list.iter().take(MOST_FALLEN).map(|comparison| {
+    let told = list.iter().map(|comparison| {
         let step = verdict::beside(&comparison.step.0, &comparison.metric);
         format!("{step} {}", comparison.verdict.reason())
     });
-    let mut told: Vec<String> = told.collect();
-    let more = list.len().saturating_sub(MOST_FALLEN);
-    if more > 0 {
-        told.push(format!("and {more} more"));
-    }
+    let told = format::first(MOST_FALLEN, told.collect(), |more| format!("and {more} more"));
     (!told.is_empty()).then(|| format!(": {}", told.join(", ")))
 }
 

@@ -272,12 +272,8 @@ fn told_outlying<'c>(
 
 /// The line below a table of verdicts that says which rounds; `None` where there are none. In a table of one system
 /// no row names it, so that the line does: those of two systems are never the same.
-fn note_of_outlying(of_one: Option<&str>, mut told: Vec<String>) -> Option<String> {
-    let more = told.len().saturating_sub(MOST);
-    told.truncate(MOST);
-    if more > 0 {
-        told.push(format!("those of {more} more verdicts"));
-    }
+fn note_of_outlying(of_one: Option<&str>, told: Vec<String>) -> Option<String> {
+    let told = format::first(MOST, told, |more| format!("those of {more} more verdicts"));
     let system = of_one.map_or_else(String::new, |system| format!(" in {system}"));
     (!told.is_empty()).then(|| format!("{SIGN} Outlying{system}: {}. {PULL}", told.join("; ")))
 }
