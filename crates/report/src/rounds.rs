@@ -22,14 +22,13 @@ pub fn rounds(data: &RunData) -> String {
     let planned = plural(plan.rounds as usize, "round");
     let last = data.trials.iter().map(|trial| trial.round).max();
     let given_up = last.filter(|last| data.info.state == RunState::Finished && *last < plan.rounds);
-    let told = match plan.course.first_look {
-        None => given_up.map_or_else(|| planned.clone(), |last| format!("{last} of {planned}")),
+    let told = if plan.course.first_look.is_none() {
+        given_up.map_or_else(|| planned.clone(), |last| format!("{last} of {planned}"))
+    } else {
         // Those in which every system has a trial and none was quarantined.
-        Some(_) => {
-            let rounds = by_round(data.trials.iter().map(|trial| (trial.round, &trial.outcome)));
-            let whole = |round: &&Ended| round.trials == plan.systems.len() && !round.is_disturbed;
-            format!("{} of at most {planned}", rounds.values().filter(whole).count())
-        }
+        let rounds = by_round(data.trials.iter().map(|trial| (trial.round, &trial.outcome)));
+        let whole = |round: &&Ended| round.trials == plan.systems.len() && !round.is_disturbed;
+        format!("{} of at most {planned}", rounds.values().filter(whole).count())
     };
     match again(data) {
         0 => told,

@@ -9,10 +9,8 @@ use crate::report::At;
 /// What is drawn over time, of one operation kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quantity {
-    Ops,
-    Rows,
-    /// Statements per second, so many to an operation.
-    Statements(u32),
+    /// What is counted, per second.
+    Count(Counts),
     /// 99th percentile of service time, in seconds: the middle second of a bin.
     P99,
     /// Longest service time, in seconds: the longest of a bin.
@@ -90,8 +88,10 @@ fn one_round(
 ) -> Vec<Option<f64>> {
     let mut sums = vec![Sum::default(); bins.count];
     let counts = match quantity {
-        Quantity::Rows => &kind.rows,
-        Quantity::Ops | Quantity::Statements(_) | Quantity::P99 | Quantity::Longest => &kind.ops,
+        Quantity::Count(Counts::Rows) => &kind.rows,
+        Quantity::Count(Counts::Operations | Counts::Statements(_))
+        | Quantity::P99
+        | Quantity::Longest => &kind.ops,
     };
     for (place, (start, length)) in series.spans.iter().enumerate() {
         let Some(sum) = sums.get_mut(bins.place(*start)) else {
@@ -116,19 +116,12 @@ fn one_round(
 
 fn value(sum: &Sum, quantity: Quantity) -> Option<f64> {
     match quantity {
-        Quantity::Ops | Quantity::Rows => Some(sum.count as f64 / sum.covered),
-        Quantity::Statements(each) => Some(sum.count as f64 * f64::from(each) / sum.covered),
+        Quantity::Count(Counts::Statements(each)) => {
+            Some(sum.count as f64 * f64::from(each) / sum.covered)
+        }
+        Quantity::Count(Counts::Operations | Counts::Rows) => Some(sum.count as f64 / sum.covered),
         Quantity::P99 => median(sum.p99.iter().copied()),
         Quantity::Longest => (sum.longest > 0).then(|| sum.longest as f64 / 1e9),
-    }
-}
-
-/// What the throughput of a step counts.
-pub(crate) const fn subject_quantity(step: &Step) -> Quantity {
-    match step.subject.counts {
-        Counts::Rows => Quantity::Rows,
-        Counts::Operations => Quantity::Ops,
-        Counts::Statements(each) => Quantity::Statements(each),
     }
 }
 
@@ -215,9 +208,9 @@ mod tests {
         let (series, kind) = series(spans, vec![100, 80, 30, 9]);
         let bins = Bins { width: 2.0, count: 2 };
         let of = |quantity| one_round(&series, &kind, quantity, bins);
-        assert_eq!(of(Quantity::Ops), [Some(120.0), Some(39.0 / 1.1)]);
-        assert_eq!(of(Quantity::Rows), [Some(1200.0), Some(390.0 / 1.1)]);
-        assert_eq!(of(Quantity::Statements(6)), [Some(720.0), Some(234.0 / 1.1)]);
+        assert_eq!(of(Quantity::Count(Counts::Operations)), [Some(120.0), Some(39.0 / 1.1)]);
+        assert_eq!(of(Quantity::Count(Counts::Rows)), [Some(1200.0), Some(390.0 / 1.1)]);
+        assert_eq!(of(Quantity::Count(Counts::Statements(6))), [Some(720.0), Some(234.0 / 1.1)]);
         assert_eq!(of(Quantity::P99), [Some(0.0015), Some(0.0035)]);
         assert_eq!(of(Quantity::Longest), [Some(0.004), Some(0.008)]);
     }
@@ -226,7 +219,10 @@ mod tests {
     fn a_sliver_at_the_end_is_left_out() {
         let (series, kind) = series(vec![(0.0, 1.0), (1.0, 0.01)], vec![100, 9]);
         let bins = Bins { width: 1.0, count: 2 };
-        assert_eq!(one_round(&series, &kind, Quantity::Ops, bins), [Some(100.0), None]);
+        assert_eq!(
+            one_round(&series, &kind, Quantity::Count(Counts::Operations), bins),
+            [Some(100.0), None]
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 
-use crate::chart::style::{percent, px};
+use super::style::{percent, px};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::chart::style::px;
+use super::style::px;
 
 /// How a text looks. The classes are those of `chart.css`; sizes are here, because lines are broken by them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use maud::{Markup, html};
 
 use super::Chart;
 use super::axis::Axis;
+use super::axis::Scale;
 use super::rows::{Rows, Said, StripRow};
 use super::style::Series;
-use crate::chart::axis::Scale;
-use crate::chart::style::{percent, px};
+use super::style::{percent, px};
 use crate::format;
 use crate::index::median;
 

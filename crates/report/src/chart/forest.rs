@@ -2,11 +2,11 @@
 
 use maud::{Markup, html};
 
-use crate::chart::Chart;
-use crate::chart::axis::{Axis, Scale};
-use crate::chart::rows::{Rows, Said, StripRow};
-use crate::chart::style::Series;
-use crate::chart::style::{percent, px};
+use super::Chart;
+use super::axis::{Axis, Scale};
+use super::rows::{Rows, Said, StripRow};
+use super::style::Series;
+use super::style::{percent, px};
 use crate::format;
 
 #[derive(Clone, Debug)]

@@ -2,11 +2,11 @@
 
 use maud::{Markup, html};
 
-use crate::chart::Chart;
-use crate::chart::axis::{Axis, Frame, Scale, grid_labels, gridlines, vertical};
-use crate::chart::column::{Column, Look};
-use crate::chart::style::Series;
-use crate::chart::style::{Across, attribute, path, percent, px};
+use super::Chart;
+use super::axis::{Axis, Frame, Scale, grid_labels, gridlines, vertical};
+use super::column::{Column, Look};
+use super::style::Series;
+use super::style::{Across, attribute, path, percent, px};
 use crate::format;
 
 #[derive(Clone, Debug)]

@@ -52,10 +52,7 @@ impl Chart {
     }
 
     pub(crate) const fn is_empty(&self) -> bool {
-        match self {
-            Self::Nothing(_) => true,
-            Self::Rows(_) | Self::Lines(_) | Self::Sweep(_) => false,
-        }
+        matches!(self, Self::Nothing(_))
     }
 
     /// The letters in it that only a legend explains.

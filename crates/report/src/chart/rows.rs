@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::axis::{Axis, Frame, vertical};
 use super::column::{Column, Look};
 use super::style::Series;
-use crate::chart::style::px;
+use super::style::px;
 
 #[derive(Clone, Debug)]
 pub(crate) struct StripRow {

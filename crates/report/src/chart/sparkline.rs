@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use crate::chart::axis::Scale;
-use crate::chart::style::{Across, path, percent, px};
+use super::axis::Scale;
+use super::style::{Across, path, percent, px};
 use crate::index::range;
 
 /// What is drawn. Places count builds from zero.

@@ -6,10 +6,10 @@ use maud::{Markup, html};
 use super::Chart;
 use super::axis::{Axis, Frame, Scale, grid_labels, gridlines, tick_marks};
 use super::column::{Column, Look};
+use super::forest::Ratio;
 use super::line::{keys, outline};
 use super::style::Series;
-use crate::chart::forest::Ratio;
-use crate::chart::style::{Across, path, percent, px};
+use super::style::{Across, path, percent, px};
 use crate::format;
 
 #[derive(Clone, Debug)]

@@ -7,8 +7,6 @@ use model::{Comparison, Evidence, Magnitude};
 use serde::Serialize;
 
 use super::judged::{margin, word};
-use super::sections::Sections;
-use crate::page::sections::Link;
 use crate::plain::replaced;
 use crate::plain::without_local_paths;
 use crate::report::At;
@@ -88,17 +86,9 @@ impl Cells {
         Self(sheets.map(|(key, at, comparison)| (key, sheet(at, comparison))).collect())
     }
 
-    /// What leads from a cell to the section of its step, or elsewhere where it has none; scripts open the
-    /// evidence instead.
-    pub(super) fn link(
-        &self,
-        sections: &Sections,
-        system: &Seen<'_>,
-        place: usize,
-        elsewhere: &str,
-    ) -> Link {
-        let cell = Some(key(system, place)).filter(|key| self.0.contains_key(key));
-        sections.link_of_cell(place, cell, elsewhere)
+    /// The key of a cell whose evidence is there.
+    pub(super) fn key(&self, system: &Seen<'_>, place: usize) -> Option<String> {
+        Some(key(system, place)).filter(|key| self.0.contains_key(key))
     }
 
     /// The data for scripts, in an element that runs nothing.

@@ -1,7 +1,7 @@
 //! The charts of a step.
 
 use maud::{Markup, Render, html};
-use model::{Clock, Latency, Step, Unit};
+use model::{Clock, Counts, Latency, Step, Unit};
 
 use super::judged::{ratio, word};
 use super::table::tone;
@@ -122,7 +122,7 @@ impl<'a> OverTime<'a> {
     pub(super) fn throughput(step: &'a Step) -> Self {
         Self {
             kind: &step.subject.kind,
-            quantity: series::subject_quantity(step),
+            quantity: Quantity::Count(step.subject.counts),
             title: "Throughput over time: median round, shaded from the lowest to the highest",
             height: 260.0,
             target: None,
@@ -148,7 +148,7 @@ impl<'a> OverTime<'a> {
     pub(super) fn other(step: &Step, kind: &'a str) -> Self {
         Self {
             kind,
-            quantity: Quantity::Rows,
+            quantity: Quantity::Count(Counts::Rows),
             title: kind,
             height: 180.0,
             target: step.target_rate,
@@ -199,7 +199,7 @@ fn seconds_name(bins: Bins) -> String {
 
 fn line(at: At<'_>, bins: Bins, what: &OverTime<'_>) -> SystemLine {
     let binned = series::binned(at, what.kind, what.quantity, bins);
-    let has_band = what.quantity == series::subject_quantity(at.step)
+    let has_band = what.quantity == Quantity::Count(at.step.subject.counts)
         && what.kind == at.step.subject.kind
         && at.report.systems.len() <= MOST_BANDS
         && at.series().count() > 1;
@@ -219,9 +219,9 @@ fn vertical_axis(lines: &[SystemLine], what: &OverTime<'_>) -> Option<Axis> {
     let bands = lines.iter().flat_map(|l| l.band.iter().map(|(_, _, y)| *y));
     let target = what.target.map(|t| t as f64);
     let counted = match what.quantity {
-        Quantity::Ops => "ops/s",
-        Quantity::Rows => "rows/s",
-        Quantity::Statements(_) => "statements/s",
+        Quantity::Count(Counts::Operations) => "ops/s",
+        Quantity::Count(Counts::Rows) => "rows/s",
+        Quantity::Count(Counts::Statements(_)) => "statements/s",
         Quantity::P99 | Quantity::Longest => {
             let (scale, name) = (Scale::log(points)?, "service time".to_owned());
             return Some(Axis { scale, name, text: format::tick_seconds });

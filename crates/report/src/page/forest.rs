@@ -8,8 +8,8 @@ use model::Step;
 use super::figures::{ratios_of, unswept};
 use super::judged::size;
 use super::part::{Page, part};
+use super::sections::Link;
 use super::table::linked;
-use crate::page::sections::Link;
 use crate::verdict::is_certain;
 use crate::{Report, Seen, tables};
 
@@ -93,7 +93,7 @@ fn links(page: &Page<'_, '_>, shown: &tables::Shown) -> Vec<Link> {
             let step = report.steps.get(place);
             let comparison = step.and_then(|step| report.at(system, step).decision());
             if comparison.is_some_and(|c| shown.shows(&c.metric, c)) {
-                links.push(page.cells.link(page.sections, system, place, VERDICTS));
+                links.push(page.link(system, place, VERDICTS));
             }
         }
     }

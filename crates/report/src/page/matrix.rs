@@ -5,10 +5,10 @@ use model::{Comparison, MetricId, Step};
 
 use super::judged::{COLOURS, ratio, ratio_text, shade, with_sign, word};
 use super::part::{Page, chip, name, part, role};
+use super::sections::Link;
 use super::{forest, over_clients, table};
 use crate::chart::axis::Scale;
 use crate::chart::forest::{interval, shared_scale};
-use crate::page::sections::Link;
 use crate::{Report, Seen, format, verdict};
 
 /// From so many cells on a bar in each would take more room than all the rest.
@@ -134,7 +134,7 @@ fn cell(matrix: &Matrix<'_, '_>, system: &Seen<'_>, place: usize, step: &Step) -
     let Some(comparison) = report.at(system, step).decision() else {
         return html! { td.muted { (format::ABSENT) } };
     };
-    let link = matrix.page.cells.link(matrix.page.sections, system, place, forest::VERDICTS);
+    let link = matrix.page.link(system, place, forest::VERDICTS);
     let shown = match matrix.scale {
         Some(scale) => with_bar(comparison, scale),
         None => with_sign(comparison),

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use model::{Comparison, Outcome, TrialRecord};
 use stats::{ControlSummary, rates_of_control};
 
-use crate::page::part::part;
-use crate::page::table::{folded, table};
+use super::part::part;
+use super::table::{folded, table};
 use crate::verdict::{self, is_certain};
 use crate::{Cell, Columns, Report, Table, format};
 

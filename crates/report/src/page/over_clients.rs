@@ -6,9 +6,9 @@ use model::{Comparison, MetricId};
 use super::figures::Figure;
 use super::judged::{COLOURS, ratio, shade, with_sign, word};
 use super::part::{Page, part};
+use super::part::{chip, legend, name, role};
 use super::table::{heading, table, tone};
 use crate::chart::sweep::{SweepLine, SweepMark, sweep as chart};
-use crate::page::part::{chip, legend, name, role};
 use crate::{Crossover, Report, Seen, Sweep, Test, format, verdict};
 
 /// For each candidate, tests × client counts; a test's name leads to its chart.
@@ -22,7 +22,7 @@ pub(super) fn matrices(page: &Page<'_, '_>, sweep: &Sweep) -> Markup {
             return html! { td.muted { (format::ABSENT) } };
         };
         let elsewhere = format!("#test-{number}");
-        let link = page.cells.link(page.sections, system, place, &elsewhere);
+        let link = page.link(system, place, &elsewhere);
         html! {
             td class=[shade(comparison)] title=[interval_or_reason(comparison)] {
                 (link.around(&with_sign(comparison)))

@@ -2,9 +2,8 @@
 
 use maud::{Markup, html};
 
-use crate::page::evidence::Cells;
-use crate::page::sections::Extent;
-use crate::page::sections::Sections;
+use super::evidence::Cells;
+use super::sections::{Extent, Link, Sections};
 use crate::{Report, Seen, Table};
 
 pub(super) struct Page<'p, 'a> {
@@ -19,6 +18,15 @@ pub(super) struct Page<'p, 'a> {
     pub(super) groups: Option<Table>,
     /// How much of each step there is room for.
     pub(super) extent: Extent,
+}
+
+impl Page<'_, '_> {
+    /// What leads from a cell to the section of its step, or elsewhere where it has none; scripts open the
+    /// evidence instead.
+    pub(super) fn link(&self, system: &Seen<'_>, place: usize, elsewhere: &str) -> Link {
+        let to = self.sections.link(place).to.unwrap_or_else(|| elsewhere.to_owned());
+        Link { to: Some(to), cell: self.cells.key(system, place) }
+    }
 }
 
 /// A section that people who jump from one to the next know by its heading.

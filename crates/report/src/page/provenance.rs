@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 use model::{BuildSource, Host, Step, System};
 
-use crate::page::part::part;
-use crate::page::table::{folded, table};
+use super::part::part;
+use super::table::{folded, table};
 use crate::rounds::rounds;
 use crate::{Report, Table, format};
 

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 use model::Step;
 
+use super::judged::size;
 use crate::format::plural;
-use crate::page::judged::size;
 use crate::report::At;
 use crate::verdict::is_certain;
 use crate::{Report, Seen};
@@ -80,17 +80,7 @@ impl Sections {
     }
 
     pub(super) fn link(&self, place: usize) -> Link {
-        Link { to: self.target(place), cell: None }
-    }
-
-    /// The same from a cell whose evidence scripts open instead; a step without a section is found elsewhere.
-    pub(super) fn link_of_cell(&self, place: usize, cell: Option<String>, elsewhere: &str) -> Link {
-        let to = self.target(place).unwrap_or_else(|| elsewhere.to_owned());
-        Link { to: Some(to), cell }
-    }
-
-    fn target(&self, place: usize) -> Option<String> {
-        self.has(place).then(|| format!("#step-{place}"))
+        Link { to: self.has(place).then(|| format!("#step-{place}")), cell: None }
     }
 
     /// What to say about the steps that have none; nothing where all have one.

@@ -4,11 +4,11 @@ use maud::{Markup, html};
 use model::{Clock, Counts, NoteKind, Step, StepNote};
 
 use super::figures::{OverTime, distribution, is_swept, over_time, ratios, rounds};
+use super::part::legend;
 use super::provenance;
+use super::sections::Extent;
 use super::sections::Sections;
 use super::table::{folded, table};
-use crate::page::part::legend;
-use crate::page::sections::Extent;
 use crate::series::{self, Bins};
 use crate::{Report, statements};
 

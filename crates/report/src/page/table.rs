@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use crate::page::part::name;
-use crate::page::sections::Link;
+use super::part::name;
+use super::sections::Link;
 use crate::{Align, Cell, Header, Table, Tone};
 
 pub(crate) fn table(table: &Table) -> Markup {

@@ -4,11 +4,11 @@ use maud::{Markup, html};
 use model::Step;
 
 use super::figures::Figure;
+use super::part::legend;
 use super::part::part;
 use super::table::{folded, table, tone};
 use crate::chart::levels::{Level, LevelRow, levels};
 use crate::chart::rows::Said;
-use crate::page::part::legend;
 use crate::report::At;
 use crate::transactions::{Moment, Quantity, about};
 use crate::{Report, Transactions, format};

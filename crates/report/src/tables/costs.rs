@@ -2,8 +2,8 @@
 
 use model::{Group, Metric, Part, Step, Unit, metrics};
 
+use super::grid::Grid;
 use crate::report::At;
-use crate::tables::grid::Grid;
 use crate::{Cell, Header, Report, Table, Tone, format};
 
 /// All costs, in the order in which tables list them.

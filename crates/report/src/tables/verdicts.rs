@@ -2,9 +2,9 @@
 
 use model::{Comparison, Interleave, Metric, MetricId, Reason, Step, Verdict, describe, metrics};
 
+use super::grid::{self, under_headings};
+use super::told_once;
 use crate::report::At;
-use crate::tables::grid::{self, under_headings};
-use crate::tables::told_once;
 use crate::verdict::{self, is_certain, usable_ratio};
 use crate::{Cell, Columns, Header, Report, Table, format};
 
