@@ -5,6 +5,7 @@
 
 mod chart;
 mod charts;
+mod crossovers;
 mod document;
 mod findings;
 mod for_ci;
@@ -12,6 +13,7 @@ pub mod format;
 mod groups;
 mod history;
 mod index;
+mod input;
 mod markdown;
 mod page;
 mod plain;
@@ -28,16 +30,16 @@ mod tsv;
 mod verdict;
 
 pub use charts::{ChartFile, chart_links};
+pub use crossovers::Crossover;
 pub(crate) use groups::StepGroup;
 pub use groups::title as group_title;
 pub use history::{history_html, history_json, history_markdown, history_sentence, history_tables};
+pub use input::{Differing, Finding, Input};
 pub use plain::{pretty_json, printable};
 pub use report::Report;
 pub(crate) use report::Seen;
-pub use report::{Differing, Finding, Input};
 pub use rounds::{disturbed_rounds, planned_rounds, rounds};
 pub use sentence::Sentence;
-pub use sweep::Crossover;
 pub(crate) use sweep::{Sweep, Test};
 pub use table::{Align, Cell, Columns, Header, Table, Tone};
 pub(crate) use transactions::Transactions;

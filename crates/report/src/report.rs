@@ -3,17 +3,12 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use explain::{Overview, Warning};
-use model::{
-    Comparison, Counts, FalseAlarms, MetricId, OverRounds, RunData, Step, StepSeries, Unit,
-    describe,
-};
+use model::{Comparison, Counts, MetricId, OverRounds, Step, StepSeries, Unit, describe};
 
 use crate::chart::style::{Series, Style};
-use crate::index::{Index, Values};
-use crate::index::{median, range};
+use crate::index::{Index, Values, median, range};
 use crate::verdict::is_certain;
-use crate::{StepGroup, Sweep, groups};
+use crate::{Input, StepGroup, Sweep, groups};
 
 /// A system as the report shows it.
 #[derive(Clone, Debug)]
@@ -291,54 +286,6 @@ fn systems<'a>(input: &'a Input<'a>, base: &str) -> Vec<Seen<'a>> {
 fn key(index: usize) -> String {
     let letter = char::from(b'A' + (index % 26) as u8);
     if index < 26 { letter.to_string() } else { format!("{}{letter}", key(index / 26 - 1)) }
-}
-
-/// Everything that a report needs; nothing is looked up elsewhere.
-#[derive(Clone, Debug)]
-pub struct Input<'a> {
-    /// The run, with series and histograms where the report shall show them.
-    pub data: &'a RunData,
-    /// Every candidate against the base; empty where there is nothing to compare.
-    pub comparisons: &'a [Comparison],
-    /// What differs between the systems at run time; `None` where their variables were not captured.
-    pub differing: Option<Differing>,
-    /// When the report is made, as it shall be printed.
-    pub generated: &'a str,
-    /// Warnings to show beside those that the report finds itself.
-    pub findings: Vec<Finding>,
-    /// What was said of the controls of all runs of the lab that ended; `None` where that is not known.
-    pub false_alarms: Option<FalseAlarms>,
-}
-
-impl<'a> Input<'a> {
-    /// Of a run and what was compared in it, and of nothing besides.
-    pub const fn new(data: &'a RunData, comparisons: &'a [Comparison]) -> Self {
-        Self {
-            data,
-            comparisons,
-            differing: None,
-            generated: "",
-            findings: Vec::new(),
-            false_alarms: None,
-        }
-    }
-}
-
-/// What differs between the systems at run time.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Differing {
-    /// Variables: for each Dbms its systems against the base, or against the first of them.
-    pub variables: Vec<Overview>,
-    /// What should be equal and is not.
-    pub unequal: Vec<Warning>,
-}
-
-/// Something that a reader must know before believing the numbers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    pub title: String,
-    /// What it means and what to do, in a sentence or two.
-    pub text: String,
 }
 
 #[cfg(test)]

@@ -8,8 +8,10 @@ pub(crate) mod axis;
 pub(crate) mod column;
 pub(crate) mod dots;
 pub(crate) mod forest;
+pub(crate) mod interval;
 pub(crate) mod levels;
 pub(crate) mod line;
+pub(crate) mod quantile;
 pub(crate) mod rows;
 pub(crate) mod sparkline;
 pub(crate) mod style;
@@ -39,6 +41,11 @@ impl Chart {
             return Self::Nothing("Nothing was recorded for this chart.");
         }
         Self::Lines(chart)
+    }
+
+    /// A sentence when there is no ratio.
+    pub(crate) fn sweep(chart: Option<SweepChart>) -> Self {
+        chart.map_or(Self::Nothing("There is no ratio to the base."), Self::Sweep)
     }
 
     /// Draws it below what is in the column already; nothing where it would be empty.

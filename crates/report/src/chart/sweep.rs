@@ -3,10 +3,9 @@
 
 use maud::{Markup, html};
 
-use super::Chart;
 use super::axis::{Axis, Frame, Scale, grid_labels, gridlines, tick_marks};
 use super::column::{Column, Look};
-use super::forest::Ratio;
+use super::interval::Ratio;
 use super::line::{keys, outline};
 use super::style::Series;
 use super::style::{Across, path, percent, px};
@@ -50,13 +49,16 @@ const SPACE: f64 = 0.012;
 
 const CLIENTS: &str = "clients, log scale";
 
-/// The chart, or a sentence when there is no ratio. `label` says what it shows to those who do not see it.
-pub(crate) fn sweep(lines: Vec<SweepLine>, clients: &[u32], base: &str, label: String) -> Chart {
-    let Some((x, y)) = across(clients).zip(up(&lines)) else {
-        return Chart::Nothing("There is no ratio to the base.");
-    };
+/// The chart; `None` when there is no ratio. `label` says what it shows to those who do not see it.
+pub(crate) fn sweep(
+    lines: Vec<SweepLine>,
+    clients: &[u32],
+    base: &str,
+    label: String,
+) -> Option<SweepChart> {
+    let (x, y) = (across(clients)?, up(&lines)?);
     let y = Axis { scale: y, name: format!("ratio to {base}"), text: format::ratio };
-    Chart::Sweep(SweepChart { label, lines, clients: clients.to_vec(), x, y })
+    Some(SweepChart { label, lines, clients: clients.to_vec(), x, y })
 }
 
 impl SweepChart {
@@ -187,11 +189,12 @@ fn mark_of(mark: &SweepMark, x: Scale, y: Scale) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::Chart;
     use crate::chart::style::Style;
     use maud::Render;
 
     fn page(lines: Vec<SweepLine>, clients: &[u32]) -> String {
-        sweep(lines, clients, "a", "label".to_owned()).render().0
+        Chart::sweep(sweep(lines, clients, "a", "label".to_owned())).render().0
     }
 
     fn mark(clients: u32, value: f64, tone: &'static str) -> SweepMark {

@@ -11,7 +11,7 @@ use crate::chart::axis::Scale;
 use crate::chart::dots::{DotRow, dots};
 use crate::chart::forest::{ForestRow, forest};
 use crate::chart::line::{LineChart, SystemLine};
-use crate::chart::line::{MOST_NINES, quantile};
+use crate::chart::quantile::{MOST_NINES, quantile};
 use crate::chart::rows::Said;
 use crate::chart::style::Series;
 use crate::report::At;

@@ -7,8 +7,8 @@ use model::Step;
 
 use super::figures::{ratios_of, unswept};
 use super::judged::size;
+use super::legend::Link;
 use super::part::{Page, part};
-use super::sections::Link;
 use super::table::linked;
 use crate::verdict::is_certain;
 use crate::{Report, Seen, tables};

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use model::{Comparison, Verdict, describe};
 
 use super::table;
-use crate::chart::forest::Ratio;
+use crate::chart::interval::Ratio;
 use crate::format;
 use crate::verdict::{self, is_certain, usable_ratio};
 

@@ -4,11 +4,12 @@ use maud::{Markup, html};
 use model::{Comparison, MetricId, Step};
 
 use super::judged::{COLOURS, ratio, ratio_text, shade, with_sign, word};
-use super::part::{Page, chip, name, part, role};
-use super::sections::Link;
+use super::legend::Link;
+use super::legend::{chip, name, role};
+use super::part::{Page, part};
 use super::{forest, over_clients, table};
 use crate::chart::axis::Scale;
-use crate::chart::forest::{interval, shared_scale};
+use crate::chart::interval::{interval, shared_scale};
 use crate::{Report, Seen, format, verdict};
 
 /// From so many cells on a bar in each would take more room than all the rest.

@@ -6,6 +6,7 @@ mod evidence;
 mod figures;
 mod forest;
 mod judged;
+mod legend;
 mod matrix;
 mod methods;
 mod noise;
@@ -188,7 +189,7 @@ fn steps(page: &Page<'_, '_>) -> Markup {
     let detail = step::Detail::of(report, page.extent, page.sections);
     let has_legends = page.extent == Extent::Whole;
     markup! {
-        @if !has_legends && page.sections.count() > 0 { (part::legend(report)) }
+        @if !has_legends && page.sections.count() > 0 { (legend::legend(report)) }
         @for (number, group) in report.groups.iter().enumerate() {
             @let places: Vec<usize> = group.places.clone().filter(|place| page.sections.has(*place)).collect();
             @if !(group.title.is_empty() || places.is_empty()) {

@@ -5,9 +5,10 @@ use model::{Comparison, MetricId};
 
 use super::figures::Figure;
 use super::judged::{COLOURS, ratio, shade, with_sign, word};
+use super::legend::{chip, legend, name, role};
 use super::part::{Page, part};
-use super::part::{chip, legend, name, role};
 use super::table::{heading, table, tone};
+use crate::chart::Chart;
 use crate::chart::sweep::{SweepLine, SweepMark, sweep as chart};
 use crate::{Crossover, Report, Seen, Sweep, Test, format, verdict};
 
@@ -130,7 +131,7 @@ pub(super) fn ratios(report: &Report<'_>, sweep: &Sweep, test: &Test) -> Figure 
     let label = format!("{} relative to {} over numbers of clients", test.name, report.base);
     Figure {
         title: test.name.clone(),
-        chart: chart(lines.collect(), &sweep.clients, report.base, label),
+        chart: Chart::sweep(chart(lines.collect(), &sweep.clients, report.base, label)),
     }
 }
 

@@ -1,9 +1,10 @@
-//! What the parts of the page are made from, the heading of one, and the legend of its charts.
+//! What the parts of the page are made from, the heading of one.
 
 use maud::{Markup, html};
 
 use super::evidence::Cells;
-use super::sections::{Extent, Link, Sections};
+use super::legend::Link;
+use super::sections::{Extent, Sections};
 use crate::{Report, Seen, Table};
 
 pub(super) struct Page<'p, 'a> {
@@ -35,38 +36,6 @@ pub(super) fn part(id: &str, title: &str, content: &Markup) -> Markup {
         section id=(id) aria-labelledby={ (id) "-title" } {
             h2 id={ (id) "-title" } { (title) }
             (content)
-        }
-    }
-}
-
-pub(super) fn legend(report: &Report<'_>) -> Markup {
-    html! {
-        ul.legend {
-            @for system in &report.systems {
-                li data-system=(system.key) { (chip(system)) " " (system.style().swatch()) " " (name(system.name)) (role(system)) }
-            }
-        }
-    }
-}
-
-/// The letter of a system in its colour.
-pub(super) fn chip(system: &Seen<'_>) -> Markup {
-    html! { span.chip.(system.style().class()) { (system.key) } }
-}
-
-/// Is it the base? The control is called so.
-pub(super) fn role(system: &Seen<'_>) -> Markup {
-    html! {
-        @if system.is_base { span.role { " base" } }
-    }
-}
-
-/// A name that a narrow column breaks after its slashes and underscores.
-pub(super) fn name(text: &str) -> Markup {
-    html! {
-        @for (place, part) in text.split_inclusive(['/', '_']).enumerate() {
-            @if place > 0 { wbr; }
-            (part)
         }
     }
 }

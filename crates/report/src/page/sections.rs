@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use model::Step;
 
 use super::judged::size;
+use super::legend::Link;
 use crate::format::plural;
 use crate::report::At;
 use crate::verdict::is_certain;
@@ -107,22 +108,6 @@ fn change(report: &Report<'_>, step: &Step) -> Option<f64> {
     let judged = report.candidates_at(step).filter(|at| !at.system.is_control);
     let certain = judged.filter_map(At::decision).filter(|c| is_certain(&c.verdict));
     certain.map(size).reduce(f64::max)
-}
-
-pub(super) struct Link {
-    pub(super) to: Option<String>,
-    /// The cell whose evidence scripts open instead.
-    pub(super) cell: Option<String>,
-}
-
-impl Link {
-    /// The content as a link, or as it is.
-    pub(super) fn around(&self, content: &Markup) -> Markup {
-        html! {
-            @if let Some(to) = &self.to { a href=(to) data-cell=[self.cell.as_ref()] { (content) } }
-            @else { span.cell { (content) } }
-        }
-    }
 }
 
 /// Systems times steps for which a page has room with all that was recorded.

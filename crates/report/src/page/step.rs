@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use model::{Clock, Counts, NoteKind, Step, StepNote};
 
 use super::figures::{OverTime, distribution, is_swept, over_time, ratios, rounds};
-use super::part::legend;
+use super::legend::legend;
 use super::provenance;
 use super::sections::Extent;
 use super::sections::Sections;

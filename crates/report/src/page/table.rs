@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::part::name;
-use super::sections::Link;
+use super::legend::Link;
+use super::legend::name;
 use crate::{Align, Cell, Header, Table, Tone};
 
 pub(crate) fn table(table: &Table) -> Markup {

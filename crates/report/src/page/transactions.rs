@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use model::Step;
 
 use super::figures::Figure;
-use super::part::legend;
+use super::legend::legend;
 use super::part::part;
 use super::table::{folded, table, tone};
 use crate::chart::levels::{Level, LevelRow, levels};
