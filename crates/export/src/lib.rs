@@ -5,17 +5,26 @@
 //! sets rows as CSV, JSON lines or Parquet. [`IntervalLog`] and [`open_metrics`] are for the formats that
 //! are no tables. The meaning of each column is the contract in `docs/export.md`.
 
-mod csv;
-mod error;
 mod hdr;
-mod json_lines;
 pub mod open_metrics;
 mod parquet;
 mod row;
 pub mod table;
 mod writer;
 
-pub use error::ExportError;
 pub use hdr::{IntervalLog, Packer};
 pub use row::{Column, ColumnType, Value};
 pub use writer::{RowFormat, RowWriter};
+
+/// An export that was not written to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    #[error("the export cannot be written")]
+    Io(#[from] std::io::Error),
+    #[error("the Parquet file cannot be written")]
+    Parquet(#[from] ::parquet::errors::ParquetError),
+    #[error("a histogram cannot be packed for an interval log: {0}")]
+    Histogram(String),
+    #[error("a row does not fit its table: column `{0}` takes another kind of value")]
+    Misfit(&'static str),
+}

@@ -16,16 +16,17 @@ const GROUP: usize = 1 << 16;
 
 /// Text is a string, a count INT64, a number DOUBLE; what may be absent is optional.
 pub(crate) struct Parquet<W: Write + Send> {
-    columns: &'static [Column],
     file: SerializedFileWriter<W>,
     held: Vec<Held>,
     rows: usize,
 }
 
-/// The values of one column that are not written yet, and for an optional one which rows have a value.
+/// The values of one column that are not written yet.
 struct Held {
+    name: &'static str,
     values: Values,
-    present: Vec<i16>,
+    /// Of an optional column: 1 for each row that has a value, 0 for the others.
+    present: Option<Vec<i16>>,
 }
 
 enum Values {
@@ -46,7 +47,6 @@ impl<W: Write + Send> Parquet<W> {
             .set_created_by("backslide".to_owned())
             .build();
         Ok(Self {
-            columns,
             file: SerializedFileWriter::new(out, schema, Arc::new(properties))?,
             held: columns.iter().map(Held::new).collect(),
             rows: 0,
@@ -54,8 +54,8 @@ impl<W: Write + Send> Parquet<W> {
     }
 
     pub(crate) fn row(&mut self, row: &[Value<'_>]) -> Result<(), ExportError> {
-        for ((held, column), value) in self.held.iter_mut().zip(self.columns).zip(row) {
-            held.push(column, value)?;
+        for (held, value) in self.held.iter_mut().zip(row) {
+            held.push(value)?;
         }
         self.rows += 1;
         if self.rows == GROUP {
@@ -74,9 +74,9 @@ impl<W: Write + Send> Parquet<W> {
 
     fn write_group(&mut self) -> Result<(), ExportError> {
         let mut group = self.file.next_row_group()?;
-        for (held, column) in self.held.iter_mut().zip(self.columns) {
+        for held in &mut self.held {
             if let Some(writer) = group.next_column()? {
-                held.write(column, writer)?;
+                held.write(writer)?;
             }
         }
         group.close()?;
@@ -92,10 +92,10 @@ impl Held {
             ColumnType::Count => Values::Count(Vec::new()),
             ColumnType::Number => Values::Number(Vec::new()),
         };
-        Self { values, present: Vec::new() }
+        Self { name: column.name, values, present: column.optional.then(Vec::new) }
     }
 
-    fn push(&mut self, column: &Column, value: &Value<'_>) -> Result<(), ExportError> {
+    fn push(&mut self, value: &Value<'_>) -> Result<(), ExportError> {
         match (&mut self.values, value) {
             (Values::Text(held), Value::Text(text)) => {
                 let text = shared(held, text);
@@ -105,30 +105,26 @@ impl Held {
                 held.push(i64::try_from(*count).unwrap_or(i64::MAX));
             }
             (Values::Number(held), Value::Number(number)) => held.push(*number),
-            (_, Value::Absent) if column.optional => {}
+            (_, Value::Absent) if self.present.is_some() => {}
             (_, Value::Absent | Value::Text(_) | Value::Count(_) | Value::Number(_)) => {
-                return Err(ExportError::Misfit(column.name));
+                return Err(ExportError::Misfit(self.name));
             }
         }
-        if column.optional {
-            self.present.push(i16::from(*value != Value::Absent));
+        if let Some(present) = &mut self.present {
+            present.push(i16::from(*value != Value::Absent));
         }
         Ok(())
     }
 
     /// Writes the held rows, and forgets them.
-    fn write(
-        &mut self,
-        column: &Column,
-        writer: SerializedColumnWriter<'_>,
-    ) -> Result<(), ExportError> {
-        let present = column.optional.then_some(self.present.as_slice());
+    fn write(&mut self, writer: SerializedColumnWriter<'_>) -> Result<(), ExportError> {
+        let present = self.present.as_deref();
         match &mut self.values {
             Values::Text(held) => put::<ByteArrayType>(writer, held, present)?,
             Values::Count(held) => put::<Int64Type>(writer, held, present)?,
             Values::Number(held) => put::<DoubleType>(writer, held, present)?,
         }
-        self.present.clear();
+        self.present.iter_mut().for_each(Vec::clear);
         Ok(())
     }
 }

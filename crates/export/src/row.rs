@@ -19,24 +19,20 @@ pub struct Column {
 
 impl Column {
     pub(crate) const fn text(name: &'static str) -> Self {
-        Self::needed(name, ColumnType::Text)
+        Self { name, kind: ColumnType::Text, optional: false }
     }
 
     pub(crate) const fn count(name: &'static str) -> Self {
-        Self::needed(name, ColumnType::Count)
+        Self { name, kind: ColumnType::Count, optional: false }
     }
 
     pub(crate) const fn number(name: &'static str) -> Self {
-        Self::needed(name, ColumnType::Number)
+        Self { name, kind: ColumnType::Number, optional: false }
     }
 
     /// A real number that a row may lack.
     pub(crate) const fn maybe(name: &'static str) -> Self {
         Self { name, kind: ColumnType::Number, optional: true }
-    }
-
-    const fn needed(name: &'static str, kind: ColumnType) -> Self {
-        Self { name, kind, optional: false }
     }
 }
 

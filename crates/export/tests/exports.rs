@@ -6,8 +6,7 @@ use std::fs::File;
 use std::time::{Duration, SystemTime};
 
 use base64::Engine;
-use export::table::{comparisons, histograms, intervals, measurements};
-use export::{IntervalLog, Packer, RowFormat, RowWriter, Value, open_metrics};
+use export::{IntervalLog, Packer, RowFormat, RowWriter, Value, open_metrics, table};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
@@ -111,16 +110,16 @@ fn measurements_are_lines_of_csv_under_their_header() {
         cell("a,\"b\"", "rate", Unit::RowsPerSecond, 527_408.25),
         cell("c", "cpu/o", Unit::MicrosPerOp, 1.5),
     ];
-    let rows = cells.each_ref().map(|cell| measurements::row(&run, cell));
+    let rows = cells.each_ref().map(|cell| table::measurement(&run, cell));
     let rows = [&rows[0][..], &rows[1][..]];
     assert_eq!(
-        text(RowFormat::Csv, measurements::COLUMNS, &rows),
+        text(RowFormat::Csv, table::MEASUREMENTS, &rows),
         "run,round,position,system,step,clients,metric,unit,value\n\
          r1,1,2,\"a,\"\"b\"\"\",l.i0,4,rate,rows/s,527408.25\n\
          r1,1,2,c,l.i0,4,cpu/o,µs/op,1.5\n"
     );
     assert_eq!(
-        text(RowFormat::JsonLines, measurements::COLUMNS, &rows[1..]),
+        text(RowFormat::JsonLines, table::MEASUREMENTS, &rows[1..]),
         "{\"run\":\"r1\",\"round\":1,\"position\":2,\"system\":\"c\",\"step\":\"l.i0\",\
          \"clients\":4,\"metric\":\"cpu/o\",\"unit\":\"µs/op\",\"value\":1.5}\n"
     );
@@ -130,10 +129,10 @@ fn measurements_are_lines_of_csv_under_their_header() {
 fn a_name_is_no_formula_in_csv_and_itself_elsewhere() {
     let run = run();
     let cell = cell("=cmd|' /C calc'!A0", "rate", Unit::RowsPerSecond, -1.5);
-    let row = measurements::row(&run, &cell);
-    let csv = text(RowFormat::Csv, measurements::COLUMNS, &[&row[..]]);
+    let row = table::measurement(&run, &cell);
+    let csv = text(RowFormat::Csv, table::MEASUREMENTS, &[&row[..]]);
     assert!(csv.ends_with("\nr1,1,2,'=cmd|' /C calc'!A0,l.i0,4,rate,rows/s,-1.5\n"), "{csv}");
-    let json = text(RowFormat::JsonLines, measurements::COLUMNS, &[&row[..]]);
+    let json = text(RowFormat::JsonLines, table::MEASUREMENTS, &[&row[..]]);
     assert!(json.contains("\"system\":\"=cmd|' /C calc'!A0\""), "{json}");
 }
 
@@ -141,17 +140,17 @@ fn a_name_is_no_formula_in_csv_and_itself_elsewhere() {
 fn a_number_that_there_is_not_is_null_in_json_and_nothing_in_csv() {
     let run = run();
     let none = compared(Verdict::Inconclusive(Reason::NotJudged), None);
-    let words = comparisons::Words::of(&none);
-    let row = comparisons::row(&run, &none, &words);
+    let words = table::Words::of(&none);
+    let row = table::comparison(&run, &none, &words);
     assert_eq!(
-        text(RowFormat::JsonLines, comparisons::COLUMNS, &[&row]),
+        text(RowFormat::JsonLines, table::COMPARISONS, &[&row]),
         "{\"run\":\"r1\",\"step\":\"l.i0\",\"clients\":4,\"metric\":\"rate\",\"unit\":\"rows/s\",\
          \"base\":\"a\",\"system\":\"b\",\"ratio\":null,\"low\":null,\"high\":null,\"rounds\":4,\
          \"q_value\":null,\"verdict\":\"inconclusive\",\"reason\":\"neither direction is better\",\
          \"sd\":null,\"df\":null,\"prior_df\":null,\"margin\":null,\"p_value\":null,\"sign_flip\":null,\
          \"centre\":null,\"outlying\":\"\",\"slice_pairs\":null}\n"
     );
-    let csv = text(RowFormat::Csv, comparisons::COLUMNS, &[&row]);
+    let csv = text(RowFormat::Csv, table::COMPARISONS, &[&row]);
     assert!(
         csv.ends_with("rows/s,a,b,,,,4,,inconclusive,neither direction is better,,,,,,,,,\n"),
         "{csv}"
@@ -173,8 +172,8 @@ fn the_evidence_of_a_comparison_ends_its_row() {
         outlying: vec![3, 7],
         slice_pairs: None,
     });
-    let words = comparisons::Words::of(&one);
-    let csv = text(RowFormat::Csv, comparisons::COLUMNS, &[&comparisons::row(&run, &one, &words)]);
+    let words = table::Words::of(&one);
+    let csv = text(RowFormat::Csv, table::COMPARISONS, &[&table::comparison(&run, &one, &words)]);
     assert!(csv.ends_with(",regressed,,0.5,4.5,1.5,0.02,0.125,0.25,0.74,3 7,\n"), "{csv}");
 }
 
@@ -197,10 +196,10 @@ fn each_kind_of_an_interval_has_a_row() {
         stalled: Nanos(5),
         kinds: vec![numbers(100), numbers(3)],
     };
-    let rows: Vec<[Value<'_>; 18]> = intervals::rows(&run, &place, &interval).collect();
+    let rows: Vec<[Value<'_>; 18]> = table::interval(&run, &place, &interval).collect();
     let rows: Vec<&[Value<'_>]> = rows.iter().map(<[Value<'_>; 18]>::as_slice).collect();
     assert_eq!(
-        text(RowFormat::Csv, intervals::COLUMNS, &rows),
+        text(RowFormat::Csv, table::INTERVALS, &rows),
         "run,round,position,system,step,clients,interval,start_ns,length_ns,kind,ops,rows,errors,\
          retries,p50_ns,p99_ns,max_ns,stalled_ns\n\
          r1,1,2,a,qr100,4,7,7000000000,1000000000,query,100,200,1,0,10,20,30,5\n\
@@ -223,7 +222,7 @@ fn merged(is_response: bool, latency: Latency) -> StepHistogram {
 fn a_histogram_has_a_row_for_each_bucket_that_is_not_empty() {
     let (run, place) = (run(), place("a"));
     let histogram = merged(true, latency(&[100, 100, 250]));
-    let rows: Vec<[Value<'_>; 10]> = histograms::rows(&run, &place, &histogram).collect();
+    let rows: Vec<[Value<'_>; 10]> = table::histogram(&run, &place, &histogram).collect();
     assert_eq!(rows.len(), 2);
     assert_eq!(rows[0][7], Value::Text("response"));
     assert_eq!((rows[0][9], rows[1][9]), (Value::Count(2), Value::Count(1)));
@@ -233,9 +232,9 @@ fn a_histogram_has_a_row_for_each_bucket_that_is_not_empty() {
 fn parquet_reads_back_with_what_is_absent() {
     let run = run();
     let all = [compared(Verdict::Regressed, Some(0.75)), compared(Verdict::Unchanged, None)];
-    let words = all.each_ref().map(comparisons::Words::of);
-    let rows = [0, 1].map(|place| comparisons::row(&run, &all[place], &words[place]));
-    let bytes = written(RowFormat::Parquet, comparisons::COLUMNS, &[&rows[0], &rows[1]]);
+    let words = all.each_ref().map(table::Words::of);
+    let rows = [0, 1].map(|place| table::comparison(&run, &all[place], &words[place]));
+    let bytes = written(RowFormat::Parquet, table::COMPARISONS, &[&rows[0], &rows[1]]);
     let (_directory, reader) = reopened(&bytes);
     let read: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
     assert_eq!(read.len(), 2);
@@ -248,20 +247,20 @@ fn parquet_reads_back_with_what_is_absent() {
 
 #[test]
 fn parquet_without_rows_is_a_file_with_columns() {
-    let bytes = written(RowFormat::Parquet, measurements::COLUMNS, &[]);
+    let bytes = written(RowFormat::Parquet, table::MEASUREMENTS, &[]);
     let (_directory, reader) = reopened(&bytes);
     let about = reader.metadata().file_metadata();
     assert_eq!(about.num_rows(), 0);
-    assert_eq!(about.schema_descr().num_columns(), measurements::COLUMNS.len());
+    assert_eq!(about.schema_descr().num_columns(), table::MEASUREMENTS.len());
 }
 
 #[test]
 fn more_rows_than_a_group_holds_are_all_there() {
     let run = run();
     let cell = cell("a", "rate", Unit::RowsPerSecond, 1.0);
-    let row = measurements::row(&run, &cell);
+    let row = table::measurement(&run, &cell);
     let rows = vec![&row[..]; 70_000];
-    let bytes = written(RowFormat::Parquet, measurements::COLUMNS, &rows);
+    let bytes = written(RowFormat::Parquet, table::MEASUREMENTS, &rows);
     let (_directory, reader) = reopened(&bytes);
     assert_eq!(reader.metadata().file_metadata().num_rows(), 70_000);
     assert_eq!(reader.num_row_groups(), 2);
@@ -270,7 +269,7 @@ fn more_rows_than_a_group_holds_are_all_there() {
 #[test]
 fn a_row_of_another_table_is_refused() {
     let mut bytes = Vec::new();
-    let columns = histograms::COLUMNS;
+    let columns = table::HISTOGRAMS;
     let mut writer = RowWriter::begin(RowFormat::Parquet, "rows", columns, &mut bytes).unwrap();
     let error = writer.row(&[Value::Count(1)]).unwrap_err();
     assert_eq!(
@@ -439,7 +438,7 @@ proptest! {
     fn whatever_the_names_a_json_line_reads_back(name in any::<String>(), value in -1e300..1e300f64) {
         let run = run();
         let cell = cell(&name, &name, Unit::Count, value);
-        let line = text(RowFormat::JsonLines, measurements::COLUMNS, &[&measurements::row(&run, &cell)]);
+        let line = text(RowFormat::JsonLines, table::MEASUREMENTS, &[&table::measurement(&run, &cell)]);
         prop_assert_eq!(line.lines().count(), 1);
         let read: serde_json::Value = serde_json::from_str(&line).unwrap();
         prop_assert_eq!(read["system"].as_str(), Some(name.as_str()));

@@ -1,14 +1,17 @@
 //! The charts of a report, each as a picture that stands alone: for a blog post or slides.
 
-mod name;
-mod picture;
-mod style;
-
+use std::collections::HashSet;
 use std::fmt::Write;
 
-use crate::Report;
+use maud::{Markup, PreEscaped, html};
+
+use crate::chart::column::{Column, Look};
+use crate::chart::style::px;
+use crate::chart::style::{COLOURS, markers};
+use crate::document::STYLE;
 use crate::markdown::escape;
-use crate::page::all_figures;
+use crate::page::{Figure, all_figures};
+use crate::{Report, Seen};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChartFile {
@@ -24,9 +27,9 @@ impl Report<'_> {
     /// Every chart of a run that is not empty.
     pub fn charts(&self) -> Vec<ChartFile> {
         let figures = all_figures(self);
-        let names = name::names(figures.iter().map(|figure| figure.name.as_str()));
-        let files = figures.into_iter().zip(names).map(|(figure, name)| {
-            let svg = picture::picture(self, &figure);
+        let names = names(figures.iter().map(|(name, _)| name.as_str()));
+        let files = figures.into_iter().zip(names).map(|((_, figure), name)| {
+            let svg = picture(self, &figure);
             ChartFile { name, title: figure.title, svg }
         });
         files.collect()
@@ -57,6 +60,197 @@ fn encoded(path: &str) -> String {
     text
 }
 
+/// Characters of a name at most. Filesystems allow 255 bytes, with an ending and a temporary one.
+const LONGEST: usize = 120;
+
+/// What stands between words, and neither begins nor ends a name.
+const MARKS: [char; 2] = ['-', '.'];
+
+/// A safe name for each: two that would be the same get a number. The words begin with a letter.
+pub(super) fn names<'a>(words: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut taken = HashSet::new();
+    words.map(|words| free(&mut taken, &safe(words))).collect()
+}
+
+/// The name, or the first of `name-2`, `name-3` … that is free, which is taken then.
+fn free(taken: &mut HashSet<String>, name: &str) -> String {
+    let mut free = name.to_owned();
+    let mut number = 1;
+    while !taken.insert(free.clone()) {
+        number += 1;
+        free = format!("{name}-{number}");
+    }
+    free
+}
+
+/// Lower-case ASCII without anything that a filesystem, a shell or a link takes for something else.
+fn safe(words: &str) -> String {
+    let kept = words.chars().map(|c| match c {
+        'a'..='z' | '0'..='9' | '.' | '_' => c,
+        'A'..='Z' => c.to_ascii_lowercase(),
+        _ => '-',
+    });
+    let mut name = String::new();
+    for c in kept.take(LONGEST) {
+        // No `..`, and of two marks beside each other the first.
+        if !(MARKS.contains(&c) && name.ends_with(MARKS)) {
+            name.push(c);
+        }
+    }
+    name.trim_matches(MARKS).to_owned()
+}
+
+/// Pixels of a picture, about the column of a blog post; and its white border.
+const WIDTH: f64 = 800.0;
+const MARGIN: f64 = 24.0;
+
+/// Of the legend: pixels of the piece of a line, and between two systems.
+const SWATCH: f64 = 34.0;
+const GAP: f64 = 8.0;
+const APART: f64 = 26.0;
+
+pub(super) fn picture(report: &Report<'_>, figure: &Figure) -> String {
+    let mut column = Column::new(WIDTH - 2.0 * MARGIN);
+    column.text(Look::Title, &figure.title);
+    column.space(8.0);
+    legend(&mut column, report, &figure.chart.keys());
+    figure.chart.set_in(&mut column);
+    column.space(10.0);
+    column.text(Look::Source, &source(report));
+    let height = column.height + 2.0 * MARGIN;
+    let drawn = html! {
+        svg xmlns="http://www.w3.org/2000/svg" width=(px(WIDTH)) height=(px(height))
+            viewBox={ "0 0 " (px(WIDTH)) " " (px(height)) } font-size=(px(Look::Note.size())) role="img" {
+            title { (figure.title) }
+            style { (PreEscaped(style())) }
+            (markers())
+            rect.paper width=(px(WIDTH)) height=(px(height)) {}
+            g transform={ "translate(" (px(MARGIN)) " " (px(MARGIN)) ")" } { (column.drawn()) }
+        }
+    };
+    characters(&drawn.0)
+}
+
+/// Which run of which plan it shows, and what measured it.
+fn source(report: &Report<'_>) -> String {
+    let info = &report.input.data.info;
+    format!("backslide {}, run {}, {}", info.backslide, info.id, info.plan.name)
+}
+
+/// The systems with these letters, as many on a line as fit.
+fn legend(column: &mut Column, report: &Report<'_>, keys: &[&str]) {
+    let systems = report.systems.iter().rev();
+    let mut rest: Vec<&Seen<'_>> =
+        systems.filter(|system| keys.contains(&system.key.as_str())).collect();
+    while let Some(first) = rest.pop() {
+        let mut line = vec![(0.0, first)];
+        let mut taken = entry_width(first);
+        while let Some(next) = rest.pop_if(|next| taken + entry_width(next) <= column.width) {
+            line.push((taken, next));
+            taken += entry_width(next);
+        }
+        legend_line(column, &line);
+    }
+    if !keys.is_empty() {
+        column.space(8.0);
+    }
+}
+
+/// One line of it: systems and where they begin.
+fn legend_line(column: &mut Column, line: &[(f64, &Seen<'_>)]) {
+    // Only a name that has the line for itself may need more than one.
+    let mut names = Vec::new();
+    let mut left = 0.0;
+    for (_, system) in line {
+        left = SWATCH + GAP + key_width(system);
+        names.push(Look::Body.lines(&name(system), column.width - left));
+    }
+    column.line(Look::Body, |baseline| {
+        html! {
+            @for ((x, system), names) in line.iter().zip(&names) {
+                (entry(*x, system, names, baseline))
+            }
+        }
+    });
+    if line.len() == 1 {
+        let more = names.first().and_then(|names| names.get(1..));
+        column.lines(Look::Body, left, more.unwrap_or_default());
+    }
+}
+
+fn entry(x: f64, system: &Seen<'_>, names: &[String], baseline: f64) -> Markup {
+    let style = system.style();
+    let size = px(Look::Body.size());
+    let key = x + SWATCH + GAP;
+    html! {
+        g transform={ "translate(" (px(x)) " " (px(baseline - 10.0)) ")" } { (style.swatch()) }
+        text.key.(style.class()) x=(px(key)) y=(px(baseline)) font-size=(size) { (system.key) }
+        @if let Some(name) = names.first() {
+            text.body x=(px(key + key_width(system))) y=(px(baseline)) font-size=(size) { (name) }
+        }
+    }
+}
+
+fn entry_width(system: &Seen<'_>) -> f64 {
+    SWATCH + GAP + key_width(system) + Look::Body.width(&name(system)) + APART
+}
+
+/// Letters in bold, and the space after them.
+fn key_width(system: &Seen<'_>) -> f64 {
+    Look::Key.width(&system.key) + GAP
+}
+
+/// Its name; of the base with the word. The control is called so.
+fn name(system: &Seen<'_>) -> String {
+    if system.is_base { format!("{} (base)", system.name) } else { system.name.to_owned() }
+}
+
+/// The text with only those characters that XML has a place for: names may hold others, which no reference
+/// can stand for either.
+fn characters(text: &str) -> String {
+    let replaced = text.chars().map(|c| match c {
+        '\t' | '\n' | '\r' => c,
+        '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
+        _ => c,
+    });
+    replaced.collect()
+}
+
+const CHART: &str = include_str!("../assets/chart.css");
+
+/// The rules, without comments and variables.
+pub(super) fn style() -> String {
+    let rules = CHART.split_once("*/").map_or(CHART, |(_, rules)| rules);
+    let mut style = String::new();
+    for line in rules.lines().filter(|line| !line.is_empty()) {
+        let times = if line.contains("kN") { COLOURS } else { 1 };
+        for place in 0..times {
+            let line = line.replace("kN", &format!("k{place}")).replace("cN", &format!("c{place}"));
+            style.push_str(&resolved(&line));
+            style.push('\n');
+        }
+    }
+    style
+}
+
+/// The rule with the page's light colours in the place of `var(--name)`.
+fn resolved(rule: &str) -> String {
+    let mut parts = rule.split("var(--");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once(')').unwrap_or((part, ""));
+        text.push_str(light(name).unwrap_or("#000000"));
+        text.push_str(rest);
+    }
+    text
+}
+
+/// A light colour: the first that the page's stylesheet gives that name.
+fn light(name: &str) -> Option<&'static str> {
+    let (_, from) = STYLE.split_once(&format!("--{name}: "))?;
+    from.split_once(';').map(|(value, _)| value)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,5 +266,89 @@ mod tests {
             chart_links(&[chart], "../my (charts)", "png"),
             "\n## Charts\n\n![l.i0 \\](x) · &lt;b&gt;](../my%20%28charts%29/ratio-l.i0.png)\n"
         );
+    }
+}
+
+#[cfg(test)]
+mod tests_of_name {
+    use super::*;
+    use proptest::collection;
+    use proptest::prelude::*;
+
+    fn all(words: &[&str]) -> Vec<String> {
+        names(words.iter().copied())
+    }
+
+    #[test]
+    fn names_of_steps_stay_readable() {
+        let words = ["ratio-l.i0", "time-read-only_range=100", "sweep-Point Query ×8"];
+        assert_eq!(all(&words), ["ratio-l.i0", "time-read-only_range-100", "sweep-point-query-8"]);
+    }
+
+    #[test]
+    fn bad_names_are_safe() {
+        let words = ["ratio-../../etc/x", "ratio-.hidden", "ratio-<b>\0\n", "ratio-"];
+        assert_eq!(all(&words), ["ratio-etc-x", "ratio-hidden", "ratio-b", "ratio"]);
+    }
+
+    #[test]
+    fn equal_names_get_numbers() {
+        assert_eq!(all(&["a-x", "a-X", "a-x-2", "a-x"]), ["a-x", "a-x-2", "a-x-2-2", "a-x-3"]);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_the_words(words in collection::vec(collection::vec(any::<char>(), 0..200), 0..8)) {
+            let words = words.into_iter().map(|word| word.into_iter().collect::<String>());
+            let words: Vec<String> = words.map(|word| format!("time-{word}")).collect();
+            let names = names(words.iter().map(String::as_str));
+            let distinct: HashSet<&String> = names.iter().collect();
+            prop_assert_eq!(distinct.len(), names.len());
+            for name in &names {
+                prop_assert!(name.len() < 140 && name.starts_with("time"), "{}", name);
+                let is_safe = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "._-".contains(c);
+                prop_assert!(name.chars().all(is_safe) && !name.contains(".."), "{}", name);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests_of_picture {
+    use super::characters;
+
+    #[test]
+    fn what_xml_has_no_place_for_is_replaced() {
+        assert_eq!(characters("a\0b\u{1b}c\u{ffff}"), "a\u{fffd}b\u{fffd}c\u{fffd}");
+        assert_eq!(characters("a b\n\tÄ"), "a b\n\tÄ");
+    }
+}
+
+#[cfg(test)]
+mod tests_of_style {
+    use super::*;
+
+    #[test]
+    fn every_variable_is_a_colour_of_the_page() {
+        let names = CHART.split("var(--").skip(1);
+        let names = names.map(|rest| rest.split_once(')').unwrap().0);
+        for name in names.filter(|name| *name != "cN") {
+            assert!(light(name).unwrap().starts_with('#'), "{name}");
+        }
+        assert!((0..COLOURS).all(|place| light(&format!("c{place}")).is_some()));
+        assert_eq!(light("ink"), Some("#1d2126"));
+        assert_eq!(light("none"), None);
+    }
+
+    #[test]
+    fn what_is_left_is_plain() {
+        let style = style();
+        assert!(style.contains(".mark.k7 { fill: #a3553a; }"), "{style}");
+        for unknown in ["var(", "kN", "cN", "currentColor", "light-dark", "@", "/*", "<", "&"] {
+            assert!(!style.contains(unknown), "{unknown}");
+        }
+        let opened = style.matches('{').count();
+        assert_eq!(opened, style.matches('}').count());
+        assert!(opened > 2 * COLOURS);
     }
 }

@@ -3,6 +3,7 @@
 use model::{MetricId, Step};
 use stats::{Place, ScaleUp, SweepPoint, crossings, scale_up};
 
+use crate::report::At;
 use crate::{Report, Seen, Test, format};
 
 impl Test {
@@ -22,17 +23,13 @@ impl Test {
     pub(crate) fn at<'v>(&self, report: &'v Report<'_>, clients: u32) -> Option<&'v Step> {
         report.steps.get(self.place_at(report, clients)?)
     }
+}
 
-    /// How much more a system does at a step of it than at the smallest client count.
-    pub(crate) fn scale_up(
-        &self,
-        report: &Report<'_>,
-        system: &str,
-        step: &Step,
-    ) -> Option<ScaleUp> {
-        let smallest = self.steps(report).next()?;
-        let rounds = |step| Some(&report.values(system, step, MetricId::RATE)?.rounds);
-        scale_up(rounds(smallest)?, rounds(step)?)
+impl At<'_> {
+    /// How much more the system does in this step than in another.
+    pub(crate) fn scale_up(self, smallest: &Step) -> Option<ScaleUp> {
+        let rounds = |at: At<'_>| Some(at.values(MetricId::RATE)?.rounds.clone());
+        scale_up(&rounds(self.report.at(self.system, smallest))?, &rounds(self)?)
     }
 }
 
@@ -56,10 +53,7 @@ impl Report<'_> {
     pub fn crossovers(&self) -> Vec<Crossover> {
         let tests = self.sweep.iter().flat_map(|sweep| &sweep.tests);
         tests
-            .flat_map(|test| {
-                let candidates = self.candidates().filter(|s| !s.is_control);
-                candidates.flat_map(move |system| of_system(self, test, system))
-            })
+            .flat_map(|test| self.judged().flat_map(move |system| of_system(self, test, system)))
             .collect()
     }
 }
@@ -67,7 +61,7 @@ impl Report<'_> {
 fn of_system(report: &Report<'_>, test: &Test, system: &Seen<'_>) -> Vec<Crossover> {
     let points: Vec<SweepPoint> = test
         .steps(report)
-        .filter_map(|step| report.comparison(system.name, step, MetricId::RATE))
+        .filter_map(|step| report.at(system, step).comparison(MetricId::RATE))
         .filter_map(SweepPoint::of)
         .collect();
     crossings(&points)

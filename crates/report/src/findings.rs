@@ -6,8 +6,8 @@ use explain::Warning;
 use model::{NoteKind, RunState, Step};
 
 use crate::format::{self, plural};
-use crate::transactions;
-use crate::{Finding, Report, Transactions, open_loop, rounds, tables};
+use crate::report::At;
+use crate::{Finding, Report, Transactions, rounds, tables, transactions};
 
 /// A client that burns more than this share of what client and server burn together hides part of
 /// every difference between servers.
@@ -170,25 +170,14 @@ fn noted(report: &Report<'_>, (what, title): &Noted) -> Option<Finding> {
 }
 
 /// The first of these sentences, and how many more there are.
-fn first_few(mut lines: Vec<String>) -> String {
-    let more = lines.len().saturating_sub(MOST);
-    lines.truncate(MOST);
-    if more > 0 {
-        lines.push(format!("And {more} more."));
-    }
-    lines.join(" ")
+fn first_few(lines: Vec<String>) -> String {
+    format::first(MOST, lines, |more| format!("And {more} more.")).join(" ")
 }
 
 /// In how many steps an offered rate was not sustained, and what that means for response times; of which systems
 /// and how far, their sentences say.
 fn unsustained(report: &Report<'_>) -> Option<Finding> {
-    let failed = |step: &&Step| {
-        let mut systems = report.systems.iter();
-        systems.any(|system| {
-            let rounds = open_loop::failed_rounds(report, system.name, step);
-            rounds.is_some_and(|(failed, _)| failed > 0)
-        })
-    };
+    let failed = |step: &&Step| report.each_at(step).any(At::is_unsustained);
     let count = report.steps.iter().filter(failed).count();
     (count > 0).then(|| Finding {
         title: "An offered rate was not sustained".to_owned(),
@@ -203,27 +192,18 @@ fn unsustained(report: &Report<'_>) -> Option<Finding> {
 fn limits(report: &Report<'_>) -> Option<Finding> {
     let run = Transactions::of(report)?;
     let lines = run.steps.iter().flat_map(|step| {
-        report.systems.iter().filter_map(move |system| {
-            let missed = transactions::all_missed(report, system.name, step);
-            let line = || {
-                let (label, kinds) = (report.label(step), missed.join(", "));
-                format!("{label} of {}: {kinds}", system.name)
-            };
+        report.each_at(step).filter_map(move |at| {
+            let missed = at.all_missed().join(", ");
+            let line = || format!("{} of {}: {missed}", report.label(step), at.system.name);
             (!missed.is_empty()).then(line)
         })
     });
-    let missed: Vec<String> = lines.collect();
-    let more = missed.len().saturating_sub(MOST);
-    let shown: Vec<&str> = missed.iter().take(MOST).map(String::as_str).collect();
-    (!shown.is_empty()).then(|| Finding {
+    let missed = format::first(MOST, lines.collect(), |more| format!("and {more} more"));
+    (!missed.is_empty()).then(|| Finding {
         title: "A limit on response time was missed".to_owned(),
         text: format!(
-            "{}{}. Fewer than nine in ten of these transactions kept their limit in at least one round; they count in throughput all the same.",
-            shown.join("; "),
-            match more {
-                0 => String::new(),
-                more => format!("; and {more} more"),
-            }
+            "{}. Fewer than nine in ten of these transactions kept their limit in at least one round; they count in throughput all the same.",
+            missed.join("; ")
         ),
     })
 }
@@ -240,19 +220,17 @@ fn cardinality(report: &Report<'_>) -> Option<Finding> {
 }
 
 fn client(report: &Report<'_>) -> Option<Finding> {
-    let shares = report.steps.iter().flat_map(|step| {
-        report.systems.iter().filter_map(move |system| {
-            Some((transactions::client_share(report, system.name, step)?, system.name, step))
-        })
-    });
-    let (share, system, step) =
-        shares.filter(|(share, _, _)| *share > CLIENT_SHARE).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let all = report.steps.iter().flat_map(|step| report.each_at(step));
+    let shares = all.filter_map(|at| Some((at.client_share()?, at)));
+    let (share, at) =
+        shares.filter(|(share, _)| *share > CLIENT_SHARE).max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(Finding {
         title: "The client is a large part of the cost".to_owned(),
         text: format!(
-            "In {} it used {} % of the CPU time of client and server together ({system}). Differences between servers look smaller than they are; read the server's own cost per operation.",
-            report.label(step),
+            "In {} it used {} % of the CPU time of client and server together ({}). Differences between servers look smaller than they are; read the server's own cost per operation.",
+            report.label(at.step),
             format::percent(100.0 * share),
+            at.system.name
         ),
     })
 }

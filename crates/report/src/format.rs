@@ -224,6 +224,18 @@ pub fn plural(count: usize, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
+/// The first of these, and in the words of `more` how many there are besides.
+pub(crate) fn first(
+    most: usize,
+    mut all: Vec<String>,
+    more: impl FnOnce(usize) -> String,
+) -> Vec<String> {
+    let others = all.len().saturating_sub(most);
+    all.truncate(most);
+    all.extend((others > 0).then(|| more(others)));
+    all
+}
+
 /// Where it ran, in short: `name, 8 CPUs, 32 GiB`; of an imported run no more than the CPUs.
 pub(crate) fn host(info: &RunInfo) -> String {
     let (name, shape) = (&info.host.name, info.host.shape);

@@ -29,11 +29,25 @@ const PUBLISHED: [(&str, &str); 4] = [
 pub(crate) fn ordered(steps: &[Step]) -> Vec<Step> {
     let mut steps: Vec<&Step> = steps.iter().collect();
     steps.sort_by_key(|step| step.ordinal);
-    let firsts = Firsts::of(&steps);
-    let keyed = steps.iter().map(|step| (key(step, &firsts), *step));
-    let mut keyed: Vec<(Key, &Step)> = keyed.collect();
-    keyed.sort_by(|a, b| a.0.cmp(&b.0));
-    keyed.into_iter().map(|(_, step)| step.clone()).collect()
+    // The first places of groups and of their tests: an import may have thousands.
+    let (mut groups, mut tests) = (HashMap::new(), HashMap::new());
+    for step in &steps {
+        let (group, test) = (step.group.as_str(), step.test.as_str());
+        groups.entry(group).or_insert(step.ordinal);
+        tests.entry((group, test)).or_insert(step.ordinal);
+    }
+    steps.sort_by_cached_key(|step| {
+        let (group, test) = (step.group.as_str(), step.test.as_str());
+        let published = PUBLISHED.iter().position(|(name, _)| *name == group);
+        let (rank, of_group, name) = match published {
+            _ if group.is_empty() => (0, None, String::new()),
+            Some(place) => (1 + place, None, published_key(test)),
+            None => (1 + PUBLISHED.len(), groups.get(group), String::new()),
+        };
+        let of_test = tests.get(&(group, test));
+        (rank, of_group, name, of_test, step.clients, step.ordinal)
+    });
+    steps.into_iter().cloned().collect()
 }
 
 /// The groups of ordered steps; one without a title where the workload has none.
@@ -56,44 +70,6 @@ pub fn title(group: &str) -> String {
     }
     let mut rest = group.chars();
     rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
-}
-
-/// Group, first place of that group, name within it, first place of the test, clients, place.
-type Key = (usize, u32, String, u32, u32, u32);
-
-/// The first places of groups and of their tests: an import may have thousands.
-struct Firsts<'a> {
-    groups: HashMap<&'a str, u32>,
-    tests: HashMap<(&'a str, &'a str), u32>,
-}
-
-impl<'a> Firsts<'a> {
-    /// Of steps in the workload's order.
-    fn of(steps: &[&'a Step]) -> Self {
-        let (mut groups, mut tests) = (HashMap::new(), HashMap::new());
-        for step in steps {
-            let (group, test) = (step.group.as_str(), step.test.as_str());
-            groups.entry(group).or_insert(step.ordinal);
-            tests.entry((group, test)).or_insert(step.ordinal);
-        }
-        Self { groups, tests }
-    }
-}
-
-fn key(step: &Step, firsts: &Firsts<'_>) -> Key {
-    let place = |first: Option<&u32>| first.copied().unwrap_or(step.ordinal);
-    let of_test = place(firsts.tests.get(&(step.group.as_str(), step.test.as_str())));
-    let within = |rank, group, name| (rank, group, name, of_test, step.clients, step.ordinal);
-    if step.group.is_empty() {
-        return within(0, 0, String::new());
-    }
-    let published = PUBLISHED.iter().position(|(name, _)| *name == step.group);
-    if let Some(place) = published {
-        within(1 + place, 0, published_key(&step.test))
-    } else {
-        let group = place(firsts.groups.get(step.group.as_str()));
-        within(1 + PUBLISHED.len(), group, String::new())
-    }
 }
 
 /// By this the published tables are sorted, as they list files whose names go on behind the number.

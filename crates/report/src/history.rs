@@ -10,6 +10,7 @@ use model::{Direction, Unit, describe};
 use stats::{At, Change, Copied, History, HistoryLine, Standing};
 
 use crate::chart::sparkline::Spark;
+use crate::page::tone as tone_class;
 use crate::{Tone, format, markdown};
 
 pub use json::history_json;
@@ -91,14 +92,9 @@ fn copies(history: &History) -> String {
 fn fallen(history: &History) -> String {
     let lines = history.lines.iter().filter(|line| fell_to_zero(line));
     let names = lines.map(|line| format!("{}, {}", step_name(history, line), line.metric));
-    let mut names: Vec<String> = names.collect();
+    let names = format::first(MOST_FALLEN, names.collect(), |more| format!("{more} more"));
     if names.is_empty() {
         return String::new();
-    }
-    let more = names.len().saturating_sub(MOST_FALLEN);
-    names.truncate(MOST_FALLEN);
-    if more > 0 {
-        names.push(format!("{more} more"));
     }
     format!(" The last build fell to zero in {}.", names.join("; "))
 }
@@ -214,7 +210,7 @@ fn spark(history: &History, line: &HistoryLine) -> Spark {
     let changes = line.changes.iter().map(|change| {
         let (word, tone) = verdict(line, change);
         let said = format!("{}: {word}, {}", name(history, change.at), ratio_of_change(change));
-        (change.at, class(tone), said)
+        (change.at, tone_class(tone).unwrap_or_default(), said)
     });
     let changes: Vec<(usize, &'static str, String)> = changes.collect();
     let apart = line.points.iter().enumerate().filter_map(|(build, point)| {
@@ -228,14 +224,6 @@ fn spark(history: &History, line: &HistoryLine) -> Spark {
         text: if said.is_empty() { "no change".to_owned() } else { said.join("; ") },
         apart: apart.collect(),
         changes,
-    }
-}
-
-const fn class(tone: Tone) -> &'static str {
-    match tone {
-        Tone::Regressed => "regressed",
-        Tone::Improved => "improved",
-        Tone::Plain | Tone::Missed | Tone::Muted | Tone::Heading => "",
     }
 }
 

@@ -1,4 +1,5 @@
-//! Values and comparisons by their coordinates: an import may have thousands of steps and hundreds of systems.
+//! Values and comparisons by their coordinates: an import may have thousands of steps and hundreds of systems; the
+//! middle and the ends of a few values.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -32,7 +33,9 @@ pub(crate) struct OfStep<'a> {
 }
 
 pub(crate) struct Index<'a> {
-    pub(crate) values: HashMap<Key<'a>, Values>,
+    pub(crate) values: Vec<Values>,
+    /// Where each of them stands.
+    pub(crate) places: HashMap<Key<'a>, usize>,
     pub(crate) comparisons: HashMap<Key<'a>, &'a Comparison>,
     /// All of a place together, in the order of the input.
     pub(crate) by_place: HashMap<Place<'a>, Vec<&'a Comparison>>,
@@ -50,12 +53,9 @@ impl<'a> Index<'a> {
             by_place.entry(place).or_default().push(one);
         }
         let by_step = by_step(input, steps, &values);
-        Self { values, comparisons, by_place, by_step }
-    }
-
-    pub(crate) fn names(&self) -> HashSet<&'a str> {
-        let keys = self.values.keys().chain(self.comparisons.keys());
-        keys.flat_map(|key| [key.0, key.1, key.3]).collect()
+        let (keys, values): (Vec<Key<'a>>, Vec<Values>) = values.into_iter().unzip();
+        let places = keys.into_iter().zip(0..).collect();
+        Self { values, places, comparisons, by_place, by_step }
     }
 }
 
@@ -111,4 +111,38 @@ fn values<'a>(input: &'a Input<'a>) -> HashMap<Key<'a>, Values> {
         entry.rounds.sort_by_key(|(round, _)| *round);
     }
     values
+}
+
+/// The median of the finite values; `None` when there are none.
+pub(crate) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut sorted: Vec<f64> = values.filter(|v| v.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let upper = *sorted.get(sorted.len() / 2)?;
+    if sorted.len() % 2 == 1 {
+        return Some(upper);
+    }
+    let lower = *sorted.get(sorted.len() / 2 - 1)?;
+    Some(f64::midpoint(lower, upper))
+}
+
+/// The least and the greatest of the finite values; `None` when there are none.
+pub(crate) fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    values
+        .filter(|v| v.is_finite())
+        .map(|v| (v, v))
+        .reduce(|(low, high), (v, _)| (low.min(v), high.max(v)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_odd_even_none_and_nonsense() {
+        assert_eq!(median([3.0, 1.0, 2.0].into_iter()), Some(2.0));
+        assert_eq!(median([4.0, 1.0].into_iter()), Some(2.5));
+        assert_eq!(median([f64::NAN].into_iter()), None);
+        assert_eq!(range([2.0, f64::NAN, -1.0].into_iter()), Some((-1.0, 2.0)));
+        assert_eq!(range(std::iter::empty()), None);
+    }
 }

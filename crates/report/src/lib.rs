@@ -3,38 +3,30 @@
 //! [`Report::new`] reads an [`Input`] once; its methods yield text: no socket, file or clock. What several outputs
 //! show is built as a [`Table`] (see [`tables`]) or as a [`Sentence`]; each output only sets it.
 
-mod before;
 mod chart;
 mod charts;
-mod comment;
 mod crossovers;
-mod deciding;
+mod document;
 mod findings;
+mod for_ci;
 pub mod format;
 mod groups;
 mod history;
 mod index;
 mod input;
-mod json;
-mod junit;
 mod markdown;
-mod open_loop;
 mod page;
 mod plain;
-mod policy;
 mod report;
 mod rounds;
 mod sentence;
 mod series;
-mod spread;
 pub mod statements;
-mod steps;
 mod sweep;
 mod table;
 pub mod tables;
 mod transactions;
 mod tsv;
-mod undecided;
 mod verdict;
 
 pub use charts::{ChartFile, chart_links};

@@ -23,7 +23,7 @@ impl Report<'_> {
         all.extend(self.open_loop());
         all.extend(self.tried());
         all.extend(self.scale_up());
-        let verdicts = self.verdicts(&tables::Shown::decisions());
+        let verdicts = self.verdicts(&tables::Shown::default());
         all.extend(Some(verdicts).filter(Table::has_rows));
         // Where a table has dozens of rows, the first metric of each group stands for it.
         let most = if self.is_by_step() { 1 } else { usize::MAX };

@@ -1,5 +1,4 @@
-//! Text from elsewhere, before it is printed: names of systems, reasons, what servers said. A terminal obeys control
-//! characters, so that none of them must get there.
+//! Text and JSON as they may be printed, and without local paths.
 
 use std::fmt::Write as _;
 
@@ -19,6 +18,18 @@ pub fn pretty_json(value: &impl Serialize) -> String {
     let json = serde_json::to_string_pretty(value);
     let json = json.unwrap_or_else(|_| unreachable!("strings and numbers always serialise"));
     format!("{}\n", printable_json(&json))
+}
+
+/// The text with other text in the place of some of its characters.
+pub(crate) fn replaced(text: &str, by: impl Fn(char) -> Option<&'static str>) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match by(c) {
+            Some(other) => safe.push_str(other),
+            None => safe.push(c),
+        }
+    }
+    safe
 }
 
 /// JSON without the control characters that may stand in its strings as they are: U+007F to U+009F, of which U+009B
@@ -50,6 +61,55 @@ pub(crate) fn in_line(c: char) -> char {
     }
 }
 
+/// An object of JSON: these fields in this order, each with any value that serialises.
+#[macro_export]
+macro_rules! object {
+    ($($field:ident: $value:expr),+ $(,)?) => {{
+        #[expect(non_camel_case_types, reason = "the type of each field has the field's name")]
+        let object = {
+            #[derive(::serde::Serialize)]
+            struct Object<$($field),+> {
+                $($field: $field),+
+            }
+            Object { $($field: $value),+ }
+        };
+        object
+    }};
+}
+
+/// What local paths have in them, each followed by a segment that belongs to this machine.
+const LOCAL_MARKS: [&str; 3] = ["/trees/", "/instances/", "/bs-"];
+
+/// The page with each local path cut down to what is below the directory of a build, an instance or a
+/// socket.
+pub(super) fn without_local_paths(page: &str) -> String {
+    LOCAL_MARKS.iter().fold(page.to_owned(), |text, mark| cut(&text, mark))
+}
+
+fn cut(page: &str, mark: &str) -> String {
+    let is_of_path = |c: char| c.is_alphanumeric() || "/._-".contains(c);
+    let mut text = String::with_capacity(page.len());
+    let mut rest = page;
+    while let Some((before, after)) = rest.split_once(mark) {
+        let begin = before
+            .rfind(|c| !is_of_path(c))
+            .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
+        let segment = after.find(|c| c == '/' || !is_of_path(c)).unwrap_or(after.len());
+        // A path begins at the root; anything else is text that happens to have such a word.
+        if before[begin..].starts_with('/') && segment > 0 {
+            text.push_str(&before[..begin]);
+            text.push('…');
+        } else {
+            text.push_str(before);
+            text.push_str(mark);
+            text.push_str(&after[..segment]);
+        }
+        rest = &after[segment..];
+    }
+    text.push_str(rest);
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,5 +131,20 @@ mod tests {
         assert!(!safe.chars().any(char::is_control), "{safe}");
         assert!(safe.contains("b\\u0080\\u009b2J\\u009f\u{a0}ä"), "{safe}");
         assert_eq!(serde_json::from_str::<String>(&safe).unwrap(), hostile);
+    }
+}
+
+#[cfg(test)]
+mod tests_of_shared {
+    use super::*;
+
+    #[test]
+    fn what_is_below_a_build_an_instance_or_a_socket_stays() {
+        let page = "<dd>/home/a/.cache/x/trees/0f1e/bin/mysqld</dd> '/lab/instances/r1-1-4/data' \
+                    /tmp/bs-80f7b797/s.sock and a/trees/b, /usr/lib/libc.so.6";
+        assert_eq!(
+            without_local_paths(page),
+            "<dd>…/bin/mysqld</dd> '…/data' …/s.sock and a/trees/b, /usr/lib/libc.so.6"
+        );
     }
 }

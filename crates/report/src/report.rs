@@ -1,16 +1,14 @@
 //! The input of a report, indexed: who is compared with whom, and every value by its coordinates.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use model::{Comparison, Counts, MetricId, OverRounds, Step, StepSeries, Unit, describe};
 
 use crate::chart::style::{Series, Style};
-use crate::groups;
-use crate::index::{Index, Key, Place, Values};
-use crate::spread::{median, range};
+use crate::index::{Index, Values, median, range};
 use crate::verdict::is_certain;
-use crate::{Input, StepGroup, Sweep};
+use crate::{Input, StepGroup, Sweep, groups};
 
 /// A system as the report shows it.
 #[derive(Clone, Debug)]
@@ -54,8 +52,6 @@ pub struct Report<'a> {
     /// Is the report made to be passed on, and short?
     pub(crate) is_brief: bool,
     index: Rc<Index<'a>>,
-    /// Every name that is part of a key: turns a name from anywhere into the input's own.
-    names: Rc<HashSet<&'a str>>,
 }
 
 impl<'a> Report<'a> {
@@ -73,7 +69,6 @@ impl<'a> Report<'a> {
             steps: Rc::new(steps),
             differing_only: false,
             is_brief: false,
-            names: Rc::new(index.names()),
             index: Rc::new(index),
         }
     }
@@ -88,6 +83,21 @@ impl<'a> Report<'a> {
     /// The same, short. Of workloads with dozens of steps only those in which something differs.
     pub(crate) fn brief(&self) -> Self {
         Self { is_brief: true, differing_only: self.is_by_step(), ..self.clone() }
+    }
+
+    /// A system in a step.
+    pub(crate) const fn at<'r>(&'r self, system: &'r Seen<'r>, step: &'r Step) -> At<'r> {
+        At { report: self, system, step }
+    }
+
+    /// Every system in a step.
+    pub(crate) fn each_at<'r>(&'r self, step: &'r Step) -> impl Iterator<Item = At<'r>> {
+        self.systems.iter().map(move |system| self.at(system, step))
+    }
+
+    /// Every candidate in a step.
+    pub(crate) fn candidates_at<'r>(&'r self, step: &'r Step) -> impl Iterator<Item = At<'r>> {
+        self.each_at(step).filter(|at| !at.system.is_base)
     }
 
     pub(crate) fn candidates(&self) -> impl Iterator<Item = &Seen<'a>> {
@@ -110,8 +120,8 @@ impl<'a> Report<'a> {
 
     pub(crate) fn lists(&self, step: &Step, metric: &str) -> bool {
         let differs = || {
-            let mut compared = self.judged().filter_map(|s| self.comparison(s.name, step, metric));
-            compared.any(|c| is_certain(&c.verdict))
+            let judged = self.candidates_at(step).filter(|at| !at.system.is_control);
+            judged.filter_map(|at| at.comparison(metric)).any(|c| is_certain(&c.verdict))
         };
         self.unit(step, metric).is_some() && (!self.differing_only || differs())
     }
@@ -122,20 +132,8 @@ impl<'a> Report<'a> {
 
     /// The values of one metric of one system in one step, by round.
     pub(crate) fn values(&self, system: &str, step: &Step, metric: &str) -> Option<&Values> {
-        self.index.values.get(&self.key(system, step, metric)?)
-    }
-
-    fn key(&self, system: &str, step: &Step, metric: &str) -> Option<Key<'a>> {
-        let (system, name, clients) = self.place(system, step)?;
-        Some((system, name, clients, self.name(metric)?))
-    }
-
-    fn place(&self, system: &str, step: &Step) -> Option<Place<'a>> {
-        Some((self.name(system)?, self.name(&step.id.0)?, step.clients))
-    }
-
-    fn name(&self, name: &str) -> Option<&'a str> {
-        self.names.get(name).copied()
+        let key = (system, step.id.0.as_str(), step.clients, metric);
+        self.index.values.get(*self.index.places.get(&key)?)
     }
 
     pub(crate) fn median(&self, system: &str, step: &Step, metric: &str) -> Option<f64> {
@@ -143,56 +141,20 @@ impl<'a> Report<'a> {
         median(values.rounds.iter().map(|(_, v)| *v))
     }
 
-    /// What stands for the rounds in tables: of most metrics the median.
-    pub(crate) fn over_rounds(&self, system: &str, step: &Step, metric: &str) -> Option<f64> {
-        let values = self.values(system, step, metric)?.rounds.iter().map(|(_, value)| *value);
-        let is = describe(&MetricId::new(metric));
-        match is.map_or(OverRounds::Median, |is| is.over_rounds) {
-            OverRounds::Median => median(values),
-            OverRounds::Sum => Some(values.sum()),
-            OverRounds::Most => range(values).map(|(_, most)| most),
-        }
-    }
-
-    pub(crate) fn in_round(
-        &self,
-        system: &str,
-        step: &Step,
-        metric: &str,
-        round: u32,
-    ) -> Option<f64> {
-        let rounds = &self.values(system, step, metric)?.rounds;
-        rounds.iter().find(|(r, _)| *r == round).map(|(_, value)| *value)
-    }
-
-    pub(crate) fn comparison(
-        &self,
-        system: &str,
-        step: &Step,
-        metric: &str,
-    ) -> Option<&'a Comparison> {
-        self.index.comparisons.get(&self.key(system, step, metric)?).copied()
-    }
-
-    pub(crate) fn compared(&self, system: &str, step: &Step) -> &[&'a Comparison] {
-        let place = self.place(system, step);
-        let compared = place.and_then(|place| self.index.by_place.get(&place));
-        compared.map(Vec::as_slice).unwrap_or_default()
-    }
-
     /// Does throughput decide every step?
     pub(crate) fn is_all_of_throughput(&self) -> bool {
         self.steps.iter().all(Step::is_of_throughput)
     }
 
-    /// The comparison of a system with the base in the metric that decides a step.
-    pub(crate) fn decision(&self, system: &str, step: &Step) -> Option<&'a Comparison> {
-        self.comparison(system, step, &step.metric.0)
+    /// The comparisons of a system with the base in the metrics that decide the steps, in the order of the steps.
+    pub(crate) fn decisions(&self, system: &Seen<'_>) -> Vec<&'a Comparison> {
+        let of = |step: &Step| self.comparison(system.name, step, &step.metric.0);
+        self.steps.iter().filter_map(of).collect()
     }
 
-    /// Those of one system, in the order of the steps.
-    pub(crate) fn decisions(&self, system: &str) -> Vec<&'a Comparison> {
-        self.steps.iter().filter_map(|step| self.decision(system, step)).collect()
+    /// A comparison with the base.
+    pub(crate) fn comparison(&self, system: &str, step: &Step, of: &str) -> Option<&'a Comparison> {
+        self.index.comparisons.get(&(system, &step.id.0, step.clients, of)).copied()
     }
 
     /// The unit of a metric in a step, from the first system that has it.
@@ -240,17 +202,66 @@ impl<'a> Report<'a> {
         subject.into_iter().chain(others).map(str::to_owned).collect()
     }
 
-    /// The series of one system in one step, a round each.
-    pub(crate) fn series(&self, system: &str, step: &Step) -> Vec<&'a StepSeries> {
-        let of_step = self.index.by_step.get(step.id.0.as_str());
-        let series = of_step.into_iter().flat_map(|of_step| &of_step.series);
-        series.copied().filter(|s| s.system == system).collect()
-    }
-
     pub(crate) fn step_of(&self, comparison: &Comparison) -> Option<&Step> {
         let of_step = self.index.by_step.get(comparison.step.0.as_str())?;
         let mut steps = of_step.places.iter().map(|place| &self.steps[*place]);
         steps.find(|step| step.clients == comparison.clients)
+    }
+}
+
+/// A system in a step: where most values and comparisons are found.
+#[derive(Clone, Copy)]
+pub(crate) struct At<'r> {
+    pub(crate) report: &'r Report<'r>,
+    pub(crate) system: &'r Seen<'r>,
+    pub(crate) step: &'r Step,
+}
+
+impl<'r> At<'r> {
+    pub(crate) fn values(self, metric: &str) -> Option<&'r Values> {
+        self.report.values(self.system.name, self.step, metric)
+    }
+
+    pub(crate) fn median(self, metric: &str) -> Option<f64> {
+        self.report.median(self.system.name, self.step, metric)
+    }
+
+    /// What stands for the rounds in tables: of most metrics the median.
+    pub(crate) fn over_rounds(self, metric: &str) -> Option<f64> {
+        let values = self.values(metric)?.rounds.iter().map(|(_, value)| *value);
+        let is = describe(&MetricId::new(metric));
+        match is.map_or(OverRounds::Median, |is| is.over_rounds) {
+            OverRounds::Median => median(values),
+            OverRounds::Sum => Some(values.sum()),
+            OverRounds::Most => range(values).map(|(_, most)| most),
+        }
+    }
+
+    pub(crate) fn in_round(self, metric: &str, round: u32) -> Option<f64> {
+        let rounds = &self.values(metric)?.rounds;
+        rounds.iter().find(|(r, _)| *r == round).map(|(_, value)| *value)
+    }
+
+    pub(crate) fn comparison(self, metric: &str) -> Option<&'r Comparison> {
+        self.report.comparison(self.system.name, self.step, metric)
+    }
+
+    /// The comparison in every metric.
+    pub(crate) fn comparisons(self) -> &'r [&'r Comparison] {
+        let place = (self.system.name, self.step.id.0.as_str(), self.step.clients);
+        self.report.index.by_place.get(&place).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The comparison in the metric that decides the step.
+    pub(crate) fn decision(self) -> Option<&'r Comparison> {
+        self.comparison(&self.step.metric.0)
+    }
+
+    /// The series, a round each.
+    pub(crate) fn series(self) -> impl Iterator<Item = &'r StepSeries> {
+        let of_step = self.report.index.by_step.get(self.step.id.0.as_str());
+        let series = of_step.into_iter().flat_map(|of_step| &of_step.series);
+        series.copied().filter(move |series| series.system == self.system.name)
     }
 }
 

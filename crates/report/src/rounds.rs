@@ -22,9 +22,13 @@ pub fn rounds(data: &RunData) -> String {
     let planned = plural(plan.rounds as usize, "round");
     let last = data.trials.iter().map(|trial| trial.round).max();
     let given_up = last.filter(|last| data.info.state == RunState::Finished && *last < plan.rounds);
-    let told = match plan.course.first_look {
-        None => given_up.map_or_else(|| planned.clone(), |last| format!("{last} of {planned}")),
-        Some(_) => format!("{} of at most {planned}", undisturbed(data)),
+    let told = if plan.course.first_look.is_none() {
+        given_up.map_or_else(|| planned.clone(), |last| format!("{last} of {planned}"))
+    } else {
+        // Those in which every system has a trial and none was quarantined.
+        let rounds = by_round(data.trials.iter().map(|trial| (trial.round, &trial.outcome)));
+        let whole = |round: &&Ended| round.trials == plan.systems.len() && !round.is_disturbed;
+        format!("{} of at most {planned}", rounds.values().filter(whole).count())
     };
     match again(data) {
         0 => told,
@@ -47,14 +51,6 @@ pub fn disturbed_rounds<'a>(
     let planned = plural(plan.rounds as usize, "round");
     let told = format!("{complete} of {at_most}{planned} complete, {disturbed} disturbed");
     (disturbed > 0).then_some(told)
-}
-
-/// Rounds in which every system has a trial and none was quarantined.
-fn undisturbed(data: &RunData) -> usize {
-    let rounds = by_round(data.trials.iter().map(|trial| (trial.round, &trial.outcome)));
-    let all = data.info.plan.systems.len();
-    let whole = rounds.values().filter(|round| round.trials == all && !round.is_disturbed);
-    whole.count()
 }
 
 /// What became of the trials of a round.

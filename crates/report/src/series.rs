@@ -2,16 +2,15 @@
 
 use model::{Clock, Counts, KindSeries, Latency, Nanos, Step, StepSeries};
 
-use crate::spread::{median, range};
-use crate::{Report, Seen};
+use crate::Report;
+use crate::index::{median, range};
+use crate::report::At;
 
 /// What is drawn over time, of one operation kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quantity {
-    Ops,
-    Rows,
-    /// Statements per second, so many to an operation.
-    Statements(u32),
+    /// What is counted, per second.
+    Count(Counts),
     /// 99th percentile of service time, in seconds: the middle second of a bin.
     P99,
     /// Longest service time, in seconds: the longest of a bin.
@@ -53,22 +52,12 @@ impl Bins {
 
 /// A system's bins over the rounds. Bins that no round covers by a quarter are left out, so that the
 /// last, short interval does not end every line with a jump.
-pub(crate) fn binned(
-    report: &Report<'_>,
-    system: &Seen<'_>,
-    step: &Step,
-    kind: &str,
-    quantity: Quantity,
-    bins: Bins,
-) -> Vec<Bin> {
-    let rounds: Vec<Vec<Option<f64>>> = report
-        .series(system.name, step)
-        .into_iter()
-        .filter_map(|series| {
-            let of_kind = series.kinds.iter().find(|k| k.kind == kind)?;
-            Some(one_round(series, of_kind, quantity, bins))
-        })
-        .collect();
+pub(crate) fn binned(at: At<'_>, kind: &str, quantity: Quantity, bins: Bins) -> Vec<Bin> {
+    let rounds = at.series().filter_map(|series| {
+        let of_kind = series.kinds.iter().find(|k| k.kind == kind)?;
+        Some(one_round(series, of_kind, quantity, bins))
+    });
+    let rounds: Vec<Vec<Option<f64>>> = rounds.collect();
     (0..bins.count)
         .filter_map(|place| {
             let values = || rounds.iter().filter_map(|r| r.get(place).copied().flatten());
@@ -99,8 +88,10 @@ fn one_round(
 ) -> Vec<Option<f64>> {
     let mut sums = vec![Sum::default(); bins.count];
     let counts = match quantity {
-        Quantity::Rows => &kind.rows,
-        Quantity::Ops | Quantity::Statements(_) | Quantity::P99 | Quantity::Longest => &kind.ops,
+        Quantity::Count(Counts::Rows) => &kind.rows,
+        Quantity::Count(Counts::Operations | Counts::Statements(_))
+        | Quantity::P99
+        | Quantity::Longest => &kind.ops,
     };
     for (place, (start, length)) in series.spans.iter().enumerate() {
         let Some(sum) = sums.get_mut(bins.place(*start)) else {
@@ -125,32 +116,22 @@ fn one_round(
 
 fn value(sum: &Sum, quantity: Quantity) -> Option<f64> {
     match quantity {
-        Quantity::Ops | Quantity::Rows => Some(sum.count as f64 / sum.covered),
-        Quantity::Statements(each) => Some(sum.count as f64 * f64::from(each) / sum.covered),
+        Quantity::Count(Counts::Statements(each)) => {
+            Some(sum.count as f64 * f64::from(each) / sum.covered)
+        }
+        Quantity::Count(Counts::Operations | Counts::Rows) => Some(sum.count as f64 / sum.covered),
         Quantity::P99 => median(sum.p99.iter().copied()),
         Quantity::Longest => (sum.longest > 0).then(|| sum.longest as f64 / 1e9),
     }
 }
 
-/// What the throughput of a step counts.
-pub(crate) const fn subject_quantity(step: &Step) -> Quantity {
-    match step.subject.counts {
-        Counts::Rows => Quantity::Rows,
-        Counts::Operations => Quantity::Ops,
-        Counts::Statements(each) => Quantity::Statements(each),
-    }
-}
-
 /// What decides a step, in every round of one system: (round, value).
-pub(crate) fn rounds(report: &Report<'_>, system: &Seen<'_>, step: &Step) -> Vec<(u32, f64)> {
-    let metric = &step.metric;
-    let unit = report.unit(step, &metric.0);
+pub(crate) fn rounds(at: At<'_>) -> Vec<(u32, f64)> {
+    let metric = at.step.metric.0.as_str();
+    let unit = at.report.unit(at.step, metric);
     // A chart has one axis, in the unit of the first system.
-    report
-        .values(system.name, step, &metric.0)
-        .filter(|values| unit == Some(values.unit))
-        .map(|values| values.rounds.clone())
-        .unwrap_or_default()
+    let values = at.values(metric).filter(|values| unit == Some(values.unit));
+    values.map(|values| values.rounds.clone()).unwrap_or_default()
 }
 
 /// The histograms of all rounds together, one a system in the order of the report's systems.
@@ -161,24 +142,17 @@ pub(crate) fn histograms(
     clock: Clock,
 ) -> Vec<Option<Latency>> {
     let is_response = clock == Clock::Response;
-    let of_step: Vec<_> = report
-        .input
-        .data
-        .histograms
-        .iter()
+    let all = report.input.data.histograms.iter().filter(|h| h.latency.count() > 0);
+    let of_kind: Vec<_> = all
         .filter(|h| h.step == step.id && h.kind == kind && h.is_response == is_response)
-        .filter(|h| h.latency.count() > 0)
         .collect();
-    report
-        .systems
-        .iter()
-        .map(|system| {
-            let mut rounds = of_step.iter().filter(|h| h.system == system.name);
-            let mut merged = rounds.next()?.latency.clone();
-            rounds.for_each(|h| merged.merge(&h.latency));
-            Some(merged)
-        })
-        .collect()
+    let merged = report.systems.iter().map(|system| {
+        let mut rounds = of_kind.iter().filter(|h| h.system == system.name);
+        let mut merged = rounds.next()?.latency.clone();
+        rounds.for_each(|h| merged.merge(&h.latency));
+        Some(merged)
+    });
+    merged.collect()
 }
 
 /// Points of the quantile curve: (share of the operations, seconds), up to the share that the
@@ -234,9 +208,9 @@ mod tests {
         let (series, kind) = series(spans, vec![100, 80, 30, 9]);
         let bins = Bins { width: 2.0, count: 2 };
         let of = |quantity| one_round(&series, &kind, quantity, bins);
-        assert_eq!(of(Quantity::Ops), [Some(120.0), Some(39.0 / 1.1)]);
-        assert_eq!(of(Quantity::Rows), [Some(1200.0), Some(390.0 / 1.1)]);
-        assert_eq!(of(Quantity::Statements(6)), [Some(720.0), Some(234.0 / 1.1)]);
+        assert_eq!(of(Quantity::Count(Counts::Operations)), [Some(120.0), Some(39.0 / 1.1)]);
+        assert_eq!(of(Quantity::Count(Counts::Rows)), [Some(1200.0), Some(390.0 / 1.1)]);
+        assert_eq!(of(Quantity::Count(Counts::Statements(6))), [Some(720.0), Some(234.0 / 1.1)]);
         assert_eq!(of(Quantity::P99), [Some(0.0015), Some(0.0035)]);
         assert_eq!(of(Quantity::Longest), [Some(0.004), Some(0.008)]);
     }
@@ -245,7 +219,10 @@ mod tests {
     fn a_sliver_at_the_end_is_left_out() {
         let (series, kind) = series(vec![(0.0, 1.0), (1.0, 0.01)], vec![100, 9]);
         let bins = Bins { width: 1.0, count: 2 };
-        assert_eq!(one_round(&series, &kind, Quantity::Ops, bins), [Some(100.0), None]);
+        assert_eq!(
+            one_round(&series, &kind, Quantity::Count(Counts::Operations), bins),
+            [Some(100.0), None]
+        );
     }
 
     #[test]

@@ -9,7 +9,8 @@ use model::{
 
 use crate::Report;
 use crate::format::{self, plural};
-use crate::spread::median;
+use crate::index::median;
+use crate::report::At;
 
 /// Per cent of the transactions of a kind that must keep their limit on response time.
 const LEAST: f64 = 90.0;
@@ -23,10 +24,8 @@ pub(crate) struct Transactions<'v> {
     pub(crate) last: &'v Step,
 }
 
-/// What charts show relative to the base.
 pub(crate) struct Quantity<'v> {
     pub(crate) title: &'static str,
-    /// In a word or two.
     pub(crate) word: &'static str,
     pub(crate) moments: Vec<Moment<'v>>,
 }
@@ -101,47 +100,41 @@ pub(crate) fn spec<'a>(report: &Report<'a>) -> Option<&'a TpccSpec> {
     report.input.data.info.plan.workload.tpcc()
 }
 
-/// Rounds in which fewer than nine in ten transactions of this kind kept their limit, and all; `None` where
-/// none of it ran.
-pub(crate) fn missed(
-    report: &Report<'_>,
-    system: &str,
-    step: &Step,
-    transaction: TpccTransaction,
-) -> Option<(usize, usize)> {
-    let metric = MetricId::within_limit(transaction.name());
-    let rounds = &report.values(system, step, &metric.0)?.rounds;
-    let missed = rounds.iter().filter(|(_, share)| *share < LEAST).count();
-    Some((missed, rounds.len()))
-}
-
-/// The client's share of the CPU time of client and server; `None` where there is no server to watch.
-pub(crate) fn client_share(report: &Report<'_>, system: &str, step: &Step) -> Option<f64> {
-    let client = report.median(system, step, "client.cpu/o")?;
-    let server = report.median(system, step, "server.cpu/o")?;
-    Some(client / (client + server)).filter(|share| share.is_finite())
-}
-
-/// The kinds that missed their limit in any round.
-pub(crate) fn all_missed(report: &Report<'_>, system: &str, step: &Step) -> Vec<&'static str> {
-    let has_missed = |transaction: &TpccTransaction| {
-        missed(report, system, step, *transaction).is_some_and(|(missed, _)| missed > 0)
-    };
-    let kinds = TpccTransaction::ALL.into_iter().filter(has_missed);
-    kinds.map(TpccTransaction::name).collect()
-}
-
-/// Transactions of all kinds per second, median over the rounds.
-pub(crate) fn per_second(report: &Report<'_>, system: &str, step: &Step) -> Option<f64> {
-    let mut rounds: BTreeMap<u32, f64> = BTreeMap::new();
-    for transaction in TpccTransaction::ALL {
-        let metric = format!("rate.{}", transaction.name());
-        let values = report.values(system, step, &metric);
-        for (round, rate) in values.iter().flat_map(|values| &values.rounds) {
-            *rounds.entry(*round).or_default() += rate;
-        }
+impl At<'_> {
+    /// Rounds in which fewer than nine in ten transactions of this kind kept their limit, and all; `None` where
+    /// none of it ran.
+    pub(crate) fn missed(self, transaction: TpccTransaction) -> Option<(usize, usize)> {
+        let rounds = &self.values(&MetricId::within_limit(transaction.name()).0)?.rounds;
+        let missed = rounds.iter().filter(|(_, share)| *share < LEAST).count();
+        Some((missed, rounds.len()))
     }
-    median(rounds.into_values())
+
+    /// The kinds that missed their limit in any round.
+    pub(crate) fn all_missed(self) -> Vec<&'static str> {
+        let has_missed = |transaction: &TpccTransaction| {
+            self.missed(*transaction).is_some_and(|(missed, _)| missed > 0)
+        };
+        let kinds = TpccTransaction::ALL.into_iter().filter(has_missed);
+        kinds.map(TpccTransaction::name).collect()
+    }
+
+    /// The client's share of the CPU time of client and server; `None` where there is no server to watch.
+    pub(crate) fn client_share(self) -> Option<f64> {
+        let (client, server) = (self.median("client.cpu/o")?, self.median("server.cpu/o")?);
+        Some(client / (client + server)).filter(|share| share.is_finite())
+    }
+
+    /// Transactions of all kinds per second, median over the rounds.
+    pub(crate) fn transactions_per_second(self) -> Option<f64> {
+        let mut rounds: BTreeMap<u32, f64> = BTreeMap::new();
+        for transaction in TpccTransaction::ALL {
+            let values = self.values(&format!("rate.{}", transaction.name()));
+            for (round, rate) in values.iter().flat_map(|values| &values.rounds) {
+                *rounds.entry(*round).or_default() += rate;
+            }
+        }
+        median(rounds.into_values())
+    }
 }
 
 pub(crate) fn about(spec: &TpccSpec) -> String {

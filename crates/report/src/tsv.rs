@@ -1,8 +1,9 @@
-//! The tables for a spreadsheet.
+//! The tables for a spreadsheet, and the comparisons for programs.
 
-use model::{Group, guarded};
+use model::{Comparison, Group, guarded};
+use serde::Serialize;
 
-use crate::{Cell, Report, Table, format, plain, tables};
+use crate::{Cell, Report, Table, format, object, plain, pretty_json, tables};
 
 impl Report<'_> {
     /// The summary tables, tab separated. Each begins with a line `# title` and a line of column names
@@ -28,6 +29,35 @@ impl Report<'_> {
         all.extend(self.errors());
         all.push(self.trials());
         all.iter().map(table).collect()
+    }
+}
+
+impl Report<'_> {
+    /// All comparisons as a JSON list of `{step, metric, unit, base, system, ratio, low, high, rounds, q_value,
+    /// verdict, reason, evidence}`, indented, with a newline at its end. Missing values are `null`, a missing reason
+    /// is empty. These fields are a contract: `docs/formats.md`.
+    pub fn json(&self) -> String {
+        let all: Vec<_> = self.input.comparisons.iter().map(fields).collect();
+        pretty_json(&all)
+    }
+}
+
+fn fields(one: &Comparison) -> impl Serialize {
+    let finite = |value: Option<f64>| value.filter(|v| v.is_finite());
+    object! {
+        step: &one.step.0,
+        metric: &one.metric.0,
+        unit: one.unit.name(),
+        base: &one.base,
+        system: &one.system,
+        ratio: finite(one.ratio),
+        low: finite(one.low),
+        high: finite(one.high),
+        rounds: one.rounds,
+        q_value: finite(one.q_value),
+        verdict: one.verdict.word(),
+        reason: one.verdict.reason(),
+        evidence: &one.evidence,
     }
 }
 

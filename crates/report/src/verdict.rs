@@ -1,6 +1,6 @@
-//! What a verdict is called, what colour and sign it has, and what can be drawn of it.
+//! What a verdict is called, what colour and sign it has, and what can be drawn of it; what decides a step, in words.
 
-use model::{Comparison, Reason, Verdict};
+use model::{Comparison, Direction, MetricId, Reason, Verdict, describe};
 
 use crate::{Cell, Tone, format};
 
@@ -40,15 +40,43 @@ pub(crate) fn cell(verdict: &Verdict) -> Cell {
     Cell::text(word(verdict)).with_tone(tone(verdict))
 }
 
-/// The colour and the sign of a verdict on throughput.
-pub(crate) const fn sign(comparison: &Comparison) -> (Tone, &'static str) {
-    let verdict = &comparison.verdict;
-    match verdict {
-        Verdict::Regressed | Verdict::Incomparable(Reason::FellToZero { .. }) => {
-            (Tone::Regressed, "↓")
-        }
-        Verdict::Improved => (Tone::Improved, "↑"),
-        Verdict::Unchanged => (Tone::Plain, ""),
-        Verdict::Inconclusive(_) | Verdict::Incomparable(_) => (Tone::Muted, "?"),
+/// The sign of a verdict on throughput.
+pub(crate) const fn sign(verdict: &Verdict) -> &'static str {
+    match tone(verdict) {
+        Tone::Regressed => "↓",
+        Tone::Improved => "↑",
+        Tone::Plain => "",
+        Tone::Muted | Tone::Missed | Tone::Heading => "?",
+    }
+}
+
+/// What stands beside the name of a step that something else than throughput decides; `None` for throughput.
+pub(crate) fn deciding_word(metric: &MetricId) -> Option<&'static str> {
+    match metric.0.as_str() {
+        MetricId::RATE => None,
+        MetricId::HIGHEST_RATE => Some("highest rate"),
+        _ => Some("p99 response time"),
+    }
+}
+
+/// The name of a step, and what decides it beside it: `point-query, highest rate`.
+pub(crate) fn beside(name: &str, metric: &MetricId) -> String {
+    match deciding_word(metric) {
+        None => name.to_owned(),
+        Some(word) => format!("{name}, {word}"),
+    }
+}
+
+/// How much better the candidate is than the base: above 1 is better, whichever way the metric goes; 1 where
+/// there is no ratio.
+pub(crate) fn gain(comparison: &Comparison) -> f64 {
+    gain_of(&comparison.metric, comparison.ratio.unwrap_or(1.0))
+}
+
+/// The same of a ratio of this metric.
+pub(crate) fn gain_of(metric: &MetricId, ratio: f64) -> f64 {
+    match describe(metric).map(|is| is.direction) {
+        Some(Direction::Lower) => 1.0 / ratio,
+        Some(Direction::Higher | Direction::Neither) | None => ratio,
     }
 }

@@ -6,8 +6,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use anyhow::{Result, bail};
-use export::table::{comparisons, histograms, intervals, measurements};
-use export::{IntervalLog, Packer, RowFormat, RowWriter, open_metrics};
+use export::{IntervalLog, Packer, RowFormat, RowWriter, open_metrics, table};
 use model::{Clock, Comparison, RunId, RunInfo, TrialRecord};
 use stats::Selection;
 use store::Store;
@@ -100,36 +99,36 @@ impl Source<'_> {
     }
 
     fn measurements(&self, format: RowFormat, out: &mut Output) -> Result<()> {
-        let mut rows = RowWriter::begin(format, "measurements", measurements::COLUMNS, out)?;
+        let mut rows = RowWriter::begin(format, "measurements", table::MEASUREMENTS, out)?;
         self.store.each_cell(self.run, |cell| -> Result<()> {
-            Ok(rows.row(&measurements::row(self.run, &cell))?)
+            Ok(rows.row(&table::measurement(self.run, &cell))?)
         })?;
         Ok(rows.finish()?)
     }
 
     fn intervals(&self, format: RowFormat, out: &mut Output) -> Result<()> {
-        let mut rows = RowWriter::begin(format, "intervals", intervals::COLUMNS, out)?;
+        let mut rows = RowWriter::begin(format, "intervals", table::INTERVALS, out)?;
         self.store.each_interval(self.run, |place, interval| -> Result<()> {
-            let mut all = intervals::rows(self.run, place, interval);
+            let mut all = table::interval(self.run, place, interval).into_iter();
             Ok(all.try_for_each(|row| rows.row(&row))?)
         })?;
         Ok(rows.finish()?)
     }
 
     fn histograms(&self, format: RowFormat, out: &mut Output) -> Result<()> {
-        let mut rows = RowWriter::begin(format, "histograms", histograms::COLUMNS, out)?;
+        let mut rows = RowWriter::begin(format, "histograms", table::HISTOGRAMS, out)?;
         self.store.each_histogram(self.run, |place, histogram| -> Result<()> {
-            let mut all = histograms::rows(self.run, place, &histogram);
+            let mut all = table::histogram(self.run, place, &histogram).into_iter();
             Ok(all.try_for_each(|row| rows.row(&row))?)
         })?;
         Ok(rows.finish()?)
     }
 
     fn comparisons(&self, format: RowFormat, out: &mut Output) -> Result<()> {
-        let mut rows = RowWriter::begin(format, "comparisons", comparisons::COLUMNS, out)?;
+        let mut rows = RowWriter::begin(format, "comparisons", table::COMPARISONS, out)?;
         for comparison in &self.compared()? {
-            let words = comparisons::Words::of(comparison);
-            rows.row(&comparisons::row(self.run, comparison, &words))?;
+            let words = table::Words::of(comparison);
+            rows.row(&table::comparison(self.run, comparison, &words))?;
         }
         Ok(rows.finish()?)
     }

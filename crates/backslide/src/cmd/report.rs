@@ -4,8 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use export::table::measurements;
-use export::{RowFormat, RowWriter};
+use export::{RowFormat, RowWriter, table};
 use lab::Lab;
 use model::{Comparison, RunData, RunId};
 use report::{Input, Report};
@@ -112,9 +111,10 @@ fn format_of(output: &Path, asked: Option<ReportFormat>) -> Result<ReportFormat>
 
 /// One measurement a line: the same as `export`.
 fn csv(data: &RunData, out: &mut Output) -> Result<()> {
-    let mut rows = RowWriter::begin(RowFormat::Csv, "measurements", measurements::COLUMNS, out)?;
+    let columns = table::MEASUREMENTS;
+    let mut rows = RowWriter::begin(RowFormat::Csv, "measurements", columns, out)?;
     for cell in &data.cells {
-        rows.row(&measurements::row(&data.info.id, cell))?;
+        rows.row(&table::measurement(&data.info.id, cell))?;
     }
     Ok(rows.finish()?)
 }

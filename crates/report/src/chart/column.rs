@@ -1,9 +1,8 @@
-//! What a picture is set in: drawings and lines of text, one below the other.
+//! What a picture is set in: drawings and lines of text, one below the other; where no browser tells how wide a text is.
 
 use maud::{Markup, html};
 
-use super::svg::px;
-use super::words;
+use super::style::px;
 
 /// How a text looks. The classes are those of `chart.css`; sizes are here, because lines are broken by them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,43 +16,29 @@ pub(crate) enum Look {
 }
 
 impl Look {
-    pub(crate) const fn class(self) -> &'static str {
+    /// Its class; in pixels the size of its font, and from one line to the next.
+    pub(crate) const fn parts(self) -> (&'static str, f64, f64) {
         match self {
-            Self::Title => "title",
-            Self::Body => "body",
-            Self::Key => "key",
-            Self::Note => "note",
-            Self::Source => "source",
+            Self::Title => ("title", 18.0, 24.0),
+            Self::Body => ("body", 13.0, 18.0),
+            Self::Key => ("key", 13.0, 18.0),
+            Self::Note => ("note", 12.0, 16.0),
+            Self::Source => ("source", 11.0, 15.0),
         }
     }
 
     pub(crate) const fn size(self) -> f64 {
-        match self {
-            Self::Title => 18.0,
-            Self::Body | Self::Key => 13.0,
-            Self::Note => 12.0,
-            Self::Source => 11.0,
-        }
-    }
-
-    /// From one line to the next, in pixels.
-    pub(crate) const fn leading(self) -> f64 {
-        match self {
-            Self::Title => 24.0,
-            Self::Body | Self::Key => 18.0,
-            Self::Note => 16.0,
-            Self::Source => 15.0,
-        }
+        self.parts().1
     }
 
     /// About how wide a text is that looks so. Bold letters are wider.
     pub(crate) fn width(self, text: &str) -> f64 {
-        words::width(text, self.weighed())
+        text_width(text, self.weighed())
     }
 
     /// Its lines, none wider than `most` pixels.
     pub(crate) fn lines(self, text: &str, most: f64) -> Vec<String> {
-        words::lines(text, self.weighed(), most)
+        text_lines(text, self.weighed(), most)
     }
 
     /// The size of a font of usual weight that is as wide.
@@ -67,23 +52,15 @@ impl Look {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
-    width: f64,
-    height: f64,
+    pub(crate) width: f64,
+    /// Pixels that are filled.
+    pub(crate) height: f64,
     drawn: Vec<Markup>,
 }
 
 impl Column {
     pub(crate) const fn new(width: f64) -> Self {
         Self { width, height: 0.0, drawn: Vec::new() }
-    }
-
-    pub(crate) const fn width(&self) -> f64 {
-        self.width
-    }
-
-    /// Pixels that are filled.
-    pub(crate) const fn height(&self) -> f64 {
-        self.height
     }
 
     pub(crate) fn drawn(&self) -> Markup {
@@ -101,20 +78,20 @@ impl Column {
 
     /// Lines that begin so many pixels from the left.
     pub(crate) fn lines(&mut self, look: Look, left: f64, lines: &[String]) {
+        let (class, size, _) = look.parts();
         for line in lines {
             self.line(look, |baseline| {
-                html! {
-                    text class=(look.class()) font-size=(px(look.size())) x=(px(left)) y=(px(baseline)) { (line) }
-                }
+                html! { text class=(class) font-size=(px(size)) x=(px(left)) y=(px(baseline)) { (line) } }
             });
         }
     }
 
     /// The room of one line, and what is drawn there: its text stands on the baseline that `draw` is given.
     pub(crate) fn line(&mut self, look: Look, draw: impl FnOnce(f64) -> Markup) {
-        let descent = 0.3 * look.size();
-        self.drawn.push(draw(self.height + look.leading() - descent));
-        self.height += look.leading();
+        let (_, size, leading) = look.parts();
+        let descent = 0.3 * size;
+        self.drawn.push(draw(self.height + leading - descent));
+        self.height += leading;
     }
 
     /// A drawing that is as wide as the column. Its horizontal positions may be per cent.
@@ -128,6 +105,50 @@ impl Column {
     }
 }
 
+/// About how wide a text of this size is, in pixels. Rather too wide: the font that a reader has is not
+/// known, and what is cut cannot be read.
+pub(crate) fn text_width(text: &str, size: f64) -> f64 {
+    size * text.chars().map(em).sum::<f64>()
+}
+
+/// The lines of a text, none wider than `most` pixels. Words are broken only where one is wider than a line.
+pub(crate) fn text_lines(text: &str, size: f64, most: f64) -> Vec<String> {
+    let mut text_lines = Vec::new();
+    let mut line = String::new();
+    let mut taken = 0.0;
+    for part in text.split_inclusive([' ', '/', '_', '-']) {
+        let mut ends_before = taken + text_width(part.trim_end(), size) > most;
+        for c in part.chars() {
+            let wide = size * em(c);
+            // A space may stand beyond the end of a line, where nobody sees it.
+            if taken > 0.0 && (ends_before || (taken + wide > most && c != ' ')) {
+                text_lines.push(std::mem::take(&mut line));
+                taken = 0.0;
+            }
+            ends_before = false;
+            line.push(c);
+            taken += wide;
+        }
+    }
+    text_lines.push(line);
+    let trimmed = text_lines.iter().map(|line| line.trim().to_owned());
+    trimmed.filter(|line| !line.is_empty()).collect()
+}
+
+/// The advance of a character in ems, as in the widest of the usual fonts without serifs.
+fn em(c: char) -> f64 {
+    match c {
+        ' ' | '.' | ',' | ':' | ';' | '\'' | '|' | 'i' | 'j' | 'l' => 0.35,
+        '(' | ')' | '[' | ']' | '{' | '}' | '!' | '"' | '/' | '-' | 'f' | 'r' | 't' | 'I' | 'J' => {
+            0.46
+        }
+        'm' | 'M' | 'W' | '%' | '@' => 1.0,
+        'a'..='v' | 'x'..='z' | '0'..='9' | '_' | '$' | '?' => 0.65,
+        c if c.is_ascii() => 0.86,
+        _ => 1.05,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,11 +157,11 @@ mod tests {
     fn what_is_set_later_stands_lower() {
         let mut column = Column::new(100.0);
         column.text(Look::Note, "ratio to <a>, from zero, with an interval");
-        let lines = column.height() / Look::Note.leading();
+        let lines = column.height / Look::Note.parts().2;
         assert!(lines >= 2.0, "{lines}");
         column.space(4.0);
         column.drawing("strip", 26.0, &html! { line x1="0" x2="100%" {} });
-        assert!((column.height() - lines * 16.0 - 30.0).abs() < 1e-9);
+        assert!((column.height - lines * 16.0 - 30.0).abs() < 1e-9);
         let drawn = column.drawn().0;
         assert!(drawn.contains("&lt;a&gt;"), "{drawn}");
         assert!(
@@ -149,5 +170,33 @@ mod tests {
             ),
             "{drawn}"
         );
+    }
+}
+
+#[cfg(test)]
+mod tests_of_words {
+    use super::*;
+
+    #[test]
+    fn wide_letters_count_more() {
+        assert!(text_width("WWW", 10.0) > 2.0 * text_width("iii", 10.0));
+        assert!((text_width("il", 10.0) - 7.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn lines_end_after_words_and_after_the_parts_of_names() {
+        let broken = text_lines("mysql-8.0.31/innodb/z12a against the base", 10.0, 130.0);
+        assert_eq!(broken, ["mysql-8.0.31/innodb/", "z12a against the base"]);
+        assert!(broken.iter().all(|line| text_width(line, 10.0) <= 130.0));
+        assert_eq!(text_lines("  short ", 10.0, 100.0), ["short"]);
+        assert!(text_lines("", 10.0, 100.0).is_empty());
+    }
+
+    #[test]
+    fn a_word_that_is_wider_than_a_line_is_broken_anywhere() {
+        let broken = text_lines(&"x".repeat(30), 10.0, 66.0);
+        assert_eq!(broken, ["x".repeat(10), "x".repeat(10), "x".repeat(10)]);
+        // Narrower than any letter: one a line, and no endless loop.
+        assert_eq!(text_lines("ab", 10.0, 1.0), ["a", "b"]);
     }
 }

@@ -4,12 +4,12 @@ use maud::{Markup, html};
 
 use super::Chart;
 use super::axis::Axis;
+use super::axis::Scale;
 use super::rows::{Rows, Said, StripRow};
-use super::scale::Scale;
 use super::style::Series;
-use super::svg::{percent, px};
+use super::style::{percent, px};
 use crate::format;
-use crate::spread::median;
+use crate::index::median;
 
 #[derive(Clone, Debug)]
 pub(crate) struct DotRow {

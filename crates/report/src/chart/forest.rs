@@ -3,12 +3,11 @@
 use maud::{Markup, html};
 
 use super::Chart;
-use super::axis::Axis;
+use super::axis::{Axis, Scale};
 use super::interval::{Ratio, marks, shared_scale};
 use super::rows::{Rows, Said, StripRow};
-use super::scale::Scale;
 use super::style::Series;
-use super::svg::{percent, px};
+use super::style::{percent, px};
 use crate::format;
 
 #[derive(Clone, Debug)]
@@ -17,11 +16,8 @@ pub(crate) struct ForestRow {
     pub(crate) ratio: Option<Ratio>,
     /// (round, ratio).
     pub(crate) pairs: Vec<(u32, f64)>,
-    /// What is written beside it: ratio, interval.
-    pub(crate) text: String,
-    pub(crate) verdict: String,
-    /// The class of the verdict's colour; empty for none.
-    pub(crate) tone: &'static str,
+    /// What is written beside it: ratio and interval, verdict.
+    pub(crate) said: Said,
 }
 
 const ROW: f64 = 26.0;
@@ -46,9 +42,9 @@ pub(crate) fn forest(rows: &[ForestRow], base: &str) -> Chart {
 fn forest_row(row: &ForestRow, scale: Scale) -> StripRow {
     StripRow {
         of: row.of.clone(),
-        said: vec![Said { plain: row.text.clone(), verdict: row.verdict.clone(), tone: row.tone }],
-        label: format!("{}: {} {}", row.of.name, row.text, row.verdict),
-        tone: row.tone,
+        said: vec![row.said.clone()],
+        label: format!("{}: {} {}", row.of.name, row.said.plain, row.said.verdict),
+        tone: row.said.tone,
         height: ROW,
         strip: strip(row, scale),
     }
@@ -79,9 +75,11 @@ mod tests {
             of: Series { style: Style(1), key: "B".into(), name: "<b>".into() },
             ratio: Some(Ratio { value: 0.8, ends: Some((0.75, 0.86)), margin: 0.02 }),
             pairs: vec![(1, 0.79), (2, f64::NAN)],
-            text: "0.80 [0.75, 0.86]".into(),
-            verdict: "slower".into(),
-            tone: "regressed",
+            said: Said {
+                plain: "0.80 [0.75, 0.86]".into(),
+                verdict: "slower".into(),
+                tone: "regressed",
+            },
         };
         let page = forest(&[row], "a").render();
         insta::assert_snapshot!(page.0.replace("><", ">\n<"));

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::scale::Scale;
-use super::svg::{percent, px};
+use super::axis::Scale;
+use super::style::{percent, px};
 
 /// A ratio with its interval, and how far it must be from 1 to matter.
 #[derive(Clone, Copy, Debug, PartialEq)]

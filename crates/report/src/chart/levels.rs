@@ -4,21 +4,19 @@ use maud::{Markup, html};
 
 use super::Chart;
 use super::axis::Axis;
+use super::axis::Scale;
 use super::rows::{Rows, Said, StripRow};
-use super::scale::Scale;
 use super::style::Series;
-use super::svg::{percent, px};
+use super::style::{percent, px};
 use crate::format;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Level {
-    pub(crate) label: String,
     pub(crate) value: Option<f64>,
     /// Lower and upper end of its interval, where there is one.
     pub(crate) ends: Option<(f64, f64)>,
-    pub(crate) text: String,
-    /// The class of that text's colour; empty for none.
-    pub(crate) tone: &'static str,
+    /// Its moment, and what is said of it.
+    pub(crate) said: Said,
 }
 
 #[derive(Clone, Debug)]
@@ -52,28 +50,19 @@ pub(crate) fn levels(rows: &[LevelRow], base: &str) -> Chart {
 
 /// Which bar is which, where there are several.
 fn order(rows: &[LevelRow]) -> String {
-    let levels = rows.first().map_or(&[][..], |row| row.levels.as_slice());
-    match levels {
-        [] | [_] => String::new(),
-        several => {
-            let labels: Vec<&str> = several.iter().map(|level| level.label.as_str()).collect();
-            format!("; from above: {}", labels.join(", "))
-        }
-    }
+    let levels = rows.first().into_iter().flat_map(|row| &row.levels);
+    let labels: Vec<&str> = levels.map(|level| level.said.plain.as_str()).collect();
+    if labels.len() < 2 { String::new() } else { format!("; from above: {}", labels.join(", ")) }
 }
 
 fn level_row(row: &LevelRow, scale: Scale) -> StripRow {
-    let texts = row.levels.iter().map(|level| format!("{} {}", level.label, level.text));
+    let texts =
+        row.levels.iter().map(|level| format!("{} {}", level.said.plain, level.said.verdict));
     let texts: Vec<String> = texts.collect();
-    let said = row.levels.iter().map(|level| Said {
-        plain: level.label.clone(),
-        verdict: level.text.clone(),
-        tone: level.tone,
-    });
     let height = GAP + (BAR + GAP) * row.levels.len() as f64;
     StripRow {
         of: row.of.clone(),
-        said: said.collect(),
+        said: row.levels.iter().map(|level| level.said.clone()).collect(),
         label: format!("{}: {}", row.of.name, texts.join(", ")),
         tone: "",
         height,
@@ -89,7 +78,7 @@ fn strip(row: &LevelRow, scale: Scale, height: f64) -> Markup {
             @let is_early = place + 1 < row.levels.len();
             @if let Some(end) = level.value.and_then(at) {
                 rect.level.(row.of.style.class()).early[is_early] x="0" y=(px(top)) width=(percent(end)) height=(px(BAR)) {
-                    title { (level.label) ": " (level.text) }
+                    title { (level.said.plain) ": " (level.said.verdict) }
                 }
             }
             @if let Some((from, to)) = level.ends.and_then(|(low, high)| Some((at(low)?, at(high)?))) {
@@ -111,11 +100,13 @@ mod tests {
 
     fn level(label: &str, value: Option<f64>, ends: Option<(f64, f64)>) -> Level {
         Level {
-            label: label.into(),
             value,
             ends,
-            text: value.map_or(format::ABSENT.to_owned(), format::ratio),
-            tone: "regressed",
+            said: Said {
+                plain: label.into(),
+                verdict: value.map_or(format::ABSENT.to_owned(), format::ratio),
+                tone: "regressed",
+            },
         }
     }
 

@@ -2,11 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::axis::{Axis, Frame, grid_labels, gridlines, vertical};
+use super::axis::{Axis, Frame, Scale, grid_labels, gridlines, vertical};
 use super::column::{Column, Look};
-use super::scale::Scale;
 use super::style::Series;
-use super::svg::{Across, attribute, path, percent, px};
+use super::style::{Across, attribute, path, percent, px};
 
 #[derive(Clone, Debug)]
 pub(crate) struct SystemLine {
@@ -56,7 +55,7 @@ impl LineChart {
 
     pub(crate) fn set_in(&self, column: &mut Column) {
         let frame = self.frame();
-        let across = Across::pixels(column.width() * frame.width / 100.0);
+        let across = Across::pixels(column.width * frame.width / 100.0);
         column.text(Look::Note, &self.y.described());
         column.drawing("chart", self.height, &self.plot(frame, across));
         column.text(Look::Note, &self.x.described());
@@ -188,14 +187,10 @@ fn apart(mut ys: Vec<f64>, frame: Frame) -> Vec<f64> {
 
 /// The ends of a scale and its kind, for the script that shows values under the pointer.
 fn ends(scale: Scale) -> String {
-    let kind = match scale {
-        Scale::Linear { .. } => "linear",
-        Scale::Log { .. } => "log",
-        Scale::Nines { .. } => "nines",
-    };
-    let end = match scale {
-        Scale::Nines { most } => most,
-        Scale::Linear { .. } | Scale::Log { .. } => scale.high(),
+    let (kind, end) = match scale {
+        Scale::Linear { high, .. } => ("linear", high),
+        Scale::Log { high, .. } => ("log", high),
+        Scale::Nines { most } => ("nines", most),
     };
     format!("{kind} {} {}", attribute(scale.low()), attribute(end))
 }

@@ -13,12 +13,9 @@ pub(crate) mod levels;
 pub(crate) mod line;
 pub(crate) mod quantile;
 pub(crate) mod rows;
-pub(crate) mod scale;
 pub(crate) mod sparkline;
 pub(crate) mod style;
-pub(crate) mod svg;
 pub(crate) mod sweep;
-pub(crate) mod words;
 
 use maud::{Markup, Render, html};
 
@@ -62,23 +59,18 @@ impl Chart {
     }
 
     pub(crate) const fn is_empty(&self) -> bool {
-        match self {
-            Self::Nothing(_) => true,
-            Self::Rows(_) | Self::Lines(_) | Self::Sweep(_) => false,
-        }
+        matches!(self, Self::Nothing(_))
     }
 
     /// The letters in it that only a legend explains.
     pub(crate) fn keys(&self) -> Vec<&str> {
         match self {
             Self::Lines(chart) => {
-                let lines = chart.lines.iter();
-                let drawn = lines.filter(|line| !line.points.is_empty());
+                let drawn = chart.lines.iter().filter(|line| !line.points.is_empty());
                 drawn.map(|line| line.of.key.as_str()).collect()
             }
             Self::Sweep(chart) => {
-                let lines = chart.lines.iter();
-                let drawn = lines.filter(|line| !line.marks.is_empty());
+                let drawn = chart.lines.iter().filter(|line| !line.marks.is_empty());
                 drawn.map(|line| line.of.key.as_str()).collect()
             }
             Self::Rows(_) | Self::Nothing(_) => Vec::new(),

@@ -2,9 +2,8 @@
 //! slow. Both axes favour the slow end, where databases differ.
 
 use super::Chart;
-use super::axis::Axis;
+use super::axis::{Axis, Scale};
 use super::line::{LineChart, SystemLine};
-use super::scale::Scale;
 use crate::format;
 
 /// Nines that the axis shows at most.

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::axis::{Axis, Frame, vertical};
 use super::column::{Column, Look};
 use super::style::Series;
-use super::svg::px;
+use super::style::px;
 
 #[derive(Clone, Debug)]
 pub(crate) struct StripRow {
@@ -45,7 +45,6 @@ pub(crate) struct Rows {
 /// Pixels of the axis below the rows.
 const AXIS: f64 = 20.0;
 
-/// The ticks that are wanted there.
 const TICKS: usize = 4;
 
 const FRAME: Frame = Frame { width: 100.0, top: 0.0, bottom: 1.0 };
@@ -57,7 +56,6 @@ const LEFT: f64 = 24.0;
 const APART: f64 = 24.0;
 
 impl Rows {
-    /// In the page, where names wrap.
     pub(crate) fn page(&self) -> Markup {
         html! {
             div class=(classes("rows", self.class)) {
@@ -108,11 +106,11 @@ impl StripRow {
 
     fn set_in(&self, column: &mut Column, class: &str) {
         let left = (Look::Key.width(&self.of.key) + 8.0).max(LEFT);
-        let names = Look::Body.lines(&self.of.name, column.width() - left);
+        let names = Look::Body.lines(&self.of.name, column.width - left);
         let said = Look::Body.width(&self.text());
         let first = names.first().map_or(0.0, |name| Look::Body.width(name));
-        let fits = names.len() < 2 && left + first + APART + said <= column.width();
-        let end = column.width();
+        let fits = names.len() < 2 && left + first + APART + said <= column.width;
+        let end = column.width;
         column.line(Look::Body, |baseline| {
             html! {
                 (self.key_at(baseline))
@@ -142,7 +140,6 @@ impl StripRow {
         }
     }
 
-    /// All that is said, without its colours.
     fn text(&self) -> String {
         let said = self.said.iter();
         let said = said.map(|one| format!("{} {}", one.plain, one.verdict));
@@ -173,7 +170,7 @@ fn classes(first: &str, second: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::scale::Scale;
+    use crate::chart::axis::Scale;
     use crate::chart::style::Style;
     use crate::format;
 
@@ -204,7 +201,7 @@ mod tests {
     fn picture(name: &str) -> (String, f64) {
         let mut column = Column::new(400.0);
         rows(name).set_in(&mut column);
-        (column.drawn().0, column.height())
+        (column.drawn().0, column.height)
     }
 
     #[test]
@@ -226,6 +223,6 @@ mod tests {
         let (drawn, height) = picture(&name);
         assert!(drawn.contains(r#"text-anchor="start" font-size="13">0.80"#), "{drawn}");
         assert_eq!(drawn.matches("z12a").count(), 4, "{drawn}");
-        assert!(height > 94.0 + 2.0 * Look::Body.leading(), "{height}");
+        assert!(height > 94.0 + 2.0 * Look::Body.parts().2, "{height}");
     }
 }

@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::scale::Scale;
-use super::svg::{Across, path, percent, px};
-use crate::spread::range;
+use super::axis::Scale;
+use super::style::{Across, path, percent, px};
+use crate::index::range;
 
 /// What is drawn. Places count builds from zero.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,23 +3,20 @@
 
 use maud::{Markup, html};
 
-use super::axis::{Axis, Frame, anchor, grid_labels, gridlines};
+use super::axis::{Axis, Frame, Scale, grid_labels, gridlines, tick_marks};
 use super::column::{Column, Look};
 use super::interval::Ratio;
 use super::line::{keys, outline};
-use super::scale::Scale;
 use super::style::Series;
-use super::svg::{Across, path, percent, px};
+use super::style::{Across, path, percent, px};
 use crate::format;
 
 #[derive(Clone, Debug)]
 pub(crate) struct SweepLine {
     pub(crate) of: Series,
-    /// Its ratios, by client count.
     pub(crate) marks: Vec<SweepMark>,
 }
 
-/// A ratio at one client count.
 #[derive(Clone, Debug)]
 pub(crate) struct SweepMark {
     /// Clients; more than zero.
@@ -31,7 +28,6 @@ pub(crate) struct SweepMark {
     pub(crate) tone: &'static str,
 }
 
-/// A chart of such lines.
 #[derive(Clone, Debug)]
 pub(crate) struct SweepChart {
     /// What it shows, for people who do not see it.
@@ -51,7 +47,6 @@ const FRAME: Frame = Frame { width: 93.0, top: 16.0, bottom: HEIGHT - 22.0 };
 const DIGIT: f64 = 0.023;
 const SPACE: f64 = 0.012;
 
-/// The name of the horizontal axis.
 const CLIENTS: &str = "clients, log scale";
 
 /// The chart; `None` when there is no ratio. `label` says what it shows to those who do not see it.
@@ -62,13 +57,8 @@ pub(crate) fn sweep(
     label: String,
 ) -> Option<SweepChart> {
     let (x, y) = (across(clients)?, up(&lines)?);
-    Some(SweepChart {
-        label,
-        lines,
-        clients: clients.to_vec(),
-        x,
-        y: Axis { scale: y, name: format!("ratio to {base}"), text: format::ratio },
-    })
+    let y = Axis { scale: y, name: format!("ratio to {base}"), text: format::ratio };
+    Some(SweepChart { label, lines, clients: clients.to_vec(), x, y })
 }
 
 impl SweepChart {
@@ -81,7 +71,7 @@ impl SweepChart {
     }
 
     pub(crate) fn set_in(&self, column: &mut Column) {
-        let across = Across::pixels(column.width() * FRAME.width / 100.0);
+        let across = Across::pixels(column.width * FRAME.width / 100.0);
         column.text(Look::Note, &self.y.described());
         column.drawing("chart", HEIGHT, &self.plot(across));
         column.text(Look::Note, CLIENTS);
@@ -133,7 +123,7 @@ fn across(clients: &[u32]) -> Option<Scale> {
 fn up(lines: &[SweepLine]) -> Option<Scale> {
     let ratios = || lines.iter().flat_map(|l| l.marks.iter().map(|m| m.ratio));
     let usable = |value: &f64| value.is_finite() && *value > 0.0;
-    let (least, most) = crate::spread::range(ratios().map(|r| r.value).filter(usable))?;
+    let (least, most) = crate::index::range(ratios().map(|r| r.value).filter(usable))?;
     let ends = ratios().flat_map(|r| {
         let (low, high) = r.ends.unwrap_or((r.value, r.value));
         // An interval of three rounds may be of any width; what it is about must remain to be seen.
@@ -156,22 +146,11 @@ fn ticks(clients: &[u32], x: Scale) -> Markup {
         if has_room {
             end = place + half(*count) + SPACE;
         }
-        Some((count, place, has_room))
+        Some((place, has_room.then(|| count.to_string())))
     });
-    let places: Vec<(&u32, f64, bool)> = places.collect();
-    html! {
-        line.axis x1="0" x2=(percent(FRAME.width)) y1=(px(FRAME.bottom)) y2=(px(FRAME.bottom)) {}
-        @for (count, place, has_room) in places {
-            @let at = percent(FRAME.x(place));
-            line.axis x1=(at) x2=(at) y1=(px(FRAME.bottom)) y2=(px(FRAME.bottom + 4.0)) {}
-            @if has_room {
-                text.tick x=(at) y=(px(FRAME.bottom + 16.0)) text-anchor=(anchor(FRAME.x(place))) { (count) }
-            }
-        }
-    }
+    tick_marks(FRAME, places)
 }
 
-/// The line at 1.
 fn one(y: Scale) -> Markup {
     html! {
         @if let Some(place) = y.place(1.0) {

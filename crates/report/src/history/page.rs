@@ -1,16 +1,14 @@
 //! A history as one page: no network, no scripts.
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 use stats::{History, HistoryLine};
 
 use super::tables::{LINES, build_by_build, history_tables};
 use super::{fell_to_zero, heading, history_sentence, spark, step_name};
 use crate::chart::sparkline::sparkline;
+use crate::document::{STYLE, document};
 use crate::format;
 use crate::page::{bare, table};
-use crate::policy::policy;
-
-const STYLE: &str = include_str!("../../assets/report.css");
 
 const OWN_STYLE: &str = "
 svg.spark { width: clamp(8rem, 22vw, 22rem); color: var(--soft); overflow: visible; }
@@ -24,36 +22,21 @@ svg.spark { width: clamp(8rem, 22vw, 22rem); color: var(--soft); overflow: visib
 
 /// One self-contained HTML file. Names are escaped everywhere. `generated` is when and by what it was made.
 pub fn history_html(history: &History, generated: &str) -> String {
+    let title = heading(history);
     let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta http-equiv="Content-Security-Policy"
-                    content=(policy(&[STYLE, OWN_STYLE], &[]));
-                link rel="icon" href="data:,";
-                title { (heading(history)) " · backslide" }
-                style { (PreEscaped(STYLE)) }
-                style { (PreEscaped(OWN_STYLE)) }
-            }
-            body {
-                header {
-                    h1 { (heading(history)) }
-                    p.facts { (history_sentence(history)) }
-                    nav aria-label="Contents" {
-                        a href="#found" { "What changed" }
-                        a href="#lines" { "Lines" }
-                        a href="#builds" { "Build by build" }
-                    }
-                }
-                main { (body(history)) }
-                footer { (generated) }
+        header {
+            h1 { (title) }
+            p.facts { (history_sentence(history)) }
+            nav aria-label="Contents" {
+                a href="#found" { "What changed" }
+                a href="#lines" { "Lines" }
+                a href="#builds" { "Build by build" }
             }
         }
+        main { (body(history)) }
+        footer { (generated) }
     };
-    page.into_string()
+    document(&title, &[STYLE, OWN_STYLE], &[], &page)
 }
 
 fn body(history: &History) -> Markup {

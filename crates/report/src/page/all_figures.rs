@@ -5,7 +5,6 @@ use model::{Clock, Step};
 use super::figures::{self, Figure, OverTime};
 use super::sections::Sections;
 use super::{over_clients, transactions};
-use crate::chart::Chart;
 use crate::series::{self, Bins};
 use crate::{Report, Transactions};
 
@@ -13,66 +12,44 @@ use crate::{Report, Transactions};
 const POINTS: usize = 300;
 const CURVE: usize = 48;
 
-/// A chart that stands by itself.
-pub(crate) struct NamedFigure {
-    /// What it shows, in the words of which the name of its file is made.
-    pub(crate) name: String,
-    pub(crate) title: String,
-    /// The chart; never an empty one.
-    pub(crate) chart: Chart,
-}
+/// A figure, never an empty one, behind what it shows in the words of which the name of its file is made.
+pub(crate) type NamedFigure = (String, Figure);
 
 /// All of them, in the order of the page. The steps of a sweep are in the charts of their tests; by themselves only
 /// those that have a section in the whole page.
 pub(crate) fn all_figures(report: &Report<'_>) -> Vec<NamedFigure> {
-    let mut all = of_transactions(report);
-    all.extend(report.candidates().map(|system| {
-        let name = format!("forest-{}", system.name);
-        named(name, figures::all_ratios(report, system))
-    }));
-    all.extend(of_sweep(report));
+    let run = Transactions::of(report);
+    let quantities = run.iter().flat_map(|run| run.quantities(report));
+    let transactions = quantities.map(|quantity| {
+        let name = format!("transactions-{}", quantity.word);
+        titled(name, "Transactions", transactions::chart(report, &quantity))
+    });
+    let mut all: Vec<NamedFigure> = transactions.collect();
+    all.extend(
+        report
+            .candidates()
+            .map(|system| (format!("forest-{}", system.name), figures::all_ratios(report, system))),
+    );
+    if let Some(sweep) = &report.sweep {
+        all.extend(sweep.tests.iter().map(|test| {
+            let figure = over_clients::ratios(report, sweep, test);
+            let title = format!("{} over the number of clients", test.name);
+            (format!("sweep-{}", test.name), Figure { title, ..figure })
+        }));
+    }
     let sections = Sections::of(report);
     for (place, step) in report.steps.iter().enumerate() {
         if !figures::is_swept(report, step) || sections.has(place) {
             all.extend(of_step(report, step));
         }
     }
-    all.retain(|one| !one.chart.is_empty());
+    all.retain(|(_, figure)| !figure.chart.is_empty());
     all
 }
 
-fn named(name: String, figure: Figure) -> NamedFigure {
-    NamedFigure { name, title: figure.title, chart: figure.chart }
-}
-
-/// The same under a title that says first what the figure is of.
+/// A figure under a title that says first what the figure is of.
 fn titled(name: String, of: &str, figure: Figure) -> NamedFigure {
-    let title = format!("{of} · {}", figure.title);
-    named(name, Figure { title, ..figure })
-}
-
-fn of_transactions(report: &Report<'_>) -> Vec<NamedFigure> {
-    let Some(run) = Transactions::of(report) else {
-        return Vec::new();
-    };
-    let quantities = run.quantities(report);
-    let drawn = quantities.iter().map(|quantity| {
-        let name = format!("transactions-{}", quantity.word);
-        titled(name, "Transactions", transactions::chart(report, quantity))
-    });
-    drawn.collect()
-}
-
-fn of_sweep(report: &Report<'_>) -> Vec<NamedFigure> {
-    let Some(sweep) = &report.sweep else {
-        return Vec::new();
-    };
-    let drawn = sweep.tests.iter().map(|test| {
-        let figure = over_clients::ratios(report, sweep, test);
-        let title = format!("{} over the number of clients", test.name);
-        named(format!("sweep-{}", test.name), Figure { title, ..figure })
-    });
-    drawn.collect()
+    (name, Figure { title: format!("{of} · {}", figure.title), ..figure })
 }
 
 fn of_step(report: &Report<'_>, step: &Step) -> Vec<NamedFigure> {

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, PreEscaped, html};
-use model::{Comparison, Evidence, Magnitude, Step};
+use model::{Comparison, Evidence, Magnitude};
 use serde::Serialize;
 
 use super::judged::{margin, word};
-use super::link::Link;
-use super::sections::Sections;
-use super::shared::without_local_paths;
+use crate::plain::replaced;
+use crate::plain::without_local_paths;
+use crate::report::At;
 use crate::verdict::is_certain;
-use crate::{Report, Seen, deciding, format};
+use crate::{Report, Seen, format, verdict};
 
 /// Cells of a page whose evidence has room, and of a page that is made to be short.
 const MOST: usize = 1200;
@@ -55,7 +55,6 @@ struct Sheet {
     moved: Vec<(String, String)>,
 }
 
-/// What scripts need to know of the page.
 #[derive(Serialize)]
 struct Data<'v> {
     /// Key, name and class of the colour of each system.
@@ -64,53 +63,32 @@ struct Data<'v> {
     names: Vec<String>,
     /// What is shown or hidden together: a group or a step, and the places of its steps.
     steps: Vec<(String, Vec<usize>)>,
-    /// What the facts of a cell are called.
     facts: [&'static str; FACTS.len()],
     cells: &'v BTreeMap<String, Sheet>,
-}
-
-/// A cell that may have room.
-struct JudgedCell<'v> {
-    key: String,
-    step: &'v Step,
-    comparison: &'v Comparison,
-    /// Is its system one of those that tables have room for?
-    is_listed: bool,
 }
 
 impl Cells {
     /// Those of the systems that tables have room for come first, and of these the certain ones.
     pub(super) fn of(all: &Report<'_>, listed: &Report<'_>) -> Self {
-        let mut found: Vec<JudgedCell<'_>> = Vec::new();
-        for system in all.candidates() {
-            let is_listed = listed.systems.iter().any(|s| s.index == system.index);
-            for (place, step) in all.steps.iter().enumerate() {
-                found.extend(all.decision(system.name, step).map(|comparison| JudgedCell {
-                    key: key(system, place),
-                    step,
-                    comparison,
-                    is_listed,
-                }));
-            }
-        }
-        found.sort_by_key(|cell| (!cell.is_listed, !is_certain(&cell.comparison.verdict)));
-        found.truncate(if all.is_brief { MOST_BRIEF } else { MOST });
-        let sheets = found.into_iter();
-        let sheets = sheets.map(|cell| (cell.key, sheet(all, cell.step, cell.comparison)));
-        Self(sheets.collect())
+        let cells = all.candidates().flat_map(|system| {
+            let steps = all.steps.iter().enumerate();
+            steps.filter_map(move |(place, step)| {
+                Some((key(system, place), all.at(system, step), all.at(system, step).decision()?))
+            })
+        });
+        let mut cells: Vec<(String, At<'_>, &Comparison)> = cells.collect();
+        cells.sort_by_key(|(_, at, comparison)| {
+            let is_listed = listed.systems.iter().any(|s| s.index == at.system.index);
+            (!is_listed, !is_certain(&comparison.verdict))
+        });
+        cells.truncate(if all.is_brief { MOST_BRIEF } else { MOST });
+        let sheets = cells.into_iter();
+        Self(sheets.map(|(key, at, comparison)| (key, sheet(at, comparison))).collect())
     }
 
-    /// What leads from a cell to the section of its step, or elsewhere where it has none; scripts open the
-    /// evidence instead.
-    pub(super) fn link(
-        &self,
-        sections: &Sections,
-        system: &Seen<'_>,
-        place: usize,
-        elsewhere: &str,
-    ) -> Link {
-        let cell = Some(key(system, place)).filter(|key| self.0.contains_key(key));
-        sections.link_of_cell(place, cell, elsewhere)
+    /// The key of a cell whose evidence is there.
+    pub(super) fn key(&self, system: &Seen<'_>, place: usize) -> Option<String> {
+        Some(key(system, place)).filter(|key| self.0.contains_key(key))
     }
 
     /// The data for scripts, in an element that runs nothing.
@@ -149,47 +127,50 @@ fn together(report: &Report<'_>) -> Vec<(String, Vec<usize>)> {
     all
 }
 
-fn sheet(report: &Report<'_>, step: &Step, comparison: &Comparison) -> Sheet {
-    let evidence = comparison.evidence.as_ref();
-    let moved = report.movers(step, &comparison.system);
+fn sheet(at: At<'_>, comparison: &Comparison) -> Sheet {
     let rounds = comparison.pairs.iter();
+    let moved = at.report.movers(at.step, &comparison.system).into_iter();
+    let told = |cost: &Comparison| (cost.metric.0.clone(), format::ratio_and_interval(cost));
     Sheet {
         said: said(comparison),
-        why: told(report, &report.reason(comparison)),
-        facts: facts(report, step, comparison),
+        why: why(at.report, comparison),
+        facts: facts(at, comparison),
         rounds: rounds.map(|(round, ratio)| (*round, format::pair(*ratio))).collect(),
-        outlying: evidence.map_or_else(Vec::new, |e| e.outlying.clone()),
-        moved: moved
-            .into_iter()
-            .map(|(cost, _)| (cost.metric.0.clone(), format::ratio_and_interval(cost)))
-            .collect(),
+        outlying: comparison.evidence.iter().flat_map(|e| e.outlying.clone()).collect(),
+        moved: moved.map(|(cost, _)| told(cost)).collect(),
     }
 }
 
 fn said(comparison: &Comparison) -> String {
-    let word = word(&comparison.verdict);
-    match comparison.magnitude {
-        None => word.to_owned(),
-        Some(Magnitude::Small) => format!("{word}, small"),
-        Some(Magnitude::Medium) => format!("{word}, medium"),
-        Some(Magnitude::Large) => format!("{word}, large"),
-    }
+    let size = match comparison.magnitude {
+        None => "",
+        Some(Magnitude::Small) => ", small",
+        Some(Magnitude::Medium) => ", medium",
+        Some(Magnitude::Large) => ", large",
+    };
+    format!("{}{size}", word(&comparison.verdict))
 }
 
-/// A reason on one line. A page that is passed on is searched for local paths as a whole, but does not know them
+/// The reason on one line. A page that is passed on is searched for local paths as a whole, but does not know them
 /// any more behind what JSON escapes.
-fn told(report: &Report<'_>, text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
+fn why(report: &Report<'_>, comparison: &Comparison) -> String {
+    let reason = report.reason(comparison);
+    let words: Vec<&str> = reason.split_whitespace().collect();
     let text = words.join(" ");
     if report.is_brief { without_local_paths(&text) } else { text }
 }
 
-fn facts(report: &Report<'_>, step: &Step, comparison: &Comparison) -> Vec<String> {
+fn facts(at: At<'_>, comparison: &Comparison) -> Vec<String> {
     let evidence = comparison.evidence.as_ref();
+    // What is compared, with its unit.
+    let compared = match verdict::deciding_word(&comparison.metric) {
+        None => format!("throughput, {}", at.report.rate_unit_name(at.step)),
+        Some(metric) => format!("{metric}, {}", comparison.unit),
+    };
     let of = |text: fn(&Evidence) -> String| evidence.map_or_else(String::new, text);
     let p_value = |p: Option<f64>| p.map_or_else(String::new, format::q_value);
     let mut facts = vec![
-        compared(report, step, comparison),
+        compared,
         format::ratio_and_interval(comparison),
         percent(margin(comparison)),
         comparison.rounds.to_string(),
@@ -206,14 +187,6 @@ fn facts(report: &Report<'_>, step: &Step, comparison: &Comparison) -> Vec<Strin
         facts.pop();
     }
     facts
-}
-
-/// What is compared, with its unit.
-fn compared(report: &Report<'_>, step: &Step, comparison: &Comparison) -> String {
-    match deciding::word(&comparison.metric) {
-        None => format!("throughput, {}", report.rate_unit_name(step)),
-        Some(metric) => format!("{metric}, {}", comparison.unit),
-    }
 }
 
 fn percent(share: f64) -> String {
@@ -239,18 +212,14 @@ fn outlying(evidence: &Evidence) -> String {
 fn embedded(data: &Data<'_>) -> String {
     let json = serde_json::to_string(data)
         .unwrap_or_else(|_| unreachable!("strings and numbers always serialise"));
-    let mut safe = String::with_capacity(json.len());
-    for c in json.chars() {
-        match c {
-            '<' => safe.push_str("\\u003c"),
-            '>' => safe.push_str("\\u003e"),
-            '&' => safe.push_str("\\u0026"),
-            '\u{2028}' => safe.push_str("\\u2028"),
-            '\u{2029}' => safe.push_str("\\u2029"),
-            _ => safe.push(c),
-        }
-    }
-    safe
+    replaced(&json, |c| match c {
+        '<' => Some("\\u003c"),
+        '>' => Some("\\u003e"),
+        '&' => Some("\\u0026"),
+        '\u{2028}' => Some("\\u2028"),
+        '\u{2029}' => Some("\\u2029"),
+        _ => None,
+    })
 }
 
 #[cfg(test)]

@@ -1,20 +1,22 @@
 //! The charts of a step.
 
 use maud::{Markup, Render, html};
-use model::{Clock, Latency, Step, Unit};
+use model::{Clock, Counts, Latency, Step, Unit};
 
 use super::judged::{ratio, word};
 use super::table::tone;
 use crate::chart::Chart;
 use crate::chart::axis::Axis;
+use crate::chart::axis::Scale;
 use crate::chart::dots::{DotRow, dots};
 use crate::chart::forest::{ForestRow, forest};
 use crate::chart::line::{LineChart, SystemLine};
-use crate::chart::quantile::{self, quantile};
-use crate::chart::scale::Scale;
+use crate::chart::quantile::{MOST_NINES, quantile};
+use crate::chart::rows::Said;
 use crate::chart::style::Series;
+use crate::report::At;
 use crate::series::{self, Bins, Quantity};
-use crate::{Report, Seen, deciding, format, verdict};
+use crate::{Report, Seen, format, verdict};
 
 /// More lines than this with a band each would hide each other.
 const MOST_BANDS: usize = 5;
@@ -36,13 +38,10 @@ pub(super) fn figure(title: &str, content: &impl Render) -> Markup {
 
 /// What decides the step, of every round.
 pub(super) fn rounds(report: &Report<'_>, step: &Step) -> Figure {
-    let rows: Vec<DotRow> = report
-        .systems
-        .iter()
-        .map(|system| DotRow { of: system.series(), rounds: series::rounds(report, system, step) })
-        .collect();
+    let row = |at: At<'_>| DotRow { of: at.system.series(), rounds: series::rounds(at) };
+    let rows: Vec<DotRow> = report.each_at(step).map(row).collect();
     let metric = &step.metric;
-    let unit = match deciding::word(metric) {
+    let unit = match verdict::deciding_word(metric) {
         None => report.rate_unit_name(step).to_owned(),
         Some(word) => {
             let unit = report.unit(step, &metric.0).map_or("", Unit::name);
@@ -52,13 +51,11 @@ pub(super) fn rounds(report: &Report<'_>, step: &Step) -> Figure {
     Figure { title: "Every round".to_owned(), chart: dots(&rows, &unit) }
 }
 
-/// Ratios to the base with their intervals.
 pub(super) fn ratios(report: &Report<'_>, step: &Step) -> Figure {
-    let rows: Vec<ForestRow> = report
-        .candidates()
-        .filter_map(|system| forest_row(report, system, step, system.name.to_owned()))
-        .collect();
-    let title = match deciding::word(&step.metric) {
+    let candidates = report.candidates_at(step);
+    let rows: Vec<ForestRow> =
+        candidates.filter_map(|at| forest_row(at, at.system.name.to_owned())).collect();
+    let title = match verdict::deciding_word(&step.metric) {
         None => "Against the base".to_owned(),
         Some(word) => format!("Against the base: {word}"),
     };
@@ -75,7 +72,6 @@ pub(super) fn is_swept(report: &Report<'_>, step: &Step) -> bool {
     report.sweep.as_ref().is_some_and(|sweep| sweep.holds(step))
 }
 
-/// The steps that are part of none.
 pub(super) fn unswept<'v>(report: &'v Report<'_>) -> impl Iterator<Item = &'v Step> {
     let steps = report.steps.iter();
     steps.filter(move |step| !is_swept(report, step))
@@ -89,8 +85,8 @@ pub(super) fn ratios_of<'s>(
 ) -> Figure {
     let rows: Vec<ForestRow> = steps
         .filter_map(|step| {
-            let name = deciding::beside(&report.label(step), &step.metric);
-            forest_row(report, system, step, name)
+            let name = verdict::beside(&report.label(step), &step.metric);
+            forest_row(report.at(system, step), name)
         })
         .collect();
     Figure {
@@ -99,24 +95,20 @@ pub(super) fn ratios_of<'s>(
     }
 }
 
-fn forest_row(
-    report: &Report<'_>,
-    system: &Seen<'_>,
-    step: &Step,
-    name: String,
-) -> Option<ForestRow> {
-    let comparison = report.decision(system.name, step)?;
+fn forest_row(at: At<'_>, name: String) -> Option<ForestRow> {
+    let comparison = at.decision()?;
     Some(ForestRow {
-        of: Series { name, ..system.series() },
+        of: Series { name, ..at.system.series() },
         ratio: ratio(comparison),
         pairs: comparison.pairs.clone(),
-        text: format::ratio_and_interval(comparison),
-        verdict: word(&comparison.verdict).to_owned(),
-        tone: tone(verdict::tone(&comparison.verdict)).unwrap_or_default(),
+        said: Said {
+            plain: format::ratio_and_interval(comparison),
+            verdict: word(&comparison.verdict).to_owned(),
+            tone: tone(verdict::tone(&comparison.verdict)).unwrap_or_default(),
+        },
     })
 }
 
-/// What a chart over time shows.
 pub(super) struct OverTime<'a> {
     pub(super) kind: &'a str,
     pub(super) quantity: Quantity,
@@ -127,11 +119,10 @@ pub(super) struct OverTime<'a> {
 }
 
 impl<'a> OverTime<'a> {
-    /// The throughput of a step.
     pub(super) fn throughput(step: &'a Step) -> Self {
         Self {
             kind: &step.subject.kind,
-            quantity: series::subject_quantity(step),
+            quantity: Quantity::Count(step.subject.counts),
             title: "Throughput over time: median round, shaded from the lowest to the highest",
             height: 260.0,
             target: None,
@@ -157,7 +148,7 @@ impl<'a> OverTime<'a> {
     pub(super) fn other(step: &Step, kind: &'a str) -> Self {
         Self {
             kind,
-            quantity: Quantity::Rows,
+            quantity: Quantity::Count(Counts::Rows),
             title: kind,
             height: 180.0,
             target: step.target_rate,
@@ -180,8 +171,7 @@ pub(super) fn over_time(
 }
 
 fn lines_over_time(report: &Report<'_>, step: &Step, bins: Bins, what: &OverTime<'_>) -> Chart {
-    let lines: Vec<SystemLine> =
-        report.systems.iter().map(|system| line(report, system, step, bins, what)).collect();
+    let lines: Vec<SystemLine> = report.each_at(step).map(|at| line(at, bins, what)).collect();
     let Some(y) = vertical_axis(&lines, what) else {
         return Chart::Nothing("Nothing was counted in this step.");
     };
@@ -207,20 +197,14 @@ fn seconds_name(bins: Bins) -> String {
     }
 }
 
-fn line(
-    report: &Report<'_>,
-    system: &Seen<'_>,
-    step: &Step,
-    bins: Bins,
-    what: &OverTime<'_>,
-) -> SystemLine {
-    let binned = series::binned(report, system, step, what.kind, what.quantity, bins);
-    let has_band = what.quantity == series::subject_quantity(step)
-        && what.kind == step.subject.kind
-        && report.systems.len() <= MOST_BANDS
-        && report.series(system.name, step).len() > 1;
+fn line(at: At<'_>, bins: Bins, what: &OverTime<'_>) -> SystemLine {
+    let binned = series::binned(at, what.kind, what.quantity, bins);
+    let has_band = what.quantity == Quantity::Count(at.step.subject.counts)
+        && what.kind == at.step.subject.kind
+        && at.report.systems.len() <= MOST_BANDS
+        && at.series().count() > 1;
     SystemLine {
-        of: system.series(),
+        of: at.system.series(),
         points: binned.iter().map(|b| (b.at, b.middle)).collect(),
         band: if has_band {
             binned.iter().map(|b| (b.at, b.low, b.high)).collect()
@@ -234,23 +218,17 @@ fn vertical_axis(lines: &[SystemLine], what: &OverTime<'_>) -> Option<Axis> {
     let points = lines.iter().flat_map(|l| l.points.iter().map(|(_, y)| *y));
     let bands = lines.iter().flat_map(|l| l.band.iter().map(|(_, _, y)| *y));
     let target = what.target.map(|t| t as f64);
-    match what.quantity {
-        Quantity::Ops | Quantity::Rows | Quantity::Statements(_) => Some(Axis {
-            scale: Scale::from_zero(points.chain(bands).chain(target))?,
-            name: match what.quantity {
-                Quantity::Rows => "rows/s",
-                Quantity::Statements(_) => "statements/s",
-                Quantity::Ops | Quantity::P99 | Quantity::Longest => "ops/s",
-            }
-            .to_owned(),
-            text: format::tick,
-        }),
-        Quantity::P99 | Quantity::Longest => Some(Axis {
-            scale: Scale::log(points)?,
-            name: "service time".to_owned(),
-            text: format::tick_seconds,
-        }),
-    }
+    let counted = match what.quantity {
+        Quantity::Count(Counts::Operations) => "ops/s",
+        Quantity::Count(Counts::Rows) => "rows/s",
+        Quantity::Count(Counts::Statements(_)) => "statements/s",
+        Quantity::P99 | Quantity::Longest => {
+            let (scale, name) = (Scale::log(points)?, "service time".to_owned());
+            return Some(Axis { scale, name, text: format::tick_seconds });
+        }
+    };
+    let scale = Scale::from_zero(points.chain(bands).chain(target))?;
+    Some(Axis { scale, name: counted.to_owned(), text: format::tick })
 }
 
 /// How the response times of one operation kind are distributed; a sentence where nothing was recorded.
@@ -268,7 +246,7 @@ pub(super) fn distribution(
         .filter_map(|(system, latency)| {
             Some(SystemLine {
                 of: system.series(),
-                points: series::quantiles(latency.as_ref()?, points, quantile::MOST_NINES),
+                points: series::quantiles(latency.as_ref()?, points, MOST_NINES),
                 band: Vec::new(),
             })
         })

@@ -7,7 +7,7 @@ use model::Step;
 
 use super::figures::{ratios_of, unswept};
 use super::judged::size;
-use super::link::Link;
+use super::legend::Link;
 use super::part::{Page, part};
 use super::table::linked;
 use crate::verdict::is_certain;
@@ -57,7 +57,7 @@ fn listed<'s>(report: &Report<'_>, system: &Seen<'_>, all: &[&'s Step]) -> Vec<&
     }
     let mut ranked: Vec<(f64, usize)> = Vec::new();
     for (number, step) in all.iter().enumerate() {
-        let comparison = report.decision(system.name, step);
+        let comparison = report.at(system, step).decision();
         let certain = comparison.filter(|c| is_certain(&c.verdict));
         ranked.extend(certain.map(|comparison| (size(comparison), number)));
     }
@@ -71,7 +71,7 @@ fn listed<'s>(report: &Report<'_>, system: &Seen<'_>, all: &[&'s Step]) -> Vec<&
 /// The table of verdicts, folded; what names a step opens its evidence.
 fn verdicts(page: &Page<'_, '_>) -> Markup {
     let report = page.listed;
-    let shown = tables::Shown { decided_only: report.differing_only, ..tables::Shown::decisions() };
+    let shown = tables::Shown { decided_only: report.differing_only, ..tables::Shown::default() };
     let table = tables::without_empty_why(report.verdicts(&shown));
     let links = links(page, &shown);
     html! {
@@ -91,9 +91,9 @@ fn links(page: &Page<'_, '_>, shown: &tables::Shown) -> Vec<Link> {
     for system in report.candidates() {
         for place in report.groups.iter().flat_map(|group| group.places.clone()) {
             let step = report.steps.get(place);
-            let comparison = step.and_then(|step| report.decision(system.name, step));
+            let comparison = step.and_then(|step| report.at(system, step).decision());
             if comparison.is_some_and(|c| shown.shows(&c.metric, c)) {
-                links.push(page.cells.link(page.sections, system, place, VERDICTS));
+                links.push(page.link(system, place, VERDICTS));
             }
         }
     }

@@ -8,15 +8,11 @@ use crate::chart::interval::Ratio;
 use crate::format;
 use crate::verdict::{self, is_certain, usable_ratio};
 
-/// When a cell of a matrix has a colour.
 pub(super) const COLOURS: &str = "Orange is slower and blue is faster, only where the whole interval lies outside the margin; a verdict in bold without colour is certain, but its interval reaches that far.";
 
 /// The ratio with a sign instead of a bar and a word.
 pub(super) fn with_sign(comparison: &Comparison) -> Markup {
-    let (_, sign) = verdict::sign(comparison);
-    html! {
-        (ratio_text(comparison)) " " b { (sign) }
-    }
+    html! { (ratio_text(comparison)) " " b { (verdict::sign(&comparison.verdict)) } }
 }
 
 /// The ratio, or that nothing is left.

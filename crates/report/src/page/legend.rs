@@ -1,4 +1,4 @@
-//! Which letter, colour, dash and marker is which system.
+//! Which letter, colour, dash and marker is which system; and what leads from one place of the page to another.
 
 use maud::{Markup, html};
 
@@ -32,6 +32,22 @@ pub(super) fn name(text: &str) -> Markup {
         @for (place, part) in text.split_inclusive(['/', '_']).enumerate() {
             @if place > 0 { wbr; }
             (part)
+        }
+    }
+}
+
+pub(super) struct Link {
+    pub(super) to: Option<String>,
+    /// The cell whose evidence scripts open instead.
+    pub(super) cell: Option<String>,
+}
+
+impl Link {
+    /// The content as a link, or as it is.
+    pub(super) fn around(&self, content: &Markup) -> Markup {
+        html! {
+            @if let Some(to) = &self.to { a href=(to) data-cell=[self.cell.as_ref()] { (content) } }
+            @else { span.cell { (content) } }
         }
     }
 }

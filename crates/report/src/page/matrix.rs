@@ -4,12 +4,13 @@ use maud::{Markup, html};
 use model::{Comparison, MetricId, Step};
 
 use super::judged::{COLOURS, ratio, ratio_text, shade, with_sign, word};
-use super::link::Link;
+use super::legend::Link;
+use super::legend::{chip, name, role};
 use super::part::{Page, part};
-use super::{forest, legend, over_clients, table};
+use super::{forest, over_clients, table};
+use crate::chart::axis::Scale;
 use crate::chart::interval::{interval, shared_scale};
-use crate::chart::scale::Scale;
-use crate::{Report, Seen, deciding, format};
+use crate::{Report, Seen, format, verdict};
 
 /// From so many cells on a bar in each would take more room than all the rest.
 const MANY: usize = 600;
@@ -26,7 +27,7 @@ pub(super) fn matrix(page: &Page<'_, '_>) -> Markup {
     let report = page.all;
     let title =
         if report.is_all_of_throughput() { "Relative throughput" } else { "Relative to the base" };
-    let rates = report.candidates().flat_map(|s| report.decisions(s.name));
+    let rates = report.candidates().flat_map(|s| report.decisions(s));
     let scale = shared_scale(rates.filter_map(ratio));
     let has_bars = report.systems.len() * report.steps.len() < MANY;
     let matrix = Matrix { report, page, scale: has_bars.then_some(scale) };
@@ -88,7 +89,7 @@ fn by_system(matrix: &Matrix<'_, '_>) -> Markup {
             tbody {
                 @for system in &report.systems {
                     tr data-system=(system.key) {
-                        th scope="row" { (legend::chip(system)) " " (legend::name(system.name)) (legend::role(system)) }
+                        th scope="row" { (chip(system)) " " (name(system.name)) (role(system)) }
                         @for (place, step) in report.steps.iter().enumerate() {
                             (cell(matrix, system, place, step))
                         }
@@ -106,7 +107,7 @@ fn by_step(matrix: &Matrix<'_, '_>) -> Markup {
             thead { tr {
                 th scope="col" { "step" }
                 @for system in &report.systems {
-                    th scope="col" class="n" { (legend::chip(system)) " " (legend::name(system.name)) (legend::role(system)) }
+                    th scope="col" class="n" { (chip(system)) " " (name(system.name)) (role(system)) }
                 }
             } }
             @for group in report.groups.iter() {
@@ -115,7 +116,7 @@ fn by_step(matrix: &Matrix<'_, '_>) -> Markup {
                     @for place in group.places.clone() {
                         @if let Some(step) = report.steps.get(place) {
                             tr data-step=(place) {
-                                th scope="row" { (matrix.page.sections.link(place).around(&legend::name(&report.label(step)))) }
+                                th scope="row" { (matrix.page.sections.link(place).around(&name(&report.label(step)))) }
                                 @for system in &report.systems { (cell(matrix, system, place, step)) }
                             }
                         }
@@ -131,10 +132,10 @@ fn cell(matrix: &Matrix<'_, '_>, system: &Seen<'_>, place: usize, step: &Step) -
     if system.is_base {
         return base_cell(report, step, &matrix.page.sections.link(place));
     }
-    let Some(comparison) = report.decision(system.name, step) else {
+    let Some(comparison) = report.at(system, step).decision() else {
         return html! { td.muted { (format::ABSENT) } };
     };
-    let link = matrix.page.cells.link(matrix.page.sections, system, place, forest::VERDICTS);
+    let link = matrix.page.link(system, place, forest::VERDICTS);
     let shown = match matrix.scale {
         Some(scale) => with_bar(comparison, scale),
         None => with_sign(comparison),
@@ -158,7 +159,7 @@ fn base_cell(report: &Report<'_>, step: &Step, link: &Link) -> Markup {
     let metric = &step.metric;
     let value = report.median(report.base, step, &metric.0);
     let value = value.and_then(|value| Some((value, report.unit(step, &metric.0)?)));
-    let unit_name = |unit| match deciding::word(metric) {
+    let unit_name = |unit| match verdict::deciding_word(metric) {
         None => report.rate_unit_name(step),
         Some(_) => format::header_unit(unit),
     };
@@ -179,5 +180,5 @@ fn base_cell(report: &Report<'_>, step: &Step, link: &Link) -> Markup {
 
 /// What a cell is about, where it is not throughput.
 fn what(metric: &MetricId) -> Markup {
-    html! { @if let Some(word) = deciding::word(metric) { span.verdict { " " (word) } } }
+    html! { @if let Some(word) = verdict::deciding_word(metric) { span.verdict { " " (word) } } }
 }

@@ -88,7 +88,6 @@ fn per_cent(permille: u32) -> String {
     format::tick(f64::from(permille) / 10.0)
 }
 
-/// On which CPUs everything ran.
 fn placement(report: &Report<'_>) -> String {
     match tables::shared_placement(&report.input.data.info.plan.systems) {
         Some(words) if words == Placement::default().words() => {

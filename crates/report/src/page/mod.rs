@@ -1,44 +1,38 @@
 //! The report as one page: no network, readable without scripts.
 
 mod all_figures;
-mod commands;
 mod costs;
 mod evidence;
 mod figures;
 mod forest;
 mod judged;
 mod legend;
-mod link;
 mod matrix;
 mod methods;
 mod noise;
 mod over_clients;
 mod part;
 mod provenance;
-mod room;
 mod sections;
-mod shared;
 mod step;
 mod summary;
 mod table;
 mod transactions;
-mod trials;
 
-use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
+use maud::{Markup, PreEscaped, html as markup};
 
-pub(crate) use self::all_figures::{NamedFigure, all_figures};
+pub(crate) use self::all_figures::all_figures;
 use self::evidence::Cells;
+pub(crate) use self::figures::Figure;
 use self::part::{Page, part};
-use self::room::{Extent, Room};
 use self::sections::Sections;
 use self::table::folded;
-pub(crate) use self::table::{bare, table};
+pub(crate) use self::table::{bare, table, tone};
 use crate::chart::style::shapes;
-use crate::policy::policy;
+use crate::document::{STYLE, document};
 use crate::rounds::rounds;
 use crate::{Report, format};
-
-const STYLE: &str = include_str!("../../assets/report.css");
+use sections::Extent;
 
 /// What scripts add, each by itself: where one fails, the others and the page go on. The first finds what
 /// belongs to a system by the names in tables, the second turns some of these into buttons.
@@ -58,16 +52,16 @@ impl Report<'_> {
     /// The same with less of each step: only the operations that it is about, without the tables of buckets and
     /// rounds. Half the size or less. Of workloads with dozens of steps only those in which something differs.
     pub fn html_brief(&self) -> String {
-        shared::without_local_paths(&page(&self.brief()))
+        crate::plain::without_local_paths(&page(&self.brief()))
     }
 }
 
 fn page(all: &Report<'_>) -> String {
     let sections = Sections::of(all);
-    let room = Room::of(all, &sections);
-    let near = room.systems.map(|kept| all.only(&kept));
+    let (extent, systems) = sections::room(all, &sections);
+    let near = systems.map(|kept| all.only(&kept));
     let near = near.as_ref().unwrap_or(all);
-    let listed = if room::lists_all(all) { all } else { near };
+    let listed = if sections::lists_all(all) { all } else { near };
     html_of(&Page {
         all,
         listed,
@@ -75,7 +69,7 @@ fn page(all: &Report<'_>) -> String {
         sections: &sections,
         cells: &Cells::of(all, listed),
         groups: listed.group_summary(),
-        extent: room.extent,
+        extent,
     })
 }
 
@@ -84,29 +78,14 @@ fn html_of(page: &Page<'_, '_>) -> String {
     let styles: &[&str] =
         if page.all.has_transactions() { &[STYLE, transactions::STYLE] } else { &[STYLE] };
     let text = markup! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta http-equiv="Content-Security-Policy"
-                    content=(policy(styles, &SCRIPTS));
-                link rel="icon" href="data:,";
-                title { (input.data.info.plan.name) " · backslide" }
-                @for style in styles { style { (PreEscaped(style)) } }
-            }
-            body {
-                (shapes())
-                (head(page))
-                main { (body(page)) }
-                footer { "Made by backslide " (input.data.info.backslide) ", " (input.generated) "." }
-                (page.cells.data(page.all))
-                @for script in SCRIPTS { script { (PreEscaped(script)) } }
-            }
-        }
+        (shapes())
+        (head(page))
+        main { (body(page)) }
+        footer { "Made by backslide " (input.data.info.backslide) ", " (input.generated) "." }
+        (page.cells.data(page.all))
+        @for script in SCRIPTS { script { (PreEscaped(script)) } }
     };
-    text.into_string()
+    document(&input.data.info.plan.name, styles, &SCRIPTS, &text)
 }
 
 fn head(page: &Page<'_, '_>) -> Markup {
@@ -165,7 +144,7 @@ fn body(page: &Page<'_, '_>) -> Markup {
     markup! {
         (summary::summary(all, listed))
         (matrix::matrix(page))
-        (room::note(all, listed, "What follows"))
+        (sections::note_of_systems(all, listed, "What follows"))
         (transactions::transactions(listed))
         (throughput(listed))
         (costs::costs(listed))
@@ -177,11 +156,11 @@ fn body(page: &Page<'_, '_>) -> Markup {
         (forest::forests(page))
         (over_clients::over_clients(listed))
         (page.sections.note())
-        (room::note(listed, page.near, "What is shown step by step"))
+        (sections::note_of_systems(listed, page.near, "What is shown step by step"))
         (steps(page))
         (methods::methods(all))
         (noise::noise(all, listed))
-        (trials::failed(all))
+        (noise::failed(all))
         (provenance::provenance(all, listed))
     }
 }

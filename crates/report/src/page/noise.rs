@@ -1,13 +1,13 @@
 //! What the same system measured twice says of the noise, and what else may have been at work.
 
 use maud::{Markup, html};
-use model::Comparison;
+use model::{Comparison, Outcome, TrialRecord};
 use stats::{ControlSummary, rates_of_control};
 
 use super::part::part;
 use super::table::{folded, table};
 use crate::verdict::{self, is_certain};
-use crate::{Cell, Columns, Report, Table, before, format};
+use crate::{Cell, Columns, Report, Table, format};
 
 /// Does it say more than the summary? Of an imported run without a control nothing else is known.
 pub(super) fn has_noise(report: &Report<'_>) -> bool {
@@ -25,7 +25,7 @@ pub(super) fn noise(report: &Report<'_>, listed: &Report<'_>) -> Markup {
         p { (report.control()) }
         @if let Some(control) = control { (cells(report, control.name)) }
         @if !report.input.data.info.is_imported() { p { (quarantined(report)) } }
-        @for told in before::of_run(report) { p { (told) } }
+        @for told in report.came_to_rest() { p { (told) } }
         @if !report.is_brief {
             @if let Some(left_over) = listed.left_over() {
                 div #left-over { (folded(&left_over)) }
@@ -89,6 +89,41 @@ fn false_alarms(alarms: &[&Comparison]) -> Table {
             "Believe no effect of that size in that metric of that step.",
             alarms,
         )
+}
+
+pub(super) fn failed(report: &Report<'_>) -> Markup {
+    let trials = &report.input.data.trials;
+    let has_quarantined = trials.iter().any(|trial| trial.outcome.is_quarantined());
+    let content = html! {
+        @if trials.iter().all(|trial| trial.outcome.is_completed()) { p.nothing { "None." } }
+        @for trial in trials { (one(trial)) }
+    };
+    let title = if has_quarantined { "Failed and quarantined trials" } else { "Failed trials" };
+    part("failed", title, &content)
+}
+
+/// Nothing for a trial that was completed.
+fn one(trial: &TrialRecord) -> Markup {
+    html! {
+        @match &trial.outcome {
+            Outcome::Completed => {}
+            Outcome::Quarantined { reason } => article.failed {
+                h3 { (trial.system) ", round " (trial.round) ": quarantined" }
+                p { (reason) }
+            }
+            Outcome::Failed { step, reason, log_tail } => article.failed {
+                h3 { (trial.system) ", round " (trial.round)
+                    @if let Some(step) = step { ", in " (step) } }
+                p { (reason) }
+                @if log_tail.is_empty() {
+                    p.nothing { "The server's log has no lines." }
+                } @else {
+                    p.note { "The server's last lines:" }
+                    pre tabindex="0" { (log_tail.join("\n")) }
+                }
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -18,12 +18,12 @@ pub(super) fn matrices(page: &Page<'_, '_>, sweep: &Sweep) -> Markup {
     let cell = |system: &Seen<'_>, number: usize, test: &Test, count: u32| {
         let place = test.place_at(report, count);
         let step = place.and_then(|place| report.steps.get(place));
-        let comparison = step.and_then(|step| report.comparison(system.name, step, MetricId::RATE));
+        let comparison = step.and_then(|step| report.at(system, step).comparison(MetricId::RATE));
         let Some((place, comparison)) = place.zip(comparison) else {
             return html! { td.muted { (format::ABSENT) } };
         };
         let elsewhere = format!("#test-{number}");
-        let link = page.cells.link(page.sections, system, place, &elsewhere);
+        let link = page.link(system, place, &elsewhere);
         html! {
             td class=[shade(comparison)] title=[interval_or_reason(comparison)] {
                 (link.around(&with_sign(comparison)))
@@ -126,7 +126,6 @@ fn one_test(report: &Report<'_>, sweep: &Sweep, number: usize, test: &Test) -> M
     }
 }
 
-/// The ratios of a test to the base, over its client counts.
 pub(super) fn ratios(report: &Report<'_>, sweep: &Sweep, test: &Test) -> Figure {
     let lines = report.candidates().map(|system| line(report, test, system));
     let label = format!("{} relative to {} over numbers of clients", test.name, report.base);
@@ -151,7 +150,7 @@ fn numbers(report: &Report<'_>, test: &Test) -> Markup {
 
 fn line(report: &Report<'_>, test: &Test, system: &Seen<'_>) -> SweepLine {
     let marks = test.steps(report).filter_map(|step| {
-        let comparison = report.comparison(system.name, step, MetricId::RATE)?;
+        let comparison = report.at(system, step).comparison(MetricId::RATE)?;
         Some(SweepMark {
             clients: step.clients,
             ratio: ratio(comparison)?,

@@ -1,13 +1,12 @@
-//! The parts of the page: what they are made from, and the heading of one.
+//! What the parts of the page are made from, the heading of one.
 
 use maud::{Markup, html};
 
 use super::evidence::Cells;
-use super::room::Extent;
-use super::sections::Sections;
-use crate::{Report, Table};
+use super::legend::Link;
+use super::sections::{Extent, Sections};
+use crate::{Report, Seen, Table};
 
-/// What the parts of a page are made from.
 pub(super) struct Page<'p, 'a> {
     pub(super) all: &'p Report<'a>,
     /// The systems that tables over all steps have room for.
@@ -20,6 +19,15 @@ pub(super) struct Page<'p, 'a> {
     pub(super) groups: Option<Table>,
     /// How much of each step there is room for.
     pub(super) extent: Extent,
+}
+
+impl Page<'_, '_> {
+    /// What leads from a cell to the section of its step, or elsewhere where it has none; scripts open the
+    /// evidence instead.
+    pub(super) fn link(&self, system: &Seen<'_>, place: usize, elsewhere: &str) -> Link {
+        let to = self.sections.link(place).to.unwrap_or_else(|| elsewhere.to_owned());
+        Link { to: Some(to), cell: self.cells.key(system, place) }
+    }
 }
 
 /// A section that people who jump from one to the next know by its heading.

@@ -1,16 +1,16 @@
 //! One step: every round, the course over time, response times, costs.
 
 use maud::{Markup, html};
-use model::{Clock, NoteKind, Step, StepNote};
+use model::{Clock, Counts, NoteKind, Step, StepNote};
 
-use super::commands;
 use super::figures::{OverTime, distribution, is_swept, over_time, ratios, rounds};
 use super::legend::legend;
-use super::room::Extent;
+use super::provenance;
+use super::sections::Extent;
 use super::sections::Sections;
 use super::table::{folded, table};
 use crate::series::{self, Bins};
-use crate::{Report, before, statements, steps};
+use crate::{Report, statements};
 
 /// Points over time in the whole page at most, and of all quantile curves: what keeps the page small
 /// with many systems and steps.
@@ -25,7 +25,6 @@ const MANY: usize = 16;
 pub(super) struct Detail {
     /// Points of a line over time, at most 300.
     points: usize,
-    /// Points of a quantile curve.
     curve: usize,
     extent: Extent,
 }
@@ -72,7 +71,7 @@ pub(super) fn step(report: &Report<'_>, place: usize, step: &Step, detail: Detai
     html! {
         section.step id={ "step-" (place) } aria-label={ "Step " (report.label(step)) } data-step=(place) {
             h2 { (report.label(step)) }
-            p.note { (steps::describe(step)) " " (clients(step)) }
+            p.note { (describe(step)) " " (clients(step)) }
             (before_it(report, step, whole))
             (sent(report, step))
             (tried(report, step))
@@ -93,7 +92,7 @@ pub(super) fn step(report: &Report<'_>, place: usize, step: &Step, detail: Detai
                 }
                 @if let Some(pairs) = report.pairs(step) { (folded(&pairs)) }
             }
-            (commands::of_step(report, step))
+            (provenance::of_step(report, step))
         }
     }
 }
@@ -101,8 +100,8 @@ pub(super) fn step(report: &Report<'_>, place: usize, step: &Step, detail: Detai
 /// Whether its warm-ups ended with a steady rate, and whether the settle phase before it left anything to do.
 fn before_it(report: &Report<'_>, step: &Step, whole: bool) -> Markup {
     html! {
-        @if let Some(told) = before::warmed_up(report, step) { p.note { (told) } }
-        @if let Some(told) = before::settled(report, step) {
+        @if let Some(told) = report.warmed_up(step) { p.note { (told) } }
+        @if let Some(told) = report.settled(step) {
             // A short report has no table of it.
             p.note { (told) @if !report.is_brief { " " a href="#left-over" { "What was left over" } "." } }
         }
@@ -143,6 +142,20 @@ fn tried(report: &Report<'_>, step: &Step) -> Markup {
                 ul.prose { @for note in notes { li { (note.system) ", round " (note.round) ": " (note.text) } } }
             }
         }
+    }
+}
+
+/// A sentence or two on a step. Of an imported one no more is known than what it counts.
+fn describe(step: &Step) -> String {
+    if !step.description.is_empty() {
+        return step.description.clone();
+    }
+    match step.subject.counts {
+        Counts::Rows => "Counts the rows that are read.".to_owned(),
+        Counts::Statements(n) => format!(
+            "An operation is {n} statements, BEGIN and COMMIT among them; throughput and costs count statements, response times are of whole operations."
+        ),
+        Counts::Operations => "Counts statements.".to_owned(),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
+use super::legend::Link;
 use super::legend::name;
-use super::link::Link;
 use crate::{Align, Cell, Header, Table, Tone};
 
 pub(crate) fn table(table: &Table) -> Markup {
@@ -47,7 +47,6 @@ fn body_row(table: &Table, row: &[Cell], (column, link): (usize, Option<&Link>))
     }
 }
 
-/// A heading above the rows of a body.
 pub(super) fn heading(text: &str, columns: usize) -> Markup {
     html! { tr.group { th scope="rowgroup" colspan=(columns) { (text) } } }
 }
@@ -105,7 +104,7 @@ fn cell(cell: &Cell, names_row: bool, align: Align, link: Option<&Link>) -> Mark
     }
 }
 
-pub(super) const fn tone(tone: Tone) -> Option<&'static str> {
+pub(crate) const fn tone(tone: Tone) -> Option<&'static str> {
     match tone {
         Tone::Plain | Tone::Heading => None,
         Tone::Regressed => Some("regressed"),

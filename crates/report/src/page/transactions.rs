@@ -8,8 +8,10 @@ use super::legend::legend;
 use super::part::part;
 use super::table::{folded, table, tone};
 use crate::chart::levels::{Level, LevelRow, levels};
+use crate::chart::rows::Said;
+use crate::report::At;
 use crate::transactions::{Moment, Quantity, about};
-use crate::{Report, Seen, Transactions, format};
+use crate::{Report, Transactions, format};
 
 /// What the charts of this section look like; only pages with such a section carry it.
 pub(super) const STYLE: &str = include_str!("../../assets/transactions.css");
@@ -39,29 +41,26 @@ pub(super) fn transactions(report: &Report<'_>) -> Markup {
     part("transactions", "Transactions", &content)
 }
 
-/// A quantity relative to the base.
 pub(super) fn chart(report: &Report<'_>, quantity: &Quantity<'_>) -> Figure {
-    let rows: Vec<LevelRow> = report
-        .systems
-        .iter()
-        .map(|system| LevelRow { of: system.series(), levels: levels_of(report, system, quantity) })
-        .collect();
+    let rows = report.systems.iter().map(|system| {
+        let moments = quantity.moments.iter();
+        let levels = moments.map(|moment| level(report.at(system, moment.step), moment)).collect();
+        LevelRow { of: system.series(), levels }
+    });
+    let rows: Vec<LevelRow> = rows.collect();
     Figure { title: quantity.title.to_owned(), chart: levels(&rows, report.base) }
 }
 
-fn levels_of(report: &Report<'_>, system: &Seen<'_>, quantity: &Quantity<'_>) -> Vec<Level> {
-    let moments = quantity.moments.iter();
-    moments.map(|moment| level(report, system, moment)).collect()
-}
-
-fn level(report: &Report<'_>, system: &Seen<'_>, moment: &Moment<'_>) -> Level {
-    let cell = report.relative_cell(system, moment.step, moment.metric);
-    let comparison = report.comparison(system.name, moment.step, moment.metric);
+fn level(at: At<'_>, moment: &Moment<'_>) -> Level {
+    let cell = at.relative(moment.metric);
+    let comparison = at.comparison(moment.metric);
     Level {
-        label: moment.label.clone(),
         value: cell.value,
         ends: comparison.and_then(|c| format::finite_pair(c.low, c.high)),
-        text: cell.shown(),
-        tone: tone(cell.tone).unwrap_or_default(),
+        said: Said {
+            plain: moment.label.clone(),
+            verdict: cell.shown(),
+            tone: tone(cell.tone).unwrap_or_default(),
+        },
     }
 }

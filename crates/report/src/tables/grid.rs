@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use model::{Direction, MetricId, Reason, Step, Verdict, describe};
 
+use crate::report::At;
 use crate::{Cell, Header, Report, Seen, Table, Tone, format, verdict};
 
 /// What a table of systems and steps is called, and of whom it is.
@@ -34,8 +35,7 @@ impl Report<'_> {
         columns: usize,
         rows: impl Fn(&'s Step) -> Vec<Vec<Cell>>,
     ) -> Vec<Vec<Cell>> {
-        let of_steps = steps.into_iter().map(|step| (self.label(step), rows(step)));
-        under_headings(of_steps, columns)
+        under_headings(steps.into_iter().map(|step| (self.label(step), rows(step))), columns)
     }
 
     /// A table of systems and steps; steps for which `has` says no are left out. A row a system and a column
@@ -46,15 +46,33 @@ impl Report<'_> {
         what: Grid<'_>,
         has: impl Fn(&Step) -> bool,
         unit: impl Fn(&Step) -> &'static str,
-        cell: impl Fn(&Seen<'_>, &Step) -> Cell,
+        cell: impl Fn(At<'_>) -> Cell,
     ) -> Table {
-        if self.is_by_step() {
-            return by_step(self, what, has, unit, cell);
+        if !self.is_by_step() {
+            let steps: Vec<&Step> = self.steps.iter().filter(|step| has(step)).collect();
+            let columns = steps.iter().map(|step| Header::numbers(self.label(step), unit(step)));
+            return self.by_system(what.title, what.note, columns, |system| {
+                steps.iter().map(|step| cell(self.at(system, step))).collect()
+            });
         }
-        let steps: Vec<&Step> = self.steps.iter().filter(|step| has(step)).collect();
-        let columns = steps.iter().map(|step| Header::numbers(self.label(step), unit(step)));
-        let cells = |system: &Seen<'_>| steps.iter().map(|step| cell(system, step)).collect();
-        self.by_system(what.title, what.note, columns, cells)
+        let without_base = what.is_relative && self.has_candidates();
+        let systems = || self.systems.iter().filter(|system| !(system.is_base && without_base));
+        let groups = self.groups.iter().map(|group| {
+            let steps = self.steps_of(group).iter().filter(|step| has(step));
+            let row = |step| NamedRow {
+                name: self.label(step),
+                unit: unit(step),
+                cells: systems().map(|system| cell(self.at(system, step))).collect(),
+            };
+            (group.title.clone(), steps.map(row).collect())
+        });
+        let column = |system: &Seen<'_>, unit: &str| {
+            let role = if system.is_base { " (base)" } else { "" };
+            Header::numbers(format!("{}{role}", system.name), unit)
+        };
+        let columns = |unit: &str| systems().map(|system| column(system, unit)).collect();
+        let (table, _) = with_units("step", columns, groups.collect());
+        Table { title: what.title, note: what.note.to_owned(), ..table }
     }
 
     /// One metric in all steps: its medians, or its ratios to the base.
@@ -69,21 +87,7 @@ impl Report<'_> {
             let unit = self.unit(step, metric).filter(|_| !is_relative);
             unit.map_or("", format::header_unit)
         };
-        self.grid(what, has, unit, |system, step| self.cell(system, step, metric, is_relative))
-    }
-
-    pub(super) fn cell(
-        &self,
-        system: &Seen<'_>,
-        step: &Step,
-        metric: &str,
-        is_relative: bool,
-    ) -> Cell {
-        if is_relative {
-            self.relative_cell(system, step, metric)
-        } else {
-            self.absolute_cell(system, step, metric)
-        }
+        self.grid(what, has, unit, |at| at.cell(metric, is_relative))
     }
 }
 
@@ -91,7 +95,8 @@ pub(super) fn headers(columns: impl IntoIterator<Item = Header>) -> Vec<Header> 
     std::iter::once(Header::words("system")).chain(columns).collect()
 }
 
-pub(super) fn named(system: &Seen<'_>, cells: Vec<Cell>) -> Vec<Cell> {
+/// The name of a system, then these cells.
+pub(super) fn named(system: &Seen<'_>, cells: impl IntoIterator<Item = Cell>) -> Vec<Cell> {
     std::iter::once(name(system)).chain(cells).collect()
 }
 
@@ -110,88 +115,36 @@ pub(super) fn under_headings(
     all
 }
 
-fn by_step(
-    report: &Report<'_>,
-    what: Grid<'_>,
-    has: impl Fn(&Step) -> bool,
-    unit: impl Fn(&Step) -> &'static str,
-    cell: impl Fn(&Seen<'_>, &Step) -> Cell,
-) -> Table {
-    let without_base = what.is_relative && report.has_candidates();
-    let systems: Vec<&Seen<'_>> =
-        report.systems.iter().filter(|s| !(s.is_base && without_base)).collect();
-    let units = Units::of(report.steps.iter().filter(|step| has(step)).map(&unit));
-    let mut headers = vec![Header::words("step")];
-    headers.extend(units.header());
-    headers.extend(
-        systems.iter().map(|system| Header { unit: units.common().to_owned(), ..column(system) }),
-    );
-    let row = |step: &Step| {
-        let mut cells = vec![Cell::text(report.label(step))];
-        cells.extend(units.cell(unit(step)));
-        cells.extend(systems.iter().map(|system| cell(system, step)));
-        cells
+/// A row of a table whose rows are steps or tests.
+pub(super) struct NamedRow {
+    pub(super) name: String,
+    /// That of its values; empty for none.
+    pub(super) unit: &'static str,
+    pub(super) cells: Vec<Cell>,
+}
+
+/// A table without title and note of rows under headings, and the unit that all values have in common. Where rows
+/// have different ones, there is a column of them. `columns` gets the common unit.
+pub(super) fn with_units(
+    first: &str,
+    columns: impl Fn(&str) -> Vec<Header>,
+    groups: Vec<(String, Vec<NamedRow>)>,
+) -> (Table, &'static str) {
+    let units: BTreeSet<&str> =
+        groups.iter().flat_map(|(_, rows)| rows.iter().map(|row| row.unit)).collect();
+    let differ = units.len() > 1;
+    let common = units.first().copied().filter(|_| !differ).unwrap_or_default();
+    let unit = differ.then(|| Header::numbers("unit", ""));
+    let mut headers = vec![Header::words(first)];
+    headers.extend(unit.into_iter().chain(columns(common)));
+    let row = |row: NamedRow| {
+        let unit = differ.then(|| Cell::text(row.unit));
+        std::iter::once(Cell::text(row.name)).chain(unit).chain(row.cells).collect()
     };
-    let groups = report.groups.iter().map(|group| {
-        let steps = report.steps_of(group).iter().filter(|step| has(step));
-        (group.title.clone(), steps.map(row).collect())
-    });
-    let rows = under_headings(groups, headers.len());
-    Table::new(what.title, what.note, headers, rows)
-}
-
-/// The units of a table whose rows are steps or tests: one for all values, which their heads name, or a
-/// column of them.
-pub(super) enum Units {
-    /// All values have this one; empty for none.
-    Common(&'static str),
-    /// Rows have different ones.
-    Column,
-}
-
-impl Units {
-    pub(super) fn of(units: impl Iterator<Item = &'static str>) -> Self {
-        let distinct: BTreeSet<&str> = units.collect();
-        let mut distinct = distinct.into_iter();
-        match (distinct.next(), distinct.next()) {
-            (None, _) => Self::Common(""),
-            (Some(unit), None) => Self::Common(unit),
-            (Some(_), Some(_)) => Self::Column,
-        }
-    }
-
-    /// What the head of a value's column says.
-    pub(super) fn common(&self) -> &'static str {
-        match self {
-            Self::Common(unit) => unit,
-            Self::Column => "",
-        }
-    }
-
-    /// The head of the column of units, where there is one.
-    pub(super) fn header(&self) -> Option<Header> {
-        match self {
-            Self::Common(_) => None,
-            Self::Column => Some(Header::numbers("unit", "")),
-        }
-    }
-
-    /// The unit of a row, where there is a column of them.
-    pub(super) fn cell(&self, unit: &'static str) -> Option<Cell> {
-        match self {
-            Self::Common(_) => None,
-            Self::Column => Some(Cell::text(unit)),
-        }
-    }
-}
-
-pub(super) fn column(system: &Seen<'_>) -> Header {
-    let role = name(system).mark;
-    if role.is_empty() {
-        Header::numbers(system.name, "")
-    } else {
-        Header::numbers(format!("{} ({role})", system.name), "")
-    }
+    let parts =
+        groups.into_iter().map(|(title, rows)| (title, rows.into_iter().map(row).collect()));
+    let rows = under_headings(parts, headers.len());
+    (Table::new("", "", headers, rows), common)
 }
 
 pub(super) fn name(system: &Seen<'_>) -> Cell {
@@ -199,16 +152,19 @@ pub(super) fn name(system: &Seen<'_>) -> Cell {
     if system.is_base { cell.marked(Tone::Plain, "base") } else { cell }
 }
 
-impl Report<'_> {
+impl At<'_> {
+    pub(super) fn cell(self, metric: &str, is_relative: bool) -> Cell {
+        if is_relative { self.relative(metric) } else { self.absolute(metric) }
+    }
+
     /// The median of a metric over the rounds.
-    pub(crate) fn absolute_cell(&self, system: &Seen<'_>, step: &Step, metric: &str) -> Cell {
-        let own = self.values(system.name, step, metric).map(|v| v.unit);
-        let value = self.over_rounds(system.name, step, metric);
-        let Some((value, own)) = value.zip(own) else {
+    pub(crate) fn absolute(self, metric: &str) -> Cell {
+        let own = self.values(metric).map(|v| v.unit);
+        let Some((value, own)) = self.over_rounds(metric).zip(own) else {
             return Cell::absent();
         };
         let text = format::in_unit(value, own);
-        if self.unit(step, metric) == Some(own) {
+        if self.report.unit(self.step, metric) == Some(own) {
             return Cell::number(value, text);
         }
         // Heads and spreadsheets have the unit of the first system: another stands in the text.
@@ -218,60 +174,42 @@ impl Report<'_> {
 
     /// A metric relative to the base: from the comparison. The medians stand in for one that was not made, and for one
     /// that has no ratio because of a zero; what fell to zero is zero, and what could not be compared has no ratio at all.
-    pub(crate) fn relative_cell(&self, system: &Seen<'_>, step: &Step, metric: &str) -> Cell {
-        let own = self.median(system.name, step, metric);
-        if system.is_base {
+    pub(crate) fn relative(self, metric: &str) -> Cell {
+        let own = self.median(metric);
+        if self.system.is_base {
             // Nothing has a ratio to zero, not even the base.
             return own.filter(|v| *v != 0.0).map_or_else(Cell::absent, |_| {
                 Cell::number(1.0, format::ratio(1.0)).with_tone(Tone::Muted)
             });
         }
-        let comparison = self.comparison(system.name, step, metric);
+        let comparison = self.comparison(metric);
         if let Some(fallen) = comparison.filter(|c| c.verdict.fell_to_zero()) {
             let cell = Cell::number(0.0, format::number(0.0));
             return cell.marked(Tone::Regressed, verdict::word(&fallen.verdict));
         }
+        // Is a value of zero all that keeps two from having a ratio?
+        let has_a_zero =
+            |verdict: &Verdict| matches!(verdict, Verdict::Incomparable(Reason::NoRatio { .. }));
         if let Some(refused) = comparison.filter(|c| c.ratio.is_none() && !has_a_zero(&c.verdict)) {
             return Cell::absent().marked(Tone::Muted, refused.verdict.word());
         }
         let of_medians = || {
-            let base = self.median(self.base, step, metric)?;
+            let base = self.report.median(self.report.base, self.step, metric)?;
             Some(own? / base).filter(|ratio| ratio.is_finite())
         };
         let Some(ratio) = comparison.and_then(|c| c.ratio).or_else(of_medians) else {
             return Cell::absent();
         };
         let cell = Cell::number(ratio, format::ratio(ratio));
+        let (worse, better) = match describe(&MetricId::new(metric)).map(|is| is.direction) {
+            Some(Direction::Higher) => ("slower", "faster"),
+            Some(Direction::Lower | Direction::Neither) | None => ("worse", "better"),
+        };
         match comparison.map(|c| &c.verdict) {
-            Some(Verdict::Regressed) => cell.marked(Tone::Regressed, worse(metric)),
-            Some(Verdict::Improved) => cell.marked(Tone::Improved, better(metric)),
+            Some(Verdict::Regressed) => cell.marked(Tone::Regressed, worse),
+            Some(Verdict::Improved) => cell.marked(Tone::Improved, better),
             Some(Verdict::Unchanged | Verdict::Inconclusive(_) | Verdict::Incomparable(_))
             | None => cell,
         }
     }
-}
-
-/// Is a value of zero all that keeps two from having a ratio?
-const fn has_a_zero(verdict: &Verdict) -> bool {
-    matches!(verdict, Verdict::Incomparable(Reason::NoRatio { .. }))
-}
-
-/// The word for a regression of this metric.
-pub(crate) fn worse(metric: &str) -> &'static str {
-    match direction(metric) {
-        Direction::Higher => "slower",
-        Direction::Lower | Direction::Neither => "worse",
-    }
-}
-
-/// The word for an improvement of this metric.
-pub(crate) fn better(metric: &str) -> &'static str {
-    match direction(metric) {
-        Direction::Higher => "faster",
-        Direction::Lower | Direction::Neither => "better",
-    }
-}
-
-fn direction(metric: &str) -> Direction {
-    describe(&MetricId::new(metric)).map_or(Direction::Neither, |d| d.direction)
 }

@@ -5,19 +5,15 @@
 
 mod before;
 mod costs;
-mod errors;
 mod grid;
 mod group_summary;
 mod metrics;
 mod open_loop;
-mod outlying;
 mod over_clients;
 mod response;
-mod sizes;
 mod systems;
 mod throughput;
 mod transactions;
-mod trials;
 mod verdicts;
 
 use std::collections::HashSet;

@@ -3,9 +3,11 @@
 use model::{Clock, MetricId, NoteKind, OpenLoop, ResponseLimit, Step, StepNote, StepPace};
 
 use super::grid::name;
-use crate::open_loop::{achieved, rounds};
-use crate::spread::median;
-use crate::{Cell, Columns, Header, Report, Seen, Table, Tone, format};
+use crate::format::{self, plural};
+use crate::index::median;
+use crate::report::At;
+use crate::transactions::spec;
+use crate::{Cell, Columns, Header, Report, Seen, Table, Tone};
 
 /// The unit of what arrives.
 const UNIT: &str = "ops/s";
@@ -15,54 +17,44 @@ impl Report<'_> {
     /// arrivals; `None` where clients start the next operation themselves.
     pub fn open_loop(&self) -> Option<Table> {
         let (has_ramp, has_base) = (self.has(MetricId::HIGHEST_RATE), self.has_candidates());
-        let mut columns = self.arrivals();
+        let mut columns = arrivals();
         if has_ramp {
             columns = columns
-                .words("limit", |at: &Arrived<'_>| limit(self, at).unwrap_or_else(Cell::absent))
-                .numbers("highest", UNIT, |at| highest(self, at));
+                .words("limit", |(at, _)| limit(*at).unwrap_or_else(Cell::absent))
+                .numbers("highest", UNIT, |(at, _)| highest(*at));
         }
         if has_base {
-            let relative =
-                |at: &Arrived<'_>| self.relative_cell(at.system, at.step, &at.step.metric.0);
-            columns = columns.numbers("to the base", "", relative);
+            columns = columns.numbers("to the base", "", |(at, _)| at.relative(&at.step.metric.0));
         }
         let headers = columns.headers();
         let rows = self.under_steps(self.steps.iter(), headers.len(), |step| {
-            let systems = self.systems.iter();
-            let arrived = systems.map(|system| Arrived {
-                system,
-                step,
-                rounds: rounds(self, system.name, step),
-            });
-            arrived.filter(|at| !at.rounds.is_empty()).map(|at| columns.row(&at)).collect()
+            let arrived = self.each_at(step).map(|at| (at, at.arrivals()));
+            arrived.filter(|(_, rounds)| !rounds.is_empty()).map(|of| columns.row(&of)).collect()
         });
         Table::new("Offered rates", note(has_ramp, has_base), headers, rows).unless_empty()
     }
 
-    /// The columns of every open loop.
-    fn arrivals(&self) -> Columns<'_, Arrived<'_>> {
-        let time = |at: &Arrived<'_>, part: &str| {
-            let metric = Clock::Response.metric(part)?.of_kind(&at.step.subject.kind);
-            self.median(at.system.name, at.step, &metric.0)
+    /// Each system that did not sustain an offered rate, in a sentence: what it did in the step where it did least
+    /// of what was asked, and in how many other steps.
+    pub fn unsustained(&self) -> Vec<String> {
+        let told = self.systems.iter().filter_map(|system| {
+            let text = self.unsustained_in_words(system)?;
+            Some(format!("{} {text}.", system.name))
+        });
+        told.collect()
+    }
+
+    /// The same of one system, without its name and full stop; `None` where it sustained all rates.
+    pub(crate) fn unsustained_in_words(&self, system: &Seen<'_>) -> Option<String> {
+        let steps = self.steps.iter().filter_map(|step| self.at(system, step).unsustained());
+        let mut steps: Vec<(f64, String)> = steps.collect();
+        steps.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (_, worst) = steps.first()?;
+        let others = match steps.len() - 1 {
+            0 => String::new(),
+            others => format!("; nor in {}", plural(others, "other step")),
         };
-        let shed = |at: &Arrived<'_>| match at.rounds.iter().map(|round| round.shed).sum() {
-            0_u64 => Cell::count(0.0),
-            shed => Cell::count(shed as f64).with_tone(Tone::Missed),
-        };
-        let waiting = |at: &Arrived<'_>| at.rounds.iter().map(|round| round.waiting).max();
-        Columns::new()
-            .words("system", |at: &Arrived<'_>| name(at.system))
-            .numbers("offered", UNIT, |at| Cell::of(at.offered(), format::number))
-            .numbers("achieved", UNIT, |at| {
-                Cell::of(achieved(self, at.system.name, at.step), format::number)
-            })
-            .numbers("shed", "count", shed)
-            .numbers("waiting", "count", move |at| {
-                Cell::count(waiting(at).unwrap_or_default() as f64)
-            })
-            .words("sustained", |at| sustained(&at.rounds))
-            .numbers("p50", "", move |at| Cell::of(time(at, "p50"), format::micros))
-            .numbers("p99", "", move |at| Cell::of(time(at, "p99"), format::micros))
+        Some(format!("{worst}{others}"))
     }
 
     /// A row a trial with the rates that it tried, in the order of the tries, under the heading of each step that
@@ -80,18 +72,32 @@ impl Report<'_> {
     }
 }
 
-/// What arrived in a step of a system, round by round.
-struct Arrived<'r> {
-    system: &'r Seen<'r>,
-    step: &'r Step,
-    rounds: Vec<OpenLoop>,
-}
+/// A system in a step, and what arrived in each round.
+type Arrived<'r> = (At<'r>, Vec<OpenLoop>);
 
-impl Arrived<'_> {
-    /// Operations per second, median over the rounds.
-    fn offered(&self) -> Option<f64> {
-        median(self.rounds.iter().map(|round| round.per_second as f64))
-    }
+/// The columns of every open loop.
+fn arrivals<'r>() -> Columns<'r, Arrived<'r>> {
+    let time = |at: At<'_>, part: &str| {
+        let metric = Clock::Response.metric(part)?.of_kind(&at.step.subject.kind);
+        at.median(&metric.0)
+    };
+    let offered = |rounds: &[OpenLoop]| median(rounds.iter().map(|round| round.per_second as f64));
+    let shed = |rounds: &[OpenLoop]| match rounds.iter().map(|round| round.shed).sum() {
+        0_u64 => Cell::count(0.0),
+        shed => Cell::count(shed as f64).with_tone(Tone::Missed),
+    };
+    let waiting = |rounds: &[OpenLoop]| rounds.iter().map(|round| round.waiting).max();
+    Columns::new()
+        .words("system", |(at, _): &Arrived<'_>| name(at.system))
+        .numbers("offered", UNIT, move |(_, rounds)| Cell::of(offered(rounds), format::number))
+        .numbers("achieved", UNIT, |(at, _)| Cell::of(at.achieved(), format::number))
+        .numbers("shed", "count", move |(_, rounds)| shed(rounds))
+        .numbers("waiting", "count", move |(_, rounds)| {
+            Cell::count(waiting(rounds).unwrap_or_default() as f64)
+        })
+        .words("sustained", |(_, rounds)| sustained(rounds))
+        .numbers("p50", "", move |(at, _)| Cell::of(time(*at, "p50"), format::micros))
+        .numbers("p99", "", move |(at, _)| Cell::of(time(*at, "p99"), format::micros))
 }
 
 fn note(has_ramp: bool, has_base: bool) -> String {
@@ -114,8 +120,8 @@ fn sustained(rounds: &[OpenLoop]) -> Cell {
     }
 }
 
-fn highest(report: &Report<'_>, at: &Arrived<'_>) -> Cell {
-    match report.median(at.system.name, at.step, MetricId::HIGHEST_RATE) {
+fn highest(at: At<'_>) -> Cell {
+    match at.median(MetricId::HIGHEST_RATE) {
         Some(0.0) => Cell::number(0.0, "none".to_owned()).with_tone(Tone::Missed),
         rate => Cell::of(rate, format::number),
     }
@@ -123,22 +129,22 @@ fn highest(report: &Report<'_>, at: &Arrived<'_>) -> Cell {
 
 /// The percentile that a ramp limits as it was in the measured window, and whether that keeps the limit:
 /// `p99 4.10ms within 5.00ms`; `None` where there is no limit or it was not measured.
-fn limit(report: &Report<'_>, Arrived { system, step, .. }: &Arrived<'_>) -> Option<Cell> {
-    let StepPace::Ramp { limit: Some(ResponseLimit { permille, micros }) } = step.pace else {
+fn limit(at: At<'_>) -> Option<Cell> {
+    let StepPace::Ramp { limit: Some(ResponseLimit { permille, micros }) } = at.step.pace else {
         return None;
     };
     let part = format!("p{}", f64::from(permille) / 10.0);
-    let metric = Clock::Response.metric(&part)?.of_kind(&step.subject.kind);
+    let metric = Clock::Response.metric(&part)?.of_kind(&at.step.subject.kind);
     let limit = micros as f64;
-    let window = report.values(system.name, step, &metric.0)?;
+    let window = at.values(&metric.0)?;
     let over = window.rounds.iter().filter(|(_, v)| *v > limit).count();
-    let at = format::micros(median(window.rounds.iter().map(|(_, v)| *v))?);
+    let took = format::micros(at.median(&metric.0)?);
     let limit = format::micros(limit);
     Some(if over == 0 {
-        Cell::text(format!("{part} {at} within {limit}"))
+        Cell::text(format!("{part} {took} within {limit}"))
     } else {
         let rounds = window.rounds.len();
-        Cell::text(format!("{part} {at}, over {limit} in {over} of {rounds}"))
+        Cell::text(format!("{part} {took}, over {limit} in {over} of {rounds}"))
             .with_tone(Tone::Missed)
     })
 }
@@ -158,4 +164,60 @@ fn tried_in(report: &Report<'_>, step: &Step) -> Vec<Vec<Cell>> {
         ])
     });
     trials.collect()
+}
+
+impl At<'_> {
+    /// What became of the arrivals in each round, as far as it was measured; empty where clients start the
+    /// next operation themselves.
+    pub(crate) fn arrivals(self) -> Vec<OpenLoop> {
+        let in_round = |metric: &str, round| Some(self.in_round(metric, round)? as u64);
+        let offered = self.values("offered").into_iter().flat_map(|offered| &offered.rounds);
+        let rounds = offered.filter_map(|(round, per_second)| {
+            Some(OpenLoop {
+                per_second: *per_second as u64,
+                // How many arrived is no metric: rate and window say it.
+                arrived: 0,
+                shed: in_round("shed", *round)?,
+                waiting: in_round("waiting", *round)?,
+                highest_rate: in_round(MetricId::HIGHEST_RATE, *round),
+            })
+        });
+        rounds.collect()
+    }
+
+    /// Rounds in which the offered rate was not sustained, and all; `None` where nothing was offered.
+    pub(crate) fn unsustained_rounds(self) -> Option<(usize, usize)> {
+        let rounds = self.arrivals();
+        let failed = rounds.iter().filter(|round| !round.is_sustained()).count();
+        (!rounds.is_empty()).then_some((failed, rounds.len()))
+    }
+
+    /// Was there a round in which the offered rate was not sustained?
+    pub(crate) fn is_unsustained(self) -> bool {
+        self.unsustained_rounds().is_some_and(|(failed, _)| failed > 0)
+    }
+
+    /// Operations per second that were done, median over the rounds. Transactions arrive whatever their kind,
+    /// and the step is about one of the kinds.
+    fn achieved(self) -> Option<f64> {
+        match spec(self.report) {
+            Some(_) => self.transactions_per_second(),
+            None => self.median(&format!("rate.{}", self.step.subject.kind)),
+        }
+    }
+
+    /// The share that was done of the rate that was not sustained, and what to say of it.
+    fn unsustained(self) -> Option<(f64, String)> {
+        let (failed, all) = self.unsustained_rounds().filter(|(failed, _)| *failed > 0)?;
+        let offered = self.median("offered")?;
+        let done = self.achieved()?;
+        let text = format!(
+            "did {} of {} operations/s in {}: the rate was not sustained in {failed} of {}",
+            format::number(done),
+            format::number(offered),
+            self.report.label(self.step),
+            plural(all, "round")
+        );
+        Some((done / offered.max(1.0), text))
+    }
 }

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use model::{MetricId, Step};
 use stats::Place;
 
-use super::grid::{Units, headers, named, under_headings};
+use super::grid::{NamedRow, headers, named, under_headings, with_units};
 use super::throughput::{absolute_note, rate_cell};
 use super::told_once;
-use crate::verdict::sign;
+use crate::report::At;
+use crate::verdict::{sign, tone};
 use crate::{Cell, Columns, Crossover, Header, Report, Seen, Sweep, Table, Test, Tone, format};
 
 impl Report<'_> {
@@ -17,7 +18,7 @@ impl Report<'_> {
     pub fn over_clients(&self, system: &str) -> Option<Table> {
         let sweep = self.sweep.as_ref()?;
         let system = self.candidates().find(|one| one.name == system)?;
-        let cell = |step: &Step| signed(self, system, step);
+        let cell = |step: &Step| signed(self.at(system, step));
         let (mut table, _) = tests(self, sweep, cell, |_| "");
         table.title = format!("{} relative to {}, by number of clients", system.name, self.base);
         table.note.push_str("↓ slower and ↑ faster for certain, ? not decided, unmarked the same. Above 1 is faster than the base.");
@@ -27,7 +28,7 @@ impl Report<'_> {
     /// The throughput of a system: tests × client counts; `None` where there is no sweep.
     pub(crate) fn absolute_over_clients(&self, system: &Seen<'_>) -> Option<Table> {
         let sweep = self.sweep.as_ref()?;
-        let cell = |step: &Step| rate_cell(self, system, step);
+        let cell = |step: &Step| rate_cell(self.at(system, step));
         let unit = |step: &Step| self.rate_unit_name(step);
         let (mut table, unit) = tests(self, sweep, cell, unit);
         table.title = by_clients(&format!("Throughput of {}", system.name), unit);
@@ -40,8 +41,7 @@ impl Report<'_> {
         let title = by_clients(&format!("{}, relative to {}", test.name, self.base), "");
         let columns = test.steps(self).map(|step| column_of(step.clients));
         self.by_system(title, "", columns, |system| {
-            let cell = |step| self.relative_cell(system, step, MetricId::RATE);
-            test.steps(self).map(cell).collect()
+            test.steps(self).map(|step| self.at(system, step).relative(MetricId::RATE)).collect()
         })
     }
 
@@ -51,7 +51,7 @@ impl Report<'_> {
         let title = by_clients(&format!("{}, throughput", test.name), unit);
         let columns = test.steps(self).map(|step| column_of(step.clients));
         self.by_system(title, "", columns, |system| {
-            test.steps(self).map(|step| rate_cell(self, system, step)).collect()
+            test.steps(self).map(|step| rate_cell(self.at(system, step))).collect()
         })
     }
 
@@ -70,10 +70,9 @@ impl Report<'_> {
         let parts = of.iter().map(|test| {
             let heading = if of.len() > 1 { test.name.clone() } else { String::new() };
             let rows = self.systems.iter().map(|system| {
-                let step = |count: &u32| test.at(self, *count);
-                let cell = |step| scaled(self, test, system, step);
-                let cells = clients.iter().map(|n| step(n).map_or_else(Cell::absent, cell));
-                named(system, cells.collect())
+                let cell = |step| scaled(test, self.at(system, step));
+                let steps = clients.iter().map(|count| test.at(self, *count));
+                named(system, steps.map(|step| step.map_or_else(Cell::absent, cell)))
             });
             (heading, rows.collect())
         });
@@ -104,8 +103,8 @@ impl Report<'_> {
             .numbers("from", "", |one| clients(one.between.0))
             .numbers("to", "", |one| clients(one.between.1))
             .numbers("at", "", |one| place(found_at(one).map(|(at, _)| at)))
-            .numbers("low", "", |one| place(ends_of(one).map(|(low, _)| low)))
-            .numbers("high", "", |one| place(ends_of(one).map(|(_, high)| high)))
+            .numbers("low", "", |one| place(found_at(one).and_then(|(_, ends)| Some(ends?.0))))
+            .numbers("high", "", |one| place(found_at(one).and_then(|(_, ends)| Some(ends?.1))))
             .words("how certain", |one| Cell::text(how_certain(&one.place)));
         table.table(title, note, self.crossovers()).unless_empty()
     }
@@ -132,22 +131,18 @@ fn tests(
     cell: impl Fn(&Step) -> Cell,
     unit: impl Fn(&Step) -> &'static str,
 ) -> (Table, &'static str) {
-    let first = |test: &Test| test.steps(report).next().map_or("", &unit);
-    let units = Units::of(sweep.tests.iter().map(first));
-    let mut headers = vec![Header::words("test")];
-    headers.extend(units.header());
-    headers.extend(sweep.clients.iter().copied().map(column_of));
     let row = |test: &Test| {
-        let mut row = vec![Cell::text(&test.name)];
-        row.extend(units.cell(first(test)));
-        let values = sweep.clients.iter().map(|count| test.at(report, *count));
-        row.extend(values.map(|step| step.map_or_else(Cell::absent, &cell)));
-        row
+        let steps = sweep.clients.iter().map(|count| test.at(report, *count));
+        NamedRow {
+            name: test.name.clone(),
+            unit: test.steps(report).next().map_or("", &unit),
+            cells: steps.map(|step| step.map_or_else(Cell::absent, &cell)).collect(),
+        }
     };
     let groups = sweep.tests.chunk_by(|a, b| a.group == b.group);
-    let parts = groups.map(|tests| (tests[0].group.clone(), tests.iter().map(row).collect()));
-    let rows = under_headings(parts, headers.len());
-    (Table::new("", "", headers, rows), units.common())
+    let groups = groups.map(|tests| (tests[0].group.clone(), tests.iter().map(row).collect()));
+    let columns = |_: &str| sweep.clients.iter().copied().map(column_of).collect();
+    with_units("test", columns, groups.collect())
 }
 
 /// The column of a client count. A unit in its head would be taken for that of the count.
@@ -156,26 +151,26 @@ fn column_of(clients: u32) -> Header {
 }
 
 /// A ratio with a sign instead of a word, so that many fit beside each other.
-fn signed(report: &Report<'_>, system: &Seen<'_>, step: &Step) -> Cell {
-    let cell = report.relative_cell(system, step, MetricId::RATE);
+fn signed(at: At<'_>) -> Cell {
+    let cell = at.relative(MetricId::RATE);
     // What was compared in vain has a mark, and so a sign.
     if cell.value.is_none() && cell.mark.is_empty() {
         return cell;
     }
-    let comparison = report.comparison(system.name, step, MetricId::RATE);
-    let (tone, sign) = comparison.map_or((Tone::Muted, "?"), sign);
+    let verdict = at.comparison(MetricId::RATE).map(|comparison| &comparison.verdict);
+    let (tone, sign) = verdict.map_or((Tone::Muted, "?"), |verdict| (tone(verdict), sign(verdict)));
     // Without a sign there is a space in its place that nothing is broken at, so that digits align.
     let sign = if sign.is_empty() { "\u{a0}" } else { sign };
     Cell { text: format!("{}{sign}", cell.text), value: cell.value, tone, ..Cell::default() }
 }
 
-fn scaled(report: &Report<'_>, test: &Test, system: &Seen<'_>, step: &Step) -> Cell {
-    let smallest = test.steps(report).next().map(|step| step.clients);
-    let Some(scaled) = test.scale_up(report, system.name, step) else {
+fn scaled(test: &Test, at: At<'_>) -> Cell {
+    let smallest = test.steps(at.report).next();
+    let Some(scaled) = smallest.and_then(|smallest| at.scale_up(smallest)) else {
         return Cell::absent();
     };
     let ratio = format::ratio(scaled.ratio);
-    if smallest == Some(step.clients) {
+    if smallest.is_some_and(|smallest| smallest.clients == at.step.clients) {
         return Cell::number(1.0, format::ratio(1.0)).with_tone(Tone::Muted);
     }
     let ends = scaled.ends.map_or_else(String::new, |(low, high)| {
@@ -184,18 +179,12 @@ fn scaled(report: &Report<'_>, test: &Test, system: &Seen<'_>, step: &Step) -> C
     Cell::number(scaled.ratio, format!("{ratio}{ends}"))
 }
 
-type Ends = Option<(f64, f64)>;
-
 /// The place of a crossover that was found, with its interval.
-const fn found_at(one: &Crossover) -> Option<(f64, Ends)> {
+const fn found_at(one: &Crossover) -> Option<(f64, Option<(f64, f64)>)> {
     match one.place {
         Place::Found { clients, ends, .. } => Some((clients, ends)),
         Place::Between { .. } | Place::Inconclusive { .. } => None,
     }
-}
-
-fn ends_of(one: &Crossover) -> Ends {
-    found_at(one)?.1
 }
 
 fn how_certain(place: &Place) -> String {

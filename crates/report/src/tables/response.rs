@@ -3,7 +3,8 @@
 use model::{Clock, Latency, Nanos, Step};
 
 use super::grid::{headers, named, under_headings};
-use crate::{Cell, Header, Report, Seen, Table, format, series};
+use crate::report::At;
+use crate::{Cell, Header, Report, Table, format, series};
 
 /// Upper ends of the buckets as the published tables name them.
 const BUCKETS: [(&str, u64); 9] = [
@@ -53,19 +54,9 @@ impl Report<'_> {
         let columns = clock.metrics().map(|metric| Header::numbers(metric.head, ""));
         let title = title(self, step, kind, clock, "percentiles");
         let note = "Median over the rounds; max is the longest of all rounds.";
-        Some(self.by_system(title, note, columns, |system| self.times(system, step, kind, clock)))
-    }
-
-    /// The cells of these columns.
-    pub(super) fn times(
-        &self,
-        system: &Seen<'_>,
-        step: &Step,
-        kind: &str,
-        clock: Clock,
-    ) -> Vec<Cell> {
-        let metrics = clock.metrics();
-        metrics.map(|metric| self.absolute_cell(system, step, &metric.of_kind(kind).0)).collect()
+        Some(self.by_system(title, note, columns, |system| {
+            self.at(system, step).times(kind, clock).collect()
+        }))
     }
 
     /// Percentiles of service time of all kinds but what the step is about, each under its heading; `None`
@@ -82,6 +73,13 @@ impl Report<'_> {
         let rows = under_headings(parts, headers.len());
         let title = format!("{}: service time of each statement", self.label(step));
         Some(Table::new(title, note, headers, rows))
+    }
+}
+
+impl At<'_> {
+    /// The response times of an operation kind, as the columns of percentiles.
+    pub(super) fn times(self, kind: &str, clock: Clock) -> impl Iterator<Item = Cell> {
+        clock.metrics().map(move |metric| self.absolute(&metric.of_kind(kind).0))
     }
 }
 

@@ -1,11 +1,11 @@
-//! In what the systems differ: settings and server variables, a row each, a column a system.
+//! In what the systems differ: settings and server variables, a row each, a column a system; and all trials.
 
 use std::collections::BTreeSet;
 
 use explain::{Overview, Reason};
-use model::{Placement, System};
+use model::{Nanos, Outcome, Placement, System, TrialRecord};
 
-use crate::{Cell, Header, Report, Table};
+use crate::{Cell, Columns, Header, Report, Table, Tone, rounds};
 
 impl Report<'_> {
     /// Settings whose values differ between the systems' configs; `None` when there are none.
@@ -136,5 +136,57 @@ fn of_dbms(report: &Report<'_>, overview: &Overview) -> String {
     match first {
         Some(system) if !is_only => format!(": {}", system.build.dbms),
         _ => String::new(),
+    }
+}
+
+const ORDER: &str =
+    "Each round holds every system once, in random order or in the reverse of the round before.";
+
+impl Report<'_> {
+    /// All trials in the order in which they started, with their outcome.
+    pub fn trials(&self) -> Table {
+        let data = self.input.data;
+        let is_imported = data.info.is_imported();
+        let (title, note) = if is_imported {
+            (
+                "Trials as they were imported",
+                "In which order they were measured is not known. How long they took is the sum of the steps, where files say it.".to_owned(),
+            )
+        } else {
+            let planned = data.info.plan.rounds;
+            let again = match rounds::again(data) {
+                0 => String::new(),
+                _ => format!(" Rounds after {planned} take the place of disturbed ones."),
+            };
+            ("Trials in the order in which they started", format!("{ORDER}{again}"))
+        };
+        Columns::new()
+            .words("system", |trial: &&TrialRecord| Cell::text(&trial.system))
+            .numbers("round", "", |trial| Cell::count(trial.round.into()))
+            .numbers("place", "", |trial| Cell::count(trial.position.into()))
+            .words("started", |trial| Cell::text(&trial.started))
+            .numbers("took", "", |trial| took(trial.duration))
+            .words("outcome", |trial| outcome(&trial.outcome))
+            .table(title, note, &data.trials)
+    }
+}
+
+fn outcome(outcome: &Outcome) -> Cell {
+    match outcome {
+        Outcome::Completed => Cell::text("completed"),
+        Outcome::Failed { step, .. } => {
+            let place = step.as_ref().map_or(String::new(), |s| format!(" in {s}"));
+            Cell::text(format!("failed{place}")).with_tone(Tone::Missed)
+        }
+        Outcome::Quarantined { .. } => Cell::text("quarantined").with_tone(Tone::Missed),
+    }
+}
+
+/// Zero where it is not known.
+fn took(duration: Nanos) -> Cell {
+    if duration.0 == 0 {
+        Cell::text("–")
+    } else {
+        Cell::number(duration.as_secs_f64(), duration.to_string())
     }
 }

@@ -3,8 +3,8 @@
 use model::{MetricId, Step};
 
 use super::grid::Grid;
-use crate::open_loop::failed_rounds;
-use crate::{Cell, Report, Seen, Table, Tone};
+use crate::report::At;
+use crate::{Cell, Report, Table, Tone};
 
 impl Report<'_> {
     /// Throughput: systems × steps.
@@ -17,7 +17,7 @@ impl Report<'_> {
         let what =
             Grid { title: "Throughput".to_owned(), note: absolute_note(self), is_relative: false };
         let unit = |step: &Step| self.rate_unit_name(step);
-        self.grid(what, has, unit, |system, step| rate_cell(self, system, step))
+        self.grid(what, has, unit, rate_cell)
     }
 
     /// Throughput relative to the base: systems × steps.
@@ -47,8 +47,7 @@ impl Report<'_> {
             note: &note,
             is_relative: false,
         };
-        let cell = |system: &Seen<'_>, step: &Step| achieved(self, system, step);
-        let mut table = self.grid(what, has_background, |_| "rows/s", cell);
+        let mut table = self.grid(what, has_background, |_| "rows/s", achieved);
         let targets = self.steps.iter().filter(|step| has_background(step));
         let cells = targets.map(|step| Cell::count(step.target_rate.unwrap_or_default() as f64));
         let row = std::iter::once(Cell::text("target")).chain(cells);
@@ -57,7 +56,6 @@ impl Report<'_> {
     }
 }
 
-/// What throughput counts.
 pub(super) fn absolute_note(report: &Report<'_>) -> &'static str {
     let workload = &report.input.data.info.plan.workload;
     if workload.insert().is_some() {
@@ -70,11 +68,11 @@ pub(super) fn absolute_note(report: &Report<'_>) -> &'static str {
 }
 
 /// The throughput of a system in a step, and whether it fell short of what was asked.
-pub(super) fn rate_cell(report: &Report<'_>, system: &Seen<'_>, step: &Step) -> Cell {
-    let cell = report.absolute_cell(system, step, MetricId::RATE);
-    if missed_rounds(report, system, step).is_some_and(|(missed, _)| missed > 0) {
+pub(super) fn rate_cell(at: At<'_>) -> Cell {
+    let cell = at.absolute(MetricId::RATE);
+    if missed_rounds(at).is_some_and(|(missed, _)| missed > 0) {
         cell.marked(Tone::Missed, "SLA missed")
-    } else if failed_rounds(report, system.name, step).is_some_and(|(failed, _)| failed > 0) {
+    } else if at.is_unsustained() {
         cell.marked(Tone::Missed, "not sustained")
     } else {
         cell
@@ -86,9 +84,9 @@ fn has_background(step: &Step) -> bool {
     step.target_rate.is_some() && step.subject.kind != "insert"
 }
 
-fn achieved(report: &Report<'_>, system: &Seen<'_>, step: &Step) -> Cell {
-    let cell = report.absolute_cell(system, step, "rows.insert");
-    match missed_rounds(report, system, step) {
+fn achieved(at: At<'_>) -> Cell {
+    let cell = at.absolute("rows.insert");
+    match missed_rounds(at) {
         Some((missed, all)) if missed > 0 => {
             cell.marked(Tone::Missed, format!("missed in {missed} of {all}"))
         }
@@ -97,9 +95,9 @@ fn achieved(report: &Report<'_>, system: &Seen<'_>, step: &Step) -> Cell {
 }
 
 /// Rounds in which the background writers missed the target, and all; `None` where there is none.
-fn missed_rounds(report: &Report<'_>, system: &Seen<'_>, step: &Step) -> Option<(usize, usize)> {
-    let least = sla_percent(report).filter(|_| has_background(step))?;
-    let share = &report.values(system.name, step, "sla.insert")?.rounds;
+fn missed_rounds(at: At<'_>) -> Option<(usize, usize)> {
+    let least = sla_percent(at.report).filter(|_| has_background(at.step))?;
+    let share = &at.values("sla.insert")?.rounds;
     let missed = share.iter().filter(|(_, v)| *v < f64::from(least)).count();
     Some((missed, share.len()))
 }

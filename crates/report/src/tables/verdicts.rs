@@ -3,15 +3,16 @@
 use model::{Comparison, Interleave, Metric, MetricId, Reason, Step, Verdict, describe, metrics};
 
 use super::grid::{self, under_headings};
-use super::outlying;
 use super::told_once;
+use crate::report::At;
 use crate::verdict::{self, is_certain, usable_ratio};
-use crate::{Cell, Header, Report, Seen, Table, deciding, format};
+use crate::{Cell, Columns, Header, Report, Table, format};
 
 /// By so much another cost must have changed more than the CPU, in logarithms, to be named beside it: what merely
 /// moves along says nothing.
 const MORE_THAN_CPU: f64 = 1.5;
 
+/// What a table of verdicts shows: unless told otherwise, all steps of all systems, each in the metric that decides it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
     /// One system, which is then named in the title; all when `None`.
@@ -23,11 +24,6 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// All steps of all systems, each in the metric that decides it.
-    pub(crate) fn decisions() -> Self {
-        Self::default()
-    }
-
     fn is_of(&self, system: &str) -> bool {
         let one = self.system.as_deref();
         one.is_none_or(|one| one == system)
@@ -44,18 +40,17 @@ impl Shown {
 impl<'a> Report<'a> {
     /// Each candidate against the base: the comparisons that `shown` asks for.
     pub fn verdicts(&self, shown: &Shown) -> Table {
-        let headers = headers(shown);
+        let (names, columns) = columns(shown);
         let (mut parts, mut told) = (Vec::new(), Vec::new());
         // Of hundreds of systems only the one that is asked for is gone through.
         for system in self.candidates().filter(|s| shown.is_of(s.name)) {
             for group in self.groups.iter() {
                 let mut rows = Vec::new();
                 for step in self.steps_of(group) {
-                    for comparison in compared(self, system, step, shown) {
-                        let names = names(self, step, comparison, shown);
-                        told.extend(outlying::told(comparison, &names));
-                        let said = said(self, step, comparison);
-                        rows.push(names.into_iter().chain(said).collect());
+                    for compared in compared(self.at(system, step), shown) {
+                        let row = columns.row(&compared);
+                        told.extend(told_outlying(compared.1, row.iter().take(names)));
+                        rows.push(row);
                     }
                 }
                 // Under headings the systems would be mixed.
@@ -66,12 +61,13 @@ impl<'a> Report<'a> {
         }
         let mut note = "q is the p-value adjusted for false discoveries over the steps.".to_owned();
         note.push_str(of_slices(self));
-        let told = outlying::note(shown.system.as_deref(), told);
+        let told = note_of_outlying(shown.system.as_deref(), told);
         note.extend(told.map(|line| format!("\n{line}")));
         let title = match &shown.system {
             Some(system) => format!("{system} against {}", self.base),
             None => format!("Verdicts against {}", self.base),
         };
+        let headers = columns.headers();
         let rows = under_headings(parts, headers.len());
         Table::new(title, note, headers, rows)
     }
@@ -141,25 +137,25 @@ impl<'a> Report<'a> {
     /// The evidence behind the ratios that decide a step: systems × rounds; `None` without any pair.
     pub(crate) fn pairs(&self, step: &Step) -> Option<Table> {
         let evidence: Vec<&Comparison> =
-            self.candidates().filter_map(|s| self.decision(s.name, step)).collect();
+            self.candidates_at(step).filter_map(At::decision).collect();
         let mut rounds: Vec<u32> =
             evidence.iter().flat_map(|c| c.pairs.iter().map(|(round, _)| *round)).collect();
         rounds.sort_unstable();
         rounds.dedup();
         let columns = rounds.iter().map(|r| Header::numbers(format!("round {r}"), ""));
         let rows = evidence.iter().map(|c| {
-            let outlying = outlying::rounds(c);
+            let pulling = outlying(c);
             let values = rounds.iter().map(|round| {
                 let pair = c.pairs.iter().find(|(r, _)| r == round);
                 pair.map_or_else(Cell::absent, |(_, ratio)| {
                     let cell = Cell::number(*ratio, format::pair(*ratio));
-                    outlying::signed(cell, outlying.contains(round))
+                    signed_where(pulling.contains(round), cell)
                 })
             });
             std::iter::once(Cell::text(c.system.clone())).chain(values).collect()
         });
-        let has_outlying = evidence.iter().any(|c| !outlying::rounds(c).is_empty());
-        let note = if has_outlying { outlying::note_of_rounds() } else { String::new() };
+        let has_outlying = evidence.iter().any(|c| !outlying(c).is_empty());
+        let note = if has_outlying { format!("{SIGN} Outlying. {PULL}") } else { String::new() };
         let table =
             Table::new("Ratio to the base in each round", note, grid::headers(columns), rows);
         (!rounds.is_empty()).then_some(table)
@@ -191,73 +187,109 @@ pub(crate) fn without_empty_why(mut table: Table) -> Table {
     table
 }
 
-fn headers(shown: &Shown) -> Vec<Header> {
-    let mut headers = Vec::new();
-    if shown.system.is_none() {
-        headers.push(Header::words("system"));
-    }
-    headers.push(Header::words("step"));
-    if shown.all_metrics {
-        headers.push(Header::words("metric"));
-    }
-    headers.extend([
-        Header::numbers("ratio", ""),
-        Header::numbers("95 % interval", "").spared(1),
-        Header::numbers("rounds", "").spared(4),
-        Header::numbers("q", "").spared(3),
-        Header::words("verdict"),
-        Header::words("why").spared(2),
-    ]);
-    headers
-}
+/// A comparison of a system in a step.
+type Compared<'r> = (At<'r>, &'r Comparison);
 
-fn compared<'a>(
-    report: &Report<'a>,
-    system: &Seen<'_>,
-    step: &Step,
-    shown: &Shown,
-) -> Vec<&'a Comparison> {
-    let deciding = &step.metric;
+fn compared<'r>(at: At<'r>, shown: &Shown) -> Vec<Compared<'r>> {
     let mut compared = if shown.all_metrics {
-        report.compared(system.name, step).to_vec()
+        at.comparisons().to_vec()
     } else {
-        report.decision(system.name, step).into_iter().collect()
+        at.decision().into_iter().collect()
     };
-    compared.retain(|c| shown.shows(deciding, c));
-    compared
+    compared.retain(|c| shown.shows(&at.step.metric, c));
+    compared.into_iter().map(|comparison| (at, comparison)).collect()
 }
 
-fn names(report: &Report<'_>, step: &Step, comparison: &Comparison, shown: &Shown) -> Vec<Cell> {
-    let mut cells = Vec::new();
+/// The columns that name a row, and how many they are; the others follow them.
+fn columns<'r>(shown: &Shown) -> (usize, Columns<'r, Compared<'r>>) {
+    let mut columns: Columns<'r, Compared<'r>> = Columns::new();
     if shown.system.is_none() {
-        cells.push(Cell::text(comparison.system.clone()));
+        columns = columns.words("system", |(_, c)| Cell::text(&c.system));
     }
-    let label = report.label(step);
-    if shown.all_metrics {
-        cells.push(Cell::text(label));
-        cells.push(Cell::text(comparison.metric.0.clone()));
+    let label = |at: &At<'r>| at.report.label(at.step);
+    columns = if shown.all_metrics {
+        let metric = |(_, c): &Compared<'r>| Cell::text(&c.metric.0);
+        columns.words("step", move |(at, _)| Cell::text(label(at))).words("metric", metric)
     } else {
-        let name = deciding::beside(&label, &comparison.metric);
-        cells.push(Cell::text(name));
-    }
-    cells
+        let name = move |at: &At<'r>, c: &Comparison| verdict::beside(&label(at), &c.metric);
+        columns.words("step", move |(at, c)| Cell::text(name(at, c)))
+    };
+    let names = columns.headers().len();
+    let spared = |text: &str, spare: u8| Header::numbers(text, "").spared(spare);
+    let columns = columns
+        .numbers("ratio", "", |(_, c)| Cell::of(c.ratio, |_| format::ratio_of(c)))
+        .column(spared("95 % interval", 1), |(_, c)| {
+            format::interval(c).map_or_else(Cell::absent, Cell::text)
+        })
+        .column(spared("rounds", 4), |(_, c)| Cell::count(c.rounds.into()))
+        .column(spared("q", 3), |(_, c)| Cell::of(c.q_value, format::q_value))
+        .words("verdict", |(_, c)| {
+            let word = Cell::text(c.verdict.word()).with_tone(verdict::tone(&c.verdict));
+            signed_where(!outlying(c).is_empty(), word)
+        })
+        .column(Header::words("why").spared(2), |(at, c)| {
+            let reason = Some(at.report.reason(c)).filter(|reason| !reason.is_empty());
+            let why = reason.or_else(|| at.report.moved_with(at.step, c));
+            Cell::text(why.unwrap_or_default())
+        });
+    (names, columns)
 }
 
-fn said(report: &Report<'_>, step: &Step, comparison: &Comparison) -> [Cell; 6] {
-    let reason = report.reason(comparison);
-    let why = if reason.is_empty() {
-        report.moved_with(step, comparison).unwrap_or_default()
-    } else {
-        reason
+/// What stands beside a verdict that has outlying rounds, which pull its ratio away from what the others say, and
+/// beside each of them.
+const SIGN: &str = "*";
+
+const PULL: &str = "Such rounds pull the ratio away from Hodges and Lehmann's estimate by more than its standard error; none is dropped.";
+
+/// Verdicts whose rounds a note tells; what is more is counted.
+const MOST: usize = 20;
+
+/// The outlying rounds of a comparison.
+fn outlying(comparison: &Comparison) -> &[u32] {
+    comparison.evidence.as_ref().map_or(&[], |evidence| evidence.outlying.as_slice())
+}
+
+fn signed_where(is_outlying: bool, cell: Cell) -> Cell {
+    let tone = cell.tone;
+    if is_outlying { cell.marked(tone, SIGN) } else { cell }
+}
+
+/// `rounds 3, 7 of l.i0`, where the cells that name a row say `l.i0`; `None` without such a round.
+fn told_outlying<'c>(
+    comparison: &Comparison,
+    names: impl Iterator<Item = &'c Cell>,
+) -> Option<String> {
+    let rounds = outlying(comparison);
+    let word = match rounds {
+        [] => return None,
+        [_] => "round",
+        [_, _, ..] => "rounds",
     };
-    let verdict =
-        Cell::text(comparison.verdict.word()).with_tone(verdict::tone(&comparison.verdict));
-    [
-        Cell::of(comparison.ratio, |_| format::ratio_of(comparison)),
-        format::interval(comparison).map_or_else(Cell::absent, Cell::text),
-        Cell::count(comparison.rounds.into()),
-        Cell::of(comparison.q_value, format::q_value),
-        outlying::signed(verdict, !outlying::rounds(comparison).is_empty()),
-        Cell::text(why),
-    ]
+    let numbers: Vec<String> = rounds.iter().map(u32::to_string).collect();
+    let names: Vec<&str> = names.map(|cell| cell.text.as_str()).collect();
+    Some(format!("{word} {} of {}", numbers.join(", "), names.join(", ")))
+}
+
+/// The line below a table of verdicts that says which rounds; `None` where there are none. In a table of one system
+/// no row names it, so that the line does: those of two systems are never the same.
+fn note_of_outlying(of_one: Option<&str>, told: Vec<String>) -> Option<String> {
+    let told = format::first(MOST, told, |more| format!("those of {more} more verdicts"));
+    let system = of_one.map_or_else(String::new, |system| format!(" in {system}"));
+    (!told.is_empty()).then(|| format!("{SIGN} Outlying{system}: {}. {PULL}", told.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_note_is_counted() {
+        let verdicts = |count: usize| (1..=count).map(|n| format!("round 1 of s{n}")).collect();
+        assert_eq!(note_of_outlying(None, verdicts(0)), None);
+        let most = note_of_outlying(None, verdicts(MOST)).unwrap();
+        assert!(most.starts_with("* Outlying: round 1 of s1; round 1 of s2; "));
+        assert!(most.contains("; round 1 of s20. Such rounds"), "{most}");
+        let more = note_of_outlying(None, verdicts(MOST + 3)).unwrap();
+        assert!(more.contains("; round 1 of s20; those of 3 more verdicts. Such rounds"), "{more}");
+    }
 }
