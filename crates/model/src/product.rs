@@ -7,11 +7,9 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 use include_dir::{Dir, include_dir};
 use serde::Deserialize;
 
-use crate::condition::Condition;
-use crate::connection::{Connection, Isolation};
-use crate::family::{Dialect, Engine};
-use crate::units::{Bytes, Nanos};
-use crate::version::Version;
+use crate::{
+    Bytes, Condition, Connection, Dialect, Engine, Isolation, Nanos, Version, VersionError,
+};
 
 static CATALOG: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../catalog");
 
@@ -491,7 +489,7 @@ impl Since {
 }
 
 impl TryFrom<String> for Since {
-    type Error = crate::VersionError;
+    type Error = VersionError;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         Ok(match text.as_str() {

@@ -7,9 +7,7 @@
 use model::Readings;
 
 mod affinity;
-mod carry;
 mod client;
-mod control_group;
 mod disk;
 mod doctor;
 mod error;
@@ -17,11 +15,9 @@ mod host;
 mod identify;
 mod mounts;
 mod pressure;
-mod probe;
 mod process;
 mod read;
 mod server;
-mod server_io;
 mod sizes;
 mod tree;
 
@@ -30,7 +26,6 @@ pub use doctor::{Finding, Noise, Status, examine, noise};
 pub use error::ProbeError;
 pub use host::cpu_busy;
 pub use identify::identify;
-pub use probe::{Detail, Probe, Watch};
 pub use sizes::measure;
 
 /// Makes a probe, or nothing where there is nothing for it to watch.
@@ -38,7 +33,7 @@ type Maker = fn(&Watch) -> Option<Box<dyn Probe>>;
 
 const PROBES: &[Maker] = &[
     |watch| Some(Box::new(server::ServerProbe::new(watch.server?))),
-    |watch| Some(Box::new(server_io::ServerIoProbe::new(watch.server?))),
+    |watch| Some(Box::new(server::ServerIoProbe::new(watch.server?))),
     |_| Some(Box::new(client::ClientProbe)),
     |watch| watch.host.then(|| Box::new(host::HostProbe) as Box<dyn Probe>),
     |watch| Some(Box::new(disk::DiskProbe::new(watch.device.clone()?))),
@@ -62,10 +57,40 @@ pub fn read_all(probes: &mut [Box<dyn Probe>], detail: Detail) -> (Readings, Vec
     (readings, errors)
 }
 
+/// A source of counters.
+pub trait Probe: Send {
+    /// Its name: `server`, `disk`.
+    fn name(&self) -> &'static str;
+
+    /// Reads its counters now. Totals never go down from one reading to the next.
+    fn read(&mut self, detail: Detail) -> Result<Readings, ProbeError>;
+}
+
+/// How dear a reading may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Taken every second: cheap ones only.
+    Second,
+    /// Taken at the two edges of a step: all there is, each thread's context switches included.
+    Edge,
+}
+
+/// The targets of the probes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Watch {
+    /// The server's first process; its descendants belong to it. `None` for an embedded or remote one.
+    pub server: Option<u32>,
+    /// Does this host run the server? Otherwise its counters say nothing.
+    pub host: bool,
+    /// Block device as `/proc/diskstats` names it.
+    pub device: Option<String>,
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use model::Counter;
+
+    use super::*;
 
     #[test]
     fn only_what_is_watched_gets_a_probe() {

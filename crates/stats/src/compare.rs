@@ -5,21 +5,21 @@ use std::collections::HashMap;
 use model::{Cell, Comparison, Direction, MetricId, Outcome, Reason, RunData, Verdict, describe};
 
 use crate::conditions;
-use crate::drift::Drift;
-use crate::error::CompareError;
-use crate::estimate::Estimate;
 use crate::family::Priors;
 use crate::fdr::adjust;
 use crate::grid::{Grid, MetricRow, Place, Round, is_broken, logs};
-use crate::levels::{FEWEST_ROUNDS, LEVEL};
 use crate::looks::{p_among, tail_among};
 use crate::moderate::Prior;
+use crate::options::CompareError;
 use crate::options::Options;
+use crate::paired::Estimate;
 use crate::paired::{Paired, ratio_of};
 use crate::robust::{hodges_lehmann, outlying, sign_flip};
 use crate::rounding::Rounding;
 use crate::slices::SlicePairs;
 use crate::student::Quantiles;
+use crate::student::{FEWEST_ROUNDS, LEVEL};
+use crate::verdict::Drift;
 use crate::verdict::{Evidence, Rule, higher_is_better, judge, log_margin, magnitude};
 
 /// Compares every system of the run with the base.

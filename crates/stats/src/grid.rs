@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use model::{Cell, MetricId, RunData, StepId, Unit, describe, metrics};
 
 use crate::options::Options;
+use crate::options::Steps;
 use crate::paired::log_ratio;
-use crate::selected::Steps;
 use crate::slices;
 use crate::summary::mean;
 

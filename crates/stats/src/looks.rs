@@ -2,8 +2,8 @@
 
 use model::{Comparison, Plan, Reason, Verdict};
 
-use crate::error::CompareError;
-use crate::levels::FEWEST_ROUNDS;
+use crate::options::CompareError;
+use crate::student::FEWEST_ROUNDS;
 use crate::student::{z_critical, z_tail};
 
 /// A number of rounds that is not fixed: after `min` of them the run is looked at after each, and

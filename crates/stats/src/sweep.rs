@@ -2,8 +2,8 @@
 
 use model::{Comparison, Verdict};
 
-use crate::levels::CONFIDENCE;
 use crate::paired::Paired;
+use crate::student::CONFIDENCE;
 
 /// On which side of 1 the ratio of candidate to base is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

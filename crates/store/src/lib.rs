@@ -19,7 +19,6 @@ mod read;
 mod read_only;
 mod slices;
 mod sqlite;
-mod whole;
 mod write;
 
 #[cfg(test)]
@@ -35,11 +34,11 @@ use rusqlite::{Connection, OpenFlags};
 
 use error::Fault;
 pub use error::StoreError;
-pub use load::finished::Want;
+pub use load::Want;
 pub use read::RunSummary;
 use sqlite::{PATIENCE, in_transaction, keep_plans};
-pub use whole::WholeTrial;
-pub use write::{StepRowId, TrialId};
+
+pub use write::{StepRowId, TrialId, WholeTrial};
 
 /// How often the turn to open the store is asked for.
 const POLL: Duration = Duration::from_millis(2);

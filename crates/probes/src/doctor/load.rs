@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use super::unknown::Unknown;
+use super::facts::Unknown;
 use crate::error::ProbeError;
 use crate::host::{CpuTicks, parse_cpu};
 use crate::process::cpu_clock;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use model::{Connection, Interleave, Reason, RunData, RunInfo, System, Transport};
 
 use super::collect::Part;
-use super::question::HistoryError;
+use super::lines::HistoryError;
 use crate::conditions::{Of, differ, of_runs, of_systems};
 
 /// Builds of a history differ in nothing else that bears on a value.

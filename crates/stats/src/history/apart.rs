@@ -2,7 +2,7 @@
 
 use super::Standing;
 use super::line::{Chance, Contrast, Line};
-use super::prior::Variance;
+use super::spread::Variance;
 use super::spread::segments;
 
 /// Neighbours are alike if a build is this many times as far from each of them as they are from each other.

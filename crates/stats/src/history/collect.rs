@@ -8,13 +8,13 @@ use super::alike::alike;
 use super::copies::{self, Left};
 use super::days::{ByRun, centre};
 use super::lines::{At, History, HistoryLine, HistoryPoint, Ratio, Replicate};
+use super::lines::{HistoryError, HistoryOptions};
 use super::order::{Member, in_order};
-use super::question::{HistoryError, HistoryOptions};
 use super::{Change, Found, Series, analyse};
-use crate::levels::{CONFIDENCE, FEWEST_ROUNDS};
-use crate::selected::Selection;
-use crate::selected::Steps;
+use crate::options::Selection;
+use crate::options::Steps;
 use crate::student::Quantiles;
+use crate::student::{CONFIDENCE, FEWEST_ROUNDS};
 use crate::verdict::log_margin;
 
 /// Systems of one run, in the order of the history.

@@ -8,30 +8,26 @@ mod collect;
 mod copies;
 mod crowd;
 mod days;
-mod dip;
 mod divide;
-mod energy;
 mod line;
 mod lines;
 mod order;
-mod prior;
-mod question;
 mod spread;
 
 pub use collect::{Part, history};
 pub use days::Days;
-pub use lines::{At, Copied, History, HistoryLine, HistoryPoint, Ratio, Replicate};
-pub use question::{HistoryError, HistoryOptions};
+pub use lines::{
+    At, Copied, History, HistoryError, HistoryLine, HistoryOptions, HistoryPoint, Ratio, Replicate,
+};
 
 use self::apart::{Limits, between_alike, set_apart};
 use self::crowd::Crowd;
 use self::divide::{Searched, divide, prune};
 use self::line::{Chance, Line};
-use self::prior::{Variance, fit};
-use self::spread::{FEWEST_BUILDS, around_levels, between, larger, within};
+use self::spread::{FEWEST_BUILDS, Variance, around_levels, between, fit, larger, within};
 use crate::fdr::adjust;
-use crate::levels::CONFIDENCE;
 use crate::moderate::Prior;
+use crate::student::CONFIDENCE;
 use crate::student::Quantiles;
 
 /// The largest p-value of a step that is worth dividing further for, having looked for its place; what
