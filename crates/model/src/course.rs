@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Margin, MetricId, Nanos};
 
-/// How the rounds of a plan are carried out and judged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Course {

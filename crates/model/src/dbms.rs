@@ -40,7 +40,6 @@ impl Dbms {
         product::learn(name, text).map(|product| Self(&product.name))
     }
 
-    /// The name as it is written in plans, catalogs and build ids.
     pub const fn name(self) -> &'static str {
         self.0
     }
@@ -172,7 +171,6 @@ impl Engine {
     /// The engines that a plan can name.
     pub const ALL: [Self; 5] = [Self::Innodb, Self::Myrocks, Self::Tokudb, Self::Heap, Self::Btree];
 
-    /// The name as it is written in plans and system names.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Innodb => "innodb",

@@ -17,7 +17,6 @@ pub struct Drift {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stretch {
     pub length: Nanos,
-    /// The count of the step's subject in it.
     pub count: u64,
     pub server_cpu: Option<Nanos>,
 }
@@ -54,7 +53,6 @@ pub struct Stretches {
 const MOST: usize = 600;
 
 impl Stretches {
-    /// Adds the interval that follows.
     pub fn add(&mut self, interval: Stretch) {
         self.each = self.each.max(1);
         if let Some(last) = self.all.last_mut()

@@ -28,11 +28,9 @@ pub struct Plan {
     /// Is the data loaded once per system, and each trial begun from a copy of it?
     #[serde(default)]
     pub template: bool,
-    /// The plan file as it was read, for the record.
     pub source: String,
 }
 
-/// One system in one round.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trial {
     pub round: u32,
@@ -76,7 +74,6 @@ impl Plan {
         self.systems.iter().any(|system| matches!(system.build.source, BuildSource::Imported(_)))
     }
 
-    /// The longest wait for the answer to a statement of the workload.
     pub fn statement_timeout(&self) -> Duration {
         Duration::from_secs(u64::from(self.workload.statement_timeout()))
     }
@@ -117,12 +114,10 @@ impl Plan {
         trials.collect()
     }
 
-    /// The second copy of the base, if the plan asks for one.
     pub fn control(&self) -> Option<&System> {
         self.systems.iter().find(|system| system.control)
     }
 
-    /// Is the system with this name a second copy of the base?
     pub fn is_control(&self, name: &str) -> bool {
         self.system(name).is_some_and(|system| system.control)
     }
@@ -153,7 +148,6 @@ pub struct ImportedSpec {
     pub compat: bool,
 }
 
-/// The data that a test worked on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportedScale {
     pub test: String,
@@ -199,22 +193,18 @@ impl WorkloadSpec {
         matches!(self, Self::Sql(_) | Self::Imported(_))
     }
 
-    /// What is asked for, where it is the Insert Benchmark.
     pub const fn insert(&self) -> Option<&InsertSpec> {
         if let Self::Insert(spec) = self { Some(spec) } else { None }
     }
 
-    /// What is asked for, where it is a workload of SQL statements.
     pub const fn sql(&self) -> Option<&SqlSpec> {
         if let Self::Sql(spec) = self { Some(spec) } else { None }
     }
 
-    /// What is asked for, where it is the TPC-C-like workload.
     pub const fn tpcc(&self) -> Option<&TpccSpec> {
         if let Self::Tpcc(spec) = self { Some(spec) } else { None }
     }
 
-    /// What is known, where another tool ran it.
     pub const fn imported(&self) -> Option<&ImportedSpec> {
         if let Self::Imported(spec) = self { Some(spec) } else { None }
     }

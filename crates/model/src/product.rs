@@ -34,7 +34,6 @@ pub struct Product {
     pub title: String,
     pub order: u32,
     pub dialect: Dialect,
-    /// Part of the client's own process: no server.
     pub embedded: bool,
     /// `false`: only imported systems have it.
     #[serde(default = "yes")]
@@ -157,7 +156,6 @@ pub struct ServerFacts {
     pub validates_config: Since,
     /// Keeps accounts in `mysql.global_priv`.
     pub global_accounts: Since,
-    /// Has passwords as SCRAM.
     pub scram: Since,
     /// Options that keep it apart from others, besides those of its family.
     pub isolation: Vec<IsolationOption>,
@@ -192,7 +190,6 @@ pub struct Options {
     pub huge_pages: HugePages,
 }
 
-/// How it is made to put its buffers into huge pages of the kernel's pool.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HugePages {
@@ -200,7 +197,6 @@ pub struct HugePages {
     pub line: Vec<String>,
     /// Settings that a config cannot give as well.
     pub names: Vec<String>,
-    /// The setting of its largest buffer.
     pub buffer: String,
     pub default_mib: u64,
     /// Bytes that a number without a unit counts in.
@@ -236,7 +232,6 @@ impl Default for Limits {
     }
 }
 
-/// How clients can talk to it.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConnectionFacts {
@@ -255,7 +250,6 @@ pub struct Sql {
     /// The database of a session that names none.
     pub first_database: String,
     pub max_connections: String,
-    /// Counts databases of the name.
     pub database_exists: String,
     /// Counts what is in the database, other than the table.
     pub database_content: String,
@@ -264,7 +258,6 @@ pub struct Sql {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Features {
-    /// Partitions of a table with a primary key.
     pub partitions: Since,
     /// Foreign keys that are added to tables that exist.
     pub foreign_keys: Since,
@@ -281,7 +274,6 @@ pub struct Features {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Memory {
-    /// A server besides its caches.
     pub server_mib: u64,
     pub session_mib: u64,
     pub caches: Vec<Cache>,
@@ -289,13 +281,11 @@ pub struct Memory {
     pub page_cache: Option<String>,
 }
 
-/// A cache of a server, sized by an option.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cache {
     pub option: String,
     pub default_mib: u64,
-    /// Only with this engine.
     pub engine: Option<Engine>,
 }
 
@@ -312,9 +302,8 @@ pub struct Costs {
     pub i0_rate: u64,
     /// Table rows indexed per second in `l.x`.
     pub lx_rate: u64,
-    /// With as many deletes.
+    /// `i1_rate` and `i2_rate` with as many deletes.
     pub i1_rate: u64,
-    /// With as many deletes.
     pub i2_rate: u64,
     /// What a row takes besides its columns, and a page does not use for rows.
     pub row_overhead: u64,
@@ -334,19 +323,16 @@ pub struct Costs {
     pub around_ms: u64,
 }
 
-/// How large its logs get.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Logs {
     pub files: Option<LogFiles>,
-    /// The option that gives the size of all redo logs.
     pub capacity: Option<String>,
     pub binlog: Option<Binlog>,
     pub wal: Option<Wal>,
     pub fixed_mib: u64,
 }
 
-/// Redo logs of a fixed size and number.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogFiles {
@@ -376,7 +362,6 @@ pub struct Wal {
     pub slack_mib: u64,
 }
 
-/// What a product knows of one of its engines.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EngineFacts {
@@ -391,11 +376,9 @@ pub struct EngineFacts {
     /// They turn the plugin on: names, and values of those that take one.
     pub options: Vec<Vec<String>>,
     pub built_in: Option<BuiltIn>,
-    /// Which builds have it.
     pub missing: String,
 }
 
-/// An engine that is compiled in and needs to be turned on.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BuiltIn {
@@ -405,11 +388,9 @@ pub struct BuiltIn {
     pub options: Vec<Vec<String>>,
 }
 
-/// A listing to take from a server.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaptureRule {
-    /// Its name in the store: `variables`.
     pub name: String,
     #[serde(default = "always")]
     pub since: Since,
@@ -448,7 +429,6 @@ pub struct ConditionRule {
     pub nothing: Option<String>,
 }
 
-/// One case of a part of a condition.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
@@ -501,12 +481,10 @@ impl TryFrom<String> for Since {
 }
 
 impl Costs {
-    /// Bytes of rows that are loaded per second.
     pub const fn load_rate(&self) -> u64 {
         self.load_mib << 20
     }
 
-    /// To make an instance, start and stop it.
     pub const fn around(&self) -> Nanos {
         Nanos::from_millis(self.around_ms)
     }
@@ -537,7 +515,6 @@ impl Product {
         had.map(|rule| (rule.name.as_str(), rule.sql.as_str()))
     }
 
-    /// Do two option names mean the same?
     pub fn is_same_option(&self, a: &str, b: &str) -> bool {
         let plain = |name: &str| {
             let name = name.to_ascii_lowercase();
@@ -565,7 +542,6 @@ fn files_below(dir: &'static Dir<'static>) -> Vec<(&'static str, &'static str)> 
     files.chain(dir.dirs().flat_map(files_below)).collect()
 }
 
-/// The name and the text of each product.
 fn product_files() -> Vec<(&'static str, &'static str)> {
     let name = |path: &'static str| match *path.split('/').collect::<Vec<_>>() {
         ["dbms", name, PRODUCT_FILE] => Some(name),
@@ -629,7 +605,6 @@ fn over(mut base: toml::Table, own: toml::Table) -> toml::Table {
     base
 }
 
-/// Every product, in the order of tables.
 pub(crate) fn all() -> Vec<&'static Product> {
     KNOWN.read().unwrap_or_else(PoisonError::into_inner).clone()
 }

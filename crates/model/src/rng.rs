@@ -65,12 +65,10 @@ const fn finish(mut z: u64) -> u64 {
 pub struct Orders {
     rng: Rng,
     order: Vec<usize>,
-    /// Is the next one the mirror image of the last?
     mirrors: bool,
 }
 
 impl Orders {
-    /// Of the numbers from zero up to `things`; a function of the seed.
     pub fn new(seed: u64, things: usize) -> Self {
         Self { rng: Rng::new(seed), order: (0..things).collect(), mirrors: false }
     }

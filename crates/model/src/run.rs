@@ -20,7 +20,6 @@ impl fmt::Display for RunId {
     }
 }
 
-/// How far a run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunState {
@@ -42,21 +41,13 @@ impl RunState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "lowercase")]
 pub enum Outcome {
+    /// All that was planned was done.
     Completed,
     /// Every step done, every check holds, and something else disturbed it by more than the plan allows:
     /// it is kept and listed, and in no comparison.
-    Quarantined {
-        reason: String,
-    },
-    /// It did not, or its answers were wrong.
-    Failed {
-        /// The step it failed in, if it got that far.
-        step: Option<StepId>,
-        /// What happened, with the cause.
-        reason: String,
-        /// The server's last log lines.
-        log_tail: Vec<String>,
-    },
+    Quarantined { reason: String },
+    /// It did not, or its answers were wrong: in this step, if it got that far; why; the server's last log lines.
+    Failed { step: Option<StepId>, reason: String, log_tail: Vec<String> },
 }
 
 impl Outcome {
@@ -64,12 +55,10 @@ impl Outcome {
         matches!(self, Self::Completed)
     }
 
-    /// Was it set aside, because something else disturbed it?
     pub const fn is_quarantined(&self) -> bool {
         matches!(self, Self::Quarantined { .. })
     }
 
-    /// What disturbed it, where it was set aside for that.
     pub const fn quarantined_for(&self) -> Option<&str> {
         match self {
             Self::Quarantined { reason } => Some(reason.as_str()),
@@ -82,7 +71,6 @@ impl Outcome {
     }
 }
 
-/// What is known of a run besides its numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunInfo {
     pub id: RunId,
@@ -95,7 +83,6 @@ pub struct RunInfo {
 }
 
 impl RunInfo {
-    /// Did another tool measure it? Then nothing is known but what its files say.
     pub fn is_imported(&self) -> bool {
         self.plan.is_imported()
     }
@@ -108,7 +95,6 @@ pub struct TrialRecord {
     pub system: String,
     /// When it started: RFC 3339, in UTC.
     pub started: String,
-    /// How long it took, start of the server to its end.
     pub duration: Nanos,
     pub outcome: Outcome,
     /// What the server said of itself: version, TLS, authentication, and what else was asked.
@@ -134,7 +120,7 @@ pub struct StepSeries {
     pub round: u32,
     pub system: String,
     pub step: StepId,
-    /// One entry an interval: start in seconds, length in seconds.
+    /// Start and length of each interval, in seconds.
     pub spans: Vec<(f64, f64)>,
     /// One column a kind, in the order of the step's kinds.
     pub kinds: Vec<KindSeries>,
@@ -147,7 +133,6 @@ pub struct KindSeries {
     pub ops: Vec<u64>,
     pub rows: Vec<u64>,
     pub p50: Vec<Nanos>,
-    /// 99th percentile of service time.
     pub p99: Vec<Nanos>,
     /// Longest service time; where a stall was under way, its age if that is longer.
     pub max: Vec<Nanos>,
@@ -165,7 +150,6 @@ pub struct StepHistogram {
     pub latency: Latency,
 }
 
-/// The values of a metric in the slices of a step of a trial, in the order of time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SliceSeries {
     pub metric: MetricId,
@@ -198,12 +182,10 @@ pub struct StepNote {
 /// A whole run, read back for comparison and report. Only trials that completed have cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunData {
-    /// What is known of it.
     pub info: RunInfo,
     /// All trials that have an outcome, in the order in which they ran.
     pub trials: Vec<TrialRecord>,
     pub steps: Vec<Step>,
-    /// All measurements of completed trials.
     pub cells: Vec<Cell>,
     /// What there is to know of the steps of completed trials beside their measurements.
     pub notes: Vec<StepNote>,
@@ -236,27 +218,21 @@ pub struct StepPlace {
     pub kinds: Vec<String>,
 }
 
-/// One interval of one step without its histograms.
 #[derive(Clone, Debug, PartialEq, Eq)]
+/// An [`Interval`](crate::Interval) without its histograms.
 pub struct IntervalNumbers {
     pub index: u32,
-    /// Where it starts, since the window's opening edge.
     pub start: Nanos,
     pub length: Nanos,
-    /// Age of the oldest operation still under way at the interval's end.
     pub stalled: Nanos,
-    /// In the order of the step's kinds.
     pub kinds: Vec<KindNumbers>,
 }
 
-/// The operations of one kind in one interval, without histograms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KindNumbers {
     pub ops: u64,
-    /// Rows that they inserted, deleted or returned.
     pub rows: u64,
     pub errors: u64,
-    /// Attempts that failed and were repeated.
     pub retries: u64,
     pub p50: Nanos,
     pub p99: Nanos,

@@ -163,7 +163,6 @@ impl Scanner<'_> {
         })
     }
 
-    /// Copies the next bytes.
     fn copy(&mut self, length: usize) {
         let (copied, rest) = self.rest.split_at(length);
         self.out.push_str(copied);
@@ -287,7 +286,6 @@ fn gap(after: &str, word: &str) -> Option<usize> {
     (space > 0 && word.starts_with("--")).then_some(gap)
 }
 
-/// Do these quotes begin a value?
 fn opens(quotes: &str, inner: &str) -> bool {
     match quotes {
         // An empty value, unless something follows at once.

@@ -37,17 +37,13 @@ pub struct Step {
     pub target_rate: Option<u64>,
     /// Are its rates also given as the original computes them?
     pub compat: bool,
-    /// A sentence or two, for readers who do not know its name; may be empty.
     pub description: String,
 }
 
-/// What a step does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepTask {
-    /// Makes and fills the tables.
     Load,
-    /// Builds secondary indexes.
     Index,
     /// Analyzes, writes back and waits.
     Settle,
@@ -55,9 +51,7 @@ pub enum StepTask {
     Reset,
     /// Reads once all that another trial has loaded, and compares it.
     Warm,
-    /// Proves what the tables hold.
     Check,
-    /// Clients run operations.
     Run,
 }
 
@@ -74,25 +68,20 @@ pub enum StepClass {
     Reading,
 }
 
-/// When the operations of a step start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepPace {
     /// Each client starts the next when the last has ended.
     Closed,
-    Rate {
-        per_second: u64,
-    },
-    /// The step looks for the highest rate that keeps a limit, and measures that.
-    Ramp {
-        /// `None` where each kind of operation has a limit of its own.
-        limit: Option<ResponseLimit>,
-    },
+    /// Operations arrive by themselves.
+    Rate { per_second: u64 },
+    /// The step looks for the highest rate that keeps a limit, `None` for one of each kind, and measures that.
+    Ramp { limit: Option<ResponseLimit> },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResponseLimit {
-    /// The percentile that has the limit, per mille: 990 for p99.
+    /// 990 for p99.
     pub permille: u32,
     pub micros: u64,
 }
@@ -160,7 +149,6 @@ impl Step {
         }
     }
 
-    /// Is it decided by its throughput?
     pub fn is_of_throughput(&self) -> bool {
         self.metric.0 == MetricId::RATE
     }
@@ -192,7 +180,6 @@ pub struct KindSpec {
 }
 
 impl KindSpec {
-    /// A kind without a schedule.
     pub fn unscheduled(name: &str) -> Self {
         Self { name: name.to_owned(), scheduled: false }
     }
@@ -212,7 +199,6 @@ pub struct Subject {
 pub enum Counts {
     /// The rows that it touched: inserts, index builds, scans.
     Rows,
-    /// One.
     #[default]
     Operations,
     /// So many statements: a transaction counts as what it sends, which is how the field counts queries.

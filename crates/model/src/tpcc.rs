@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Arrivals, ErrorRules, Isolation, LoadSpec, Settle, Statements};
 
-/// Districts of a warehouse.
 pub const DISTRICTS: u32 = 10;
 
 /// Which of two descriptions of the work is followed. Their numbers must not be compared.
@@ -34,7 +33,6 @@ impl TpccTransaction {
     pub const ALL: [Self; 5] =
         [Self::NewOrder, Self::Payment, Self::OrderStatus, Self::Delivery, Self::StockLevel];
 
-    /// The name of its operation kind.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NewOrder => "new-order",
@@ -75,28 +73,18 @@ pub enum TpccPace {
     /// Closed loop: each terminal starts the next when the last has ended.
     NoWait,
     /// Keying time before and think time after each transaction, times this share, in per cent.
-    Wait {
-        /// 100 for the standard's times.
-        percent: u32,
-    },
+    Wait { percent: u32 },
     /// Open loop, all terminals together.
     Rate { per_second: u64, arrivals: Arrivals, queue: u32 },
     /// Open loops at several rates: the highest at which nine in ten transactions of each type keep
     /// their limit is looked for and measured.
-    Ramp {
-        /// The first rate, in transactions per second of all terminals together.
-        from: u64,
-        arrivals: Arrivals,
-        queue: u32,
-        attempt_seconds: u32,
-    },
+    Ramp { from: u64, arrivals: Arrivals, queue: u32, attempt_seconds: u32 },
 }
 
 /// How the statements of a transaction reach the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TpccForm {
-    /// One after the other.
     Single,
     /// Those of several lines or districts together, as lists.
     Batched,
@@ -116,7 +104,6 @@ pub enum StockLevel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PaymentOrder {
-    /// The warehouse's.
     Warehouse,
     /// The district's, the warehouse's last.
     District,
@@ -131,10 +118,8 @@ pub enum TpccIndexes {
     Percona,
 }
 
-/// What the tables look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TpccSchema {
-    /// Are there the ten foreign keys?
     pub foreign_keys: bool,
     pub indexes: TpccIndexes,
     /// Has `history`, which has no key, one by number?
@@ -162,7 +147,6 @@ impl TpccCardinality {
     }
 }
 
-/// Every parameter of the TPC-C-like workload, resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TpccSpec {
     pub warehouses: u32,
@@ -171,7 +155,6 @@ pub struct TpccSpec {
     pub schema: TpccSchema,
     pub load: LoadSpec,
     pub settle: Settle,
-    /// Terminals.
     pub clients: u32,
     pub homes: TpccHomes,
     pub pace: TpccPace,
@@ -193,7 +176,6 @@ pub struct TpccSpec {
     /// [`TpccTransaction::ALL`].
     pub limits_millis: [u32; 5],
     pub errors: ErrorRules,
-    /// Seconds after which a statement counts as hung.
     pub statement_timeout: u32,
 }
 
@@ -243,7 +225,6 @@ impl TpccSpec {
 /// Facts of a step of the TPC-C-like workload beyond the counts of its operation kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TpccFacts {
-    /// Response-time limits, in milliseconds, in the order of [`TpccTransaction::ALL`].
     pub limits_millis: [u32; 5],
     /// Districts that a Delivery found without an order to deliver.
     pub skipped: u64,
@@ -260,18 +241,13 @@ pub struct TpccFacts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TpccAudit {
     pub new_orders: u64,
-    /// Those that are rolled back.
     pub rollbacks: u64,
     pub lines: u64,
-    /// Lines from another warehouse.
     pub remote_lines: u64,
     pub payments: u64,
-    /// Those by another warehouse's customer.
     pub remote_payments: u64,
-    /// Those by last name.
     pub payments_by_name: u64,
     pub order_statuses: u64,
-    /// Those by last name.
     pub order_statuses_by_name: u64,
 }
 
@@ -281,12 +257,10 @@ pub const AUDIT_FROM: u64 = 10_000;
 /// A share of the clients' inputs, and the standard's range for it.
 #[derive(Clone, Copy, Debug)]
 pub struct AuditRange {
-    /// The id of its metric: `audit.rollbacks`.
     pub metric: &'static str,
     pub title: &'static str,
     /// Is it per cent (or a number per order)?
     pub is_percent: bool,
-    /// Does it need a second warehouse?
     pub needs_others: bool,
     pub low: f64,
     pub high: f64,

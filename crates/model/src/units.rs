@@ -29,7 +29,6 @@ impl Nanos {
         self.0 as f64 / 1e9
     }
 
-    /// Microseconds as a real number.
     pub fn as_micros_f64(self) -> f64 {
         self.0 as f64 / 1e3
     }
@@ -94,7 +93,6 @@ impl fmt::Display for Nanos {
     }
 }
 
-/// A size in bytes.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -146,12 +144,10 @@ impl Margin {
     /// Hundredths of a per cent in one.
     pub const PER_PERCENT: u32 = 100;
 
-    /// As per cent: 2 for 2 %.
     pub fn as_percent(self) -> f64 {
         f64::from(self.0) / f64::from(Self::PER_PERCENT)
     }
 
-    /// As a fraction: 0.02 for 2 %.
     pub fn as_fraction(self) -> f64 {
         // Divided once, so that it is the number that is written so.
         f64::from(self.0) / f64::from(100 * Self::PER_PERCENT)

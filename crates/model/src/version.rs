@@ -28,7 +28,6 @@ impl Version {
         &self.parts
     }
 
-    /// The first part: `8` of `8.0.33`.
     pub fn major(&self) -> u32 {
         self.parts[0]
     }

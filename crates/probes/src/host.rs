@@ -76,12 +76,10 @@ pub(crate) struct CpuTicks {
 }
 
 impl CpuTicks {
-    /// Busy CPU time of this host.
     pub(crate) fn busy(&self) -> u64 {
         self.user + self.system
     }
 
-    /// All time there was.
     pub(crate) fn all(&self) -> u64 {
         self.busy() + self.idle + self.iowait + self.steal.unwrap_or(0)
     }

@@ -138,7 +138,6 @@ fn nanos_of(ticks: u64) -> u64 {
     ticks.saturating_mul(1_000_000_000 / clock_ticks_per_second())
 }
 
-/// Context switches of one thread since it started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Switches {
     voluntary: u64,
@@ -200,7 +199,6 @@ impl Probe for ServerIoProbe {
     }
 }
 
-/// Bytes that a process caused to be moved from and to storage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Traffic {
     read: u64,

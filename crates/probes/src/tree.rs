@@ -9,7 +9,6 @@ use crate::error::ProbeError;
 use crate::process::Stat;
 use crate::read::{text, unless_vanished};
 
-/// A process of the tree at one moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Process {
     pub(crate) pid: u32,
@@ -83,7 +82,6 @@ fn alive(pid: u32) -> Option<Process> {
     Some(Process { pid, stat })
 }
 
-/// Where children are looked up.
 enum Children {
     /// In `/proc/PID/task/TID/children`.
     Listed,

@@ -61,7 +61,6 @@ pub fn compare(data: &RunData, options: &Options) -> Result<Vec<Comparison>, Com
     Ok(candidates.flat_map(|candidate| question.answer(&candidate.name)).collect())
 }
 
-/// All that a comparison is made from.
 struct Question<'a> {
     data: &'a RunData,
     base: &'a str,
@@ -79,7 +78,6 @@ struct Draft {
     evidence: Option<Evidence>,
 }
 
-/// A comparison that needs a verdict, and its evidence.
 type Judged<'a> = (&'a mut Comparison, Evidence);
 
 impl Question<'_> {

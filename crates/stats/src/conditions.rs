@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use model::{Fact, Reason, RunData, RunInfo, SqlSpec, Step, TrialRecord};
 
-/// A system of a run, by name.
 pub(crate) type Of<'a> = (&'a RunData, &'a str);
 
 /// Why the two systems must not be compared; `None` where they may.
@@ -88,7 +87,6 @@ fn up_to_last_result(spec: &SqlSpec) -> SqlSpec {
     spec
 }
 
-/// A reason where two things that must be equal are not.
 pub(crate) fn differ(what: &str, base: String, candidate: String) -> Option<Reason> {
     (base != candidate).then(|| Reason::Different { what: what.to_owned(), base, candidate })
 }
@@ -109,7 +107,6 @@ fn different(
     })
 }
 
-/// The facts of a system's completed trials, which have values.
 fn said_by((data, system): Of<'_>, of: fn(&TrialRecord) -> Option<&str>) -> BTreeSet<&str> {
     let trials = data.trials.iter().filter(|trial| trial.system == system);
     let completed = trials.filter(|trial| trial.outcome.is_completed());

@@ -71,7 +71,6 @@ fn unit(row: &MetricRow<'_>, rounds: &[Round]) -> Option<f64> {
     Some(slices::variance_of_round(&pairs)? + OF_A_START * OF_A_START)
 }
 
-/// Adds the cells of one step.
 fn add(family: &mut Family, row: &MetricRow<'_>, systems: &[System]) {
     let present: Vec<&System> = systems.iter().filter(|s| row.has(&s.name)).collect();
     let before = family.variances.len();

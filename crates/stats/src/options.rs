@@ -76,7 +76,6 @@ impl Options {
         self.looks.or_else(|| Looks::of(&data.info.plan))
     }
 
-    /// The margin of a metric whose own is `usual`.
     pub(crate) fn margin(&self, metric: &MetricId, usual: f64) -> f64 {
         let chosen = self.min_effect.or(self.margins.get(metric).copied());
         chosen.unwrap_or(usual)
@@ -95,7 +94,6 @@ fn known(metric: &MetricId, data: &RunData) -> Result<(), CompareError> {
     Err(CompareError::UnknownMetric { metric: metric.clone(), nearest: nearest(&metric.0, data) })
 }
 
-/// Names that are offered at most for one that does not exist.
 const MOST_NAMES: usize = 4;
 
 /// The metrics of a run that `asked` may mean: those that others call so; else those that have it in their name, the shortest first, then
@@ -126,23 +124,14 @@ fn nearest(asked: &str, data: &RunData) -> Vec<String> {
 /// A comparison that cannot be made as it was asked for.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CompareError {
-    /// The base is not a system of the run.
     #[error("this run has no system `{base}` to compare with; its systems are {}", .systems.join(", "))]
     UnknownBase { base: String, systems: Vec<String> },
-    /// A metric that does not exist and that the run does not have either.
     #[error("there is no metric `{metric}`; nearest {}; `all` is every metric of the run", quoted(.nearest))]
-    UnknownMetric {
-        metric: MetricId,
-        /// The nearest names, the likeliest first.
-        nearest: Vec<String>,
-    },
-    /// The margin is negative or not a number.
+    UnknownMetric { metric: MetricId, nearest: Vec<String> },
     #[error("the smallest effect worth calling must be a fraction of at least 0, not {0}")]
     BadMargin(f64),
-    /// The limit of the q-value is not between 0 and 1.
     #[error("the false-discovery rate must lie between 0 and 1, not {0}")]
     BadRate(f64),
-    /// A run that ends before its first look.
     #[error(
         "rounds from {min} to {max}: the fewest must be at least 1 and the most no fewer than these"
     )]
@@ -154,7 +143,6 @@ fn quoted(names: &[String]) -> String {
     quoted.join(", ")
 }
 
-/// Which metrics are compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Selection {
     #[default]
@@ -165,7 +153,6 @@ pub enum Selection {
     Only(Vec<MetricId>),
 }
 
-/// Facts about the steps of a run.
 pub struct Steps<'a> {
     /// By their places in the workload.
     known: HashMap<u32, &'a Step>,
@@ -184,7 +171,6 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Is this value asked for?
     pub fn selects(&self, selection: &Selection, cell: &Cell) -> bool {
         self.asks_for(selection, cell.ordinal, &cell.metric)
     }

@@ -64,7 +64,6 @@ impl Paired {
         Some(two_sided_p(self.mean / self.standard_error()?, self.df()))
     }
 
-    /// Degrees of freedom of the standard deviation.
     pub(crate) fn df(&self) -> f64 {
         f64::from(self.rounds.saturating_sub(1))
     }
@@ -123,7 +122,6 @@ impl Estimate {
         Some(Self { paired, sd: sd.max(LEAST_SD), prior_df, is_rounded: false })
     }
 
-    /// The same with a standard error of at least this.
     pub(crate) fn with_error_from(self, least: f64) -> Self {
         let sd = self.sd.max(least * f64::from(self.paired.rounds).sqrt());
         Self { sd, ..self }
@@ -142,7 +140,6 @@ impl Estimate {
         self.sd / f64::from(self.paired.rounds).sqrt()
     }
 
-    /// The two-sided p-value of "no difference".
     pub(crate) fn p_value(&self) -> f64 {
         two_sided_p(self.paired.mean / self.error(), self.df())
     }

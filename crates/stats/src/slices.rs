@@ -57,18 +57,15 @@ fn mean_of_rounds(rounds: &[Vec<f64>]) -> Option<f64> {
     Paired::of(&means).map(|rounds| rounds.mean)
 }
 
-/// The pairs of a round, as distances from this mean.
 fn centred(round: &[f64], mean: f64) -> Vec<f64> {
     round.iter().map(|log| log - mean).collect()
 }
 
-/// The precision of slice pairs alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlicePairs {
     pub pairs: u32,
     /// How many independent ones would be worth as much.
     pub effective: f64,
-    /// The standard error of their mean.
     pub error: f64,
 }
 

@@ -58,7 +58,6 @@ pub struct ControlSummary {
 }
 
 impl ControlSummary {
-    /// How many of them said that something changed.
     pub const fn changed(&self) -> u32 {
         self.regressed + self.improved
     }
@@ -98,7 +97,6 @@ pub fn rates_of_control(comparisons: &[Comparison], control: &str) -> ControlSum
 /// The ratios of a group of tests of one candidate to the base.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GroupSummary {
-    /// Tests that have a ratio.
     pub tests: u32,
     pub min: f64,
     pub max: f64,

@@ -17,19 +17,15 @@ pub enum Side {
     Unknown,
 }
 
-/// The rounds' result at one client count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepPoint {
-    /// Clients; more than zero.
     pub clients: u32,
-    /// The verdict there.
     pub side: Side,
     /// Complete rounds: (round, ln candidate − ln base).
     pub rounds: Vec<(u32, f64)>,
 }
 
 impl SweepPoint {
-    /// The result of a comparison; `None` without a ratio.
     pub fn of(comparison: &Comparison) -> Option<Self> {
         let ratio =
             comparison.ratio.filter(|r| r.is_finite() && *r > 0.0 && comparison.clients > 0)?;
@@ -82,11 +78,9 @@ pub struct Crossing {
     pub to: u32,
     /// Does the ratio rise from below 1 to above it, as the clients become more?
     pub rises: bool,
-    /// Where, and how certain.
     pub place: Place,
 }
 
-/// Where a ratio passes 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Place {
     /// The ratio is certainly on either side at the two counts, and every round crosses between them.
@@ -95,24 +89,14 @@ pub enum Place {
         clients: f64,
         /// The 95 % interval of that, within the two counts; `None` with a single round.
         ends: Option<(f64, f64)>,
-        /// Rounds behind it.
         rounds: u32,
     },
     /// The ratio is certainly on either side at the two counts, but not every round crosses between
-    /// them, so that no place can be given.
-    Between {
-        /// Rounds that cross.
-        crossing: u32,
-        /// Rounds that are complete at all counts from the lower to the higher.
-        rounds: u32,
-    },
-    /// The ratio is certain at one of the two counts only, at the other its mean is beyond 1.
-    Inconclusive {
-        /// Rounds that cross.
-        crossing: u32,
-        /// Rounds that are complete at both counts.
-        rounds: u32,
-    },
+    /// them, so that no place can be given. `rounds` are complete at all counts between.
+    Between { crossing: u32, rounds: u32 },
+    /// The ratio is certain at one of the two counts only, at the other its mean is beyond 1. `rounds` are
+    /// complete at both.
+    Inconclusive { crossing: u32, rounds: u32 },
 }
 
 /// Where the ratio of one candidate to the base passes 1 over the client counts of one test, by rising
@@ -231,7 +215,6 @@ pub struct ScaleUp {
     pub ratio: f64,
     /// The 95 % interval of that; `None` with a single round.
     pub ends: Option<(f64, f64)>,
-    /// Rounds behind it.
     pub rounds: u32,
 }
 

@@ -12,7 +12,6 @@ use crate::student::{FEWEST_STARTS, LEVEL};
 /// The difference of two copies of one server after one start, and seldom after several: a fraction.
 const START_EFFECT: f64 = 0.02;
 
-/// A cell that a verdict is due for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence {
     pub(crate) estimate: Estimate,
@@ -22,11 +21,9 @@ pub(crate) struct Evidence {
     pub(crate) whole: f64,
     /// How the log ratio drifts within the window; `None` where that is unknown or nothing is certain.
     pub(crate) drift: Option<Drift>,
-    /// Does a higher value mean a better one?
     pub(crate) higher_is_better: bool,
     /// The practical margin, on the scale of logarithms.
     pub(crate) margin: f64,
-    /// The p-value, among all looks.
     pub(crate) p: f64,
 }
 
@@ -41,9 +38,7 @@ impl Evidence {
 /// The evidence's conclusion, regardless of the better direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Decision {
-    /// Certainly different, and by more than the margin.
     Changed,
-    /// Certainly within the margin.
     Unchanged,
     Undecided,
     /// One of the first two, but not if the window had been longer.
@@ -83,18 +78,13 @@ pub(crate) fn decide(evidence: &Evidence, q_value: f64, q_limit: f64) -> Decisio
     }
 }
 
-/// How all cells of a comparison are judged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rule<'a> {
-    /// The largest q-value that counts as certain.
     pub(crate) q_limit: f64,
-    /// Is the run looked at after each round?
     pub(crate) looks: Option<Looks>,
-    /// Quantiles that were asked for before.
     pub(crate) quantiles: &'a Quantiles,
 }
 
-/// The verdict of a cell.
 pub(crate) fn judge(evidence: &Evidence, q_value: f64, rule: &Rule<'_>) -> Verdict {
     let paired = &evidence.estimate.paired;
     match decide(evidence, q_value, rule.q_limit) {
@@ -149,7 +139,6 @@ pub(crate) fn magnitude(mean: f64) -> Magnitude {
     }
 }
 
-/// Is higher better? `None` where neither direction is.
 pub(crate) const fn higher_is_better(direction: Direction) -> Option<bool> {
     match direction {
         Direction::Higher => Some(true),

@@ -85,7 +85,6 @@ impl Store {
         Ok(store)
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -13,11 +13,9 @@ use crate::error::{Fault, StoreError};
 use crate::interval::decode;
 use crate::pack::{from_json, unpack};
 
-/// A run and how far it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSummary {
     pub info: RunInfo,
-    /// Trials that completed.
     pub completed: u32,
     pub failed: u32,
     /// Trials that were disturbed and set aside.
@@ -47,7 +45,6 @@ impl StepName<'_> {
     }
 }
 
-/// Words for the place of damage.
 pub(crate) fn describe_step(step: &StepId, system: &str, round: u32) -> String {
     format!("step {step} of {system}, round {round}")
 }
@@ -232,7 +229,6 @@ pub(crate) fn run_info(state: &Connection, row: i64) -> Result<RunInfo, Fault> {
     })
 }
 
-/// Trials of a run, and how many have an outcome.
 fn total(info: &RunInfo, ended: u32) -> u32 {
     let planned = info.plan.systems.len() as u32 * info.plan.rounds;
     match info.state {

@@ -12,11 +12,9 @@ use crate::interval::{encode_latency, encode_numbers};
 use crate::pack::{pack, to_json};
 use crate::read::{moment_word, row_of};
 
-/// A trial that is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TrialId(i64);
 
-/// A step that is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StepRowId(pub(crate) i64);
 
@@ -164,7 +162,6 @@ impl Store {
         Ok(())
     }
 
-    /// Gives a trial its outcome.
     pub fn finish_trial(
         &mut self,
         trial: TrialId,

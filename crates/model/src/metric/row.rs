@@ -8,13 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::{KIND, metrics};
 use crate::{KindTotals, MetricId, StepRecord};
 
-/// Which direction is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// Throughput.
     Higher,
-    /// Latency, cost, size.
     Lower,
     /// Neither: it explains.
     Neither,
@@ -26,7 +23,6 @@ pub enum Direction {
 pub enum Group {
     Rate,
     Latency,
-    /// Errors and retries.
     Errors,
     Server,
     Host,
@@ -40,7 +36,6 @@ pub enum Group {
 /// From which moment a latency counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Clock {
-    /// From sending.
     Service,
     /// From the intended start of a schedule.
     Response,
@@ -49,7 +44,6 @@ pub enum Clock {
 impl Clock {
     pub const ALL: [Self; 2] = [Self::Service, Self::Response];
 
-    /// As it is stored.
     pub const fn of(is_response: bool) -> Self {
         if is_response { Self::Response } else { Self::Service }
     }
@@ -67,7 +61,6 @@ impl Clock {
         metrics().filter(move |metric| metric.part == Part::Times(self))
     }
 
-    /// That with this heading.
     pub fn metric(self, head: &str) -> Option<&'static Metric> {
         self.metrics().find(|metric| metric.head == head)
     }
@@ -76,20 +69,14 @@ impl Clock {
 /// The tables and charts that show a metric. Verdicts, the list of metrics, exports and docs have all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// A table of values and one of ratios under the cost's group, and a column of each step's costs.
-    Cost {
-        /// Is it shown where there is room for a few?
-        main: bool,
-    },
+    /// A table of values and one of ratios under the cost's group, and a column of each step's costs; `main`: shown where there is room for a few.
+    Cost { main: bool },
     /// A table of sizes after each step.
     Size,
     /// A column of the response times of each operation kind.
     Times(Clock),
-    /// A column of the operations that failed or were repeated.
-    Errors {
-        /// Is the operation lost?
-        lost: bool,
-    },
+    /// A column of the operations that failed (and are `lost`) or were repeated.
+    Errors { lost: bool },
     /// A share that transactions asked for, beside the standard's range.
     Audit,
     /// A part of the report has a layout for it alone, as for throughput.
@@ -126,11 +113,8 @@ pub struct RunColumn {
 /// When a chart of transactions shows a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum When {
-    /// In the first step and in the last.
     Ends,
-    /// Before the first step.
     Loaded,
-    /// After the last step.
     Last,
 }
 
@@ -138,12 +122,10 @@ pub enum When {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chart {
     pub title: &'static str,
-    /// The title in a word or two.
     pub word: &'static str,
     pub when: When,
 }
 
-/// A metric.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
     /// `{kind}` stands for the name of an operation kind.
@@ -154,9 +136,7 @@ pub struct Metric {
     pub group: Group,
     /// The smallest relative change worth calling (`statistics`: the practical margin).
     pub margin: f64,
-    /// What it says, in a few words.
     pub title: &'static str,
-    /// How it is computed, for the docs.
     pub formula: &'static str,
     pub part: Part,
     /// The heading of its column, where that is not the id.
@@ -239,7 +219,6 @@ impl Metric {
         Self { head, ..self }
     }
 
-    /// Shown where there is room for a few costs.
     pub(super) const fn main(self) -> Self {
         Self { part: Part::Cost { main: true }, ..self }
     }

@@ -6,7 +6,6 @@ use crate::{
     Tables,
 };
 
-/// What a step of the Insert Benchmark does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InsertStage {
     /// `l.i0`: inserts in key order, no secondary index.
@@ -23,7 +22,6 @@ pub enum InsertStage {
     Query { kind: QueryKind, rate: u32 },
 }
 
-/// The size of the transactions that insert and delete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transactions {
     Large,
@@ -85,7 +83,6 @@ impl InsertStage {
         matches!(self, Self::Query { .. })
     }
 
-    /// Rows that one client is to insert.
     pub fn rows(&self, spec: &InsertSpec) -> u64 {
         match self {
             Self::Load => spec.rows,
@@ -106,7 +103,6 @@ impl InsertStage {
         rows.max(1)
     }
 
-    /// Is it a result, or a phase between results?
     pub const fn is_measured(&self) -> bool {
         !matches!(self, Self::Settle | Self::Warm)
     }

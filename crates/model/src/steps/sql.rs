@@ -68,7 +68,6 @@ impl SqlWork {
         matches!(self, Self::Load | Self::Index | Self::Settle(_))
     }
 
-    /// The operations that it runs, if it runs any.
     pub const fn run(&self) -> Option<&SqlRun> {
         match self {
             Self::Run(run) => Some(run),
@@ -153,9 +152,8 @@ fn paced(run: &SqlRun) -> String {
 
 /// The kind under which each operation is recorded besides its own, where a step has several.
 const EVERY: &str = "operation";
-/// The kind of the statement that begins a transaction.
+/// The kinds of the statements that begin and end a transaction.
 pub const BEGIN: &str = "begin";
-/// The kind of the statement that ends it.
 pub const COMMIT: &str = "commit";
 
 /// The operation kinds of a step, in the order in which clients number them: all operations together,
@@ -164,9 +162,7 @@ pub const COMMIT: &str = "commit";
 pub struct SqlKinds {
     pub specs: Vec<KindSpec>,
     pub subject: Subject,
-    /// Place of the kind of all operations, where there is one.
     pub every: Option<usize>,
-    /// Place of each operation's own kind.
     operations: Vec<usize>,
 }
 
@@ -198,7 +194,6 @@ impl SqlKinds {
         kinds
     }
 
-    /// Place of the kind of an operation.
     pub fn operation(&self, operation: usize) -> usize {
         self.operations[operation]
     }

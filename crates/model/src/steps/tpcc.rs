@@ -11,10 +11,8 @@ use crate::{
 /// Tables of the workload; a settle phase has a session for each.
 const TABLES: u32 = 9;
 
-/// What a step of the TPC-C-like workload does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TpccStage {
-    /// Makes and fills the tables.
     Load,
     /// Builds the secondary indexes and adds the foreign keys.
     Index,
@@ -53,7 +51,6 @@ impl TpccStage {
         })
     }
 
-    /// Can what it does be done once for many trials?
     pub const fn is_loading(self) -> bool {
         matches!(self, Self::Load | Self::Index | Self::CheckLoad | Self::Settle)
     }
@@ -180,12 +177,10 @@ const fn pace(spec: &TpccSpec) -> StepPace {
 }
 
 impl TpccSpec {
-    /// The steps of a trial.
     pub fn trial_steps(&self) -> Vec<Step> {
         steps(self)
     }
 
-    /// The longest wait for the answer to a statement.
     pub fn statement_timeout(&self) -> Duration {
         Duration::from_secs(u64::from(self.statement_timeout))
     }

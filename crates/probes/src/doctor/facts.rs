@@ -15,13 +15,15 @@ use crate::identify::{self, chosen, disk_of, existing};
 use crate::pressure;
 use crate::read::{number, text};
 
-/// Turbo clock rates.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Boost {
     /// Of the `intel_pstate` driver.
-    IntelPstate { is_on: bool },
-    /// Of another driver.
-    Cpufreq { is_on: bool },
+    IntelPstate {
+        is_on: bool,
+    },
+    Cpufreq {
+        is_on: bool,
+    },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -50,14 +52,12 @@ pub(super) struct OpenFiles {
     pub(super) hard: Option<u64>,
 }
 
-/// Contexts of asynchronous I/O on the whole host.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Aio {
     pub(super) used: u64,
     pub(super) limit: u64,
 }
 
-/// The governors of all CPUs, each once.
 pub(super) fn governors() -> Result<Vec<String>, Unknown> {
     let path = Path::new("/sys/devices/system/cpu");
     let cpus =
@@ -164,7 +164,6 @@ fn median(mut times: Vec<Duration>) -> Option<Duration> {
     times.get(times.len().saturating_sub(1) / 2).copied()
 }
 
-/// A file that is removed when it is dropped.
 struct Scratch {
     path: PathBuf,
     file: File,

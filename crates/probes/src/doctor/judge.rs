@@ -7,7 +7,6 @@ use model::{Bytes, DiskFacts, Nanos};
 use super::facts::{Aio, Boost, ClockSource, Memory, OpenFiles, Swap};
 use super::load::Load;
 
-/// A finding without its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Judgement {
     pub(super) status: Status,
@@ -43,7 +42,6 @@ fn bad(found: impl Into<String>, advice: impl Into<String>) -> Judgement {
     Judgement { status: Status::Bad, ..warn(found, advice) }
 }
 
-/// Different governors, each once.
 pub(super) fn governor(governors: &[String]) -> Judgement {
     let found = governors.join(", ");
     if governors.iter().all(|governor| governor == "performance") {
@@ -167,7 +165,6 @@ pub(super) fn clock_source(clock: &ClockSource) -> Judgement {
     if SLOW.contains(&current) { bad(current, advice) } else { warn(current, advice) }
 }
 
-/// Share of all CPU time that the hypervisor gave to others.
 pub(super) fn steal(share: Option<f64>) -> Judgement {
     let Some(share) = share else {
         return unknown("this kernel does not tell in /proc/stat");
@@ -236,7 +233,6 @@ pub(super) fn free_space(disk: &DiskFacts) -> Judgement {
     }
 }
 
-/// Median time of a small write made durable.
 pub(super) fn fsync(median: Duration) -> Judgement {
     let found = format!("{} (median)", Nanos::from(median));
     match median.as_micros() {
@@ -300,7 +296,6 @@ pub(super) fn aio(aio: Aio) -> Judgement {
     )
 }
 
-/// `0.4 %`.
 fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }

@@ -31,7 +31,6 @@ pub(super) fn alike(parts: &[Part<'_>]) -> Result<(), HistoryError> {
     spoken_alike(&members)
 }
 
-/// A system that is part of a history.
 struct Member<'a> {
     data: &'a RunData,
     system: &'a System,
@@ -47,7 +46,6 @@ impl<'a> Member<'a> {
         format!("{} of {}", self.system.name, self.data.info.id)
     }
 
-    /// An error where there is a reason.
     fn against(&self, other: &Self, reason: Option<Reason>) -> Result<(), HistoryError> {
         match reason {
             Some(why) => Err(unlike(self.name(), other.name(), &why)),
@@ -67,7 +65,6 @@ fn members<'a>(part: &Part<'a>) -> Vec<Member<'a>> {
     systems.map(|system| Member { data, system }).collect()
 }
 
-/// Subject, place and method of two runs.
 fn of_plans(one: &RunInfo, other: &RunInfo) -> Option<Reason> {
     let begins = |run: &RunInfo| run.plan.template.to_string();
     let alternates = |run: &RunInfo| match run.plan.course.interleave {

@@ -9,7 +9,6 @@ use super::spread::segments;
 /// That they do not certainly differ is not enough: after a dip at the foot of a step they would not.
 const ALIKE: f64 = 3.0;
 
-/// Thresholds of certainty and size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// The largest p-value that counts as certain.

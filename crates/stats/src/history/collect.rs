@@ -59,17 +59,13 @@ pub fn history(parts: &[Part<'_>], options: &HistoryOptions) -> Result<History, 
     })
 }
 
-/// The selection of series.
 struct Runs<'a, 'd> {
     parts: &'a [Part<'d>],
     members: &'a [Member<'d>],
-    /// Trials that do not count.
     left: &'a Left<'d>,
-    /// Place of the base among the members.
     base: usize,
 }
 
-/// The place of the build that the others are compared with.
 fn base(named: Option<&str>, members: &[Member<'_>]) -> Result<usize, HistoryError> {
     let Some(name) = named else {
         return Ok(0);
@@ -139,9 +135,7 @@ type Place<'a> = (u32, u32, &'a StepId, &'a MetricId, &'static str);
 /// All values of one step and metric in one unit.
 struct MetricRow<'a> {
     first: &'a Cell,
-    /// By part and system.
     values: HashMap<(usize, &'a str), BTreeMap<u32, f64>>,
-    /// Which of them have a value of zero.
     zeros: HashSet<(usize, &'a str)>,
 }
 
@@ -189,7 +183,6 @@ fn in_members<'r>(row: &'r MetricRow<'r>, members: &'r [Member<'r>]) -> Vec<Meas
     members.iter().map(of_member).collect()
 }
 
-/// Places of the builds that have nothing but zeros.
 fn zeros(row: &MetricRow<'_>, members: &[Member<'_>]) -> Vec<usize> {
     let is_zero = |member: &Member<'_>| {
         let mut of = member.of.iter();
@@ -200,7 +193,6 @@ fn zeros(row: &MetricRow<'_>, members: &[Member<'_>]) -> Vec<usize> {
     zeros.map(|(place, _)| place).collect()
 }
 
-/// The lines of one metric.
 fn lines(
     family: &[&MetricRow<'_>],
     runs: &Runs<'_, '_>,
@@ -342,7 +334,6 @@ fn replicates(measured: &Measured<'_>, runs: &Runs<'_, '_>) -> Vec<Replicate> {
     measured.iter().flat_map(of_run).collect()
 }
 
-/// Facts about each build of a series.
 struct Estimates<'a> {
     series: &'a Series,
     means: Vec<f64>,

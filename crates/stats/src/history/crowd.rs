@@ -7,7 +7,6 @@ pub(super) struct Crowd {
 }
 
 impl Crowd {
-    /// From the borders that each series has.
     pub(super) fn of<'a>(family: impl Iterator<Item = &'a Vec<usize>>) -> Self {
         let (mut series, mut changed) = (0, Vec::new());
         for borders in family {

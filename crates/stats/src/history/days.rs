@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 /// The logarithms of one build, run by run: the place of the run, its replicates.
 pub(super) type ByRun = Vec<(usize, Vec<f64>)>;
 
-/// Replicates and their sum on each day.
 pub(super) type Sums = Vec<(f64, f64)>;
 
 /// The days of a series: which build was measured on which, and how far they are apart.
@@ -24,13 +23,11 @@ pub struct Days {
     covariance: Vec<Vec<f64>>,
 }
 
-/// A series with its days taken out.
 pub(super) struct Centred {
     /// The replicates of each build, as if all had been measured on the first day that links them.
     pub(super) builds: Vec<Vec<f64>>,
     /// The value subtracted from the logarithms of each run.
     pub(super) shifts: BTreeMap<usize, f64>,
-    /// Degrees of freedom that the distances took.
     pub(super) free: u32,
     /// Do the replicates tell how much builds scatter: does nothing but days that are linked part them?
     pub(super) is_linked: bool,
@@ -100,7 +97,6 @@ fn days_of(builds: &[ByRun]) -> BTreeMap<usize, usize> {
     days.collect()
 }
 
-/// Runs that hold a single build.
 fn count_alone(builds: &[ByRun]) -> usize {
     let mut held: BTreeMap<usize, u32> = BTreeMap::new();
     for (run, _) in builds.iter().flatten() {
@@ -182,7 +178,6 @@ fn inverse(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
 }
 
 impl Days {
-    /// All was measured on one day.
     pub(super) const fn one() -> Self {
         Self { builds: Vec::new(), linked: Vec::new(), covariance: Vec::new() }
     }

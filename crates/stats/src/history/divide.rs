@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use super::line::{Beside, Chance, Contrast, Line};
 use super::spread::segments;
 
-/// The result of dividing a line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Divided {
     /// The first build of each new level, in order.
@@ -116,7 +115,6 @@ fn is_certain(
     holds(line) && without.is_some_and(|line| holds(&line))
 }
 
-/// Borders with more of them, in order.
 fn joined(borders: &[usize], more: &[usize]) -> Vec<usize> {
     let mut all = [borders, more].concat();
     all.sort_unstable();

@@ -20,36 +20,26 @@ pub(super) type Beside = (usize, usize, usize);
 /// A series as it is divided: builds that stand apart have a weight of zero.
 #[derive(Clone, Debug)]
 pub(super) struct Line<'a> {
-    /// Mean logarithm of each build.
     pub(super) means: Vec<f64>,
-    /// Replicates of each build.
     pub(super) weights: Vec<f64>,
     /// The odds against a change at each build, as other series have it.
     pub(super) odds: Vec<f64>,
-    /// May the first build alone be a level?
+    /// May the first build alone be a level? May the last one?
     pub(super) first_alone: bool,
-    /// May the last one?
     pub(super) last_alone: bool,
-    /// On which days the builds were measured.
     pub(super) days: &'a Days,
 }
 
-/// The variance used by the test of a border.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Chance {
     /// This variance of a replicate.
     Fixed(Variance),
     /// The scatter around the levels, that border among them, drawn towards `prior`; at least that of the
     /// replicates.
-    Around {
-        /// Of the family.
-        prior: Option<Prior>,
-        replicates: Option<Variance>,
-    },
+    Around { prior: Option<Prior>, replicates: Option<Variance> },
 }
 
 impl Chance {
-    /// For a line with these borders.
     pub(super) fn of(self, line: &Line<'_>, borders: &[usize]) -> Option<Variance> {
         match self {
             Self::Fixed(variance) => Some(variance),
@@ -61,13 +51,11 @@ impl Chance {
     }
 }
 
-/// Two levels side by side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Contrast {
     /// The logarithm of the right level over the left one.
     pub(super) log: f64,
     pub(super) error: f64,
-    /// Degrees of freedom of that.
     pub(super) df: f64,
     /// Two-sided p-value, at most one: that of the t-test times the number of places at which the border
     /// could have been, so that having looked for it makes it no more certain (Bonferroni); or, if these
@@ -77,7 +65,6 @@ pub(super) struct Contrast {
     pub(super) may_be_day: bool,
 }
 
-/// A level and the replicates behind it.
 pub(super) struct Side<'a> {
     pub(super) level: f64,
     pub(super) weight: f64,
@@ -122,7 +109,6 @@ impl<'a> Line<'a> {
             .map(|one| Contrast { p: (one.p * odds).min(1.0), ..one })
     }
 
-    /// At how many places a border between these could be.
     fn places(&self, from: usize, to: usize) -> f64 {
         let places = (from + 1..to).filter(|place| self.may_be(*place));
         places.count().max(1) as f64
@@ -143,7 +129,6 @@ impl<'a> Line<'a> {
         Some(self.side(left)?.against(&self.side(right)?, chance))
     }
 
-    /// The level of a stretch; `None` where it has no build.
     pub(super) fn side(&self, (from, to): (usize, usize)) -> Option<Side<'a>> {
         let (means, weights) = (&self.means[from..to], &self.weights[from..to]);
         let weight: f64 = weights.iter().sum();

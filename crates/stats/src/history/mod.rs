@@ -55,13 +55,11 @@ pub struct Series {
     /// Are all builds of one run, or of runs that builds link? If not, their replicates say nothing of how much runs
     /// differ.
     pub is_linked: bool,
-    /// Were the first build's replicates measured beside those of another build?
+    /// Were the first build's replicates, and the last one's, measured beside those of another build?
     pub first_beside: bool,
-    /// Were the last build's?
     pub last_beside: bool,
     /// Steps up to this size do not matter, on the scale of logarithms.
     pub margin: f64,
-    /// On which days the builds were measured.
     pub days: Days,
 }
 
@@ -77,26 +75,22 @@ pub enum Standing {
     Unconfirmed,
 }
 
-/// A level begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// Place of the first build of the new level.
     pub at: usize,
-    /// The new level over the one before it.
+    /// The new level over the one before it, and its 95 % interval.
     pub ratio: f64,
-    /// Lower end of the 95 % interval of that.
     pub low: f64,
     pub high: f64,
-    /// Two-sided p-value, with a bound for having looked for the place.
+    /// Two-sided p-value, with a bound for having looked for the place; `q_value`: adjusted for the family's other series.
     pub p_value: f64,
-    /// The same, adjusted for the other series of the family.
     pub q_value: f64,
     /// Does no run link the two levels? The change may then be that of the day.
     pub may_be_day: bool,
 }
 
 impl Change {
-    /// How sure it is that the level changed: 1 − q.
     pub fn confidence(&self) -> f64 {
         1.0 - self.q_value
     }
@@ -158,7 +152,6 @@ fn moderated<'a>(
     drawn.map(|one| one.map(|v| v.moderated(prior))).collect()
 }
 
-/// A series on its way.
 struct Draft<'a> {
     series: &'a Series,
     line: Line<'a>,
@@ -166,7 +159,6 @@ struct Draft<'a> {
     replicates: Option<Variance>,
     searched: Searched,
     borders: Vec<usize>,
-    /// The p-values of all borders that were looked at in the end.
     looks: Vec<f64>,
 }
 
@@ -260,7 +252,6 @@ impl<'a> Draft<'a> {
 
 /// The changes that are certain among all tests of a family.
 struct FamilyLimit {
-    /// The largest p-value that is.
     p: f64,
     /// Each p-value with its q-value, by rising p.
     known: Vec<(f64, f64)>,

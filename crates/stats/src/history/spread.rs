@@ -96,7 +96,6 @@ pub(super) fn larger(one: Option<Variance>, other: Option<Variance>) -> Option<V
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Variance {
     pub(super) value: f64,
-    /// Its degrees of freedom; above zero.
     pub(super) df: f64,
 }
 
@@ -110,7 +109,6 @@ pub(super) fn fit(seen: &[Variance]) -> Option<Prior> {
 }
 
 impl Variance {
-    /// The variance of a series, drawn towards that of its family.
     pub(super) fn moderated(self, prior: Option<Prior>) -> Self {
         let Some(prior) = prior else {
             return self;

@@ -23,7 +23,6 @@ pub(crate) struct Below {
 }
 
 impl Below {
-    /// Reads it, step by step.
     pub(super) fn read(
         state: &Connection,
         steps: &[&FinishedStep],
@@ -43,7 +42,6 @@ impl Below {
         Ok(below)
     }
 
-    /// Adds the data below later steps.
     pub(super) fn append(&mut self, later: Self) {
         let Self { cells, slices, series, histograms } = later;
         self.cells.extend(cells);

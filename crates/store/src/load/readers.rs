@@ -59,7 +59,6 @@ pub(super) fn read_below(
     })
 }
 
-/// The result of [`read_beside`].
 type Read = Result<Option<Below>, Fault>;
 
 fn result_of(reader: ScopedJoinHandle<'_, Read>) -> Option<Below> {

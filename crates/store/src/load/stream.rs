@@ -34,7 +34,6 @@ impl Store {
         })
     }
 
-    /// Hands over every measurement.
     pub fn each_cell<E: From<StoreError>>(
         &self,
         run: &RunId,
@@ -47,7 +46,6 @@ impl Store {
         })
     }
 
-    /// Hands over every merged histogram.
     pub fn each_histogram<E: From<StoreError>>(
         &self,
         run: &RunId,
@@ -61,7 +59,6 @@ impl Store {
         })
     }
 
-    /// Hands over the numbers of every interval.
     pub fn each_interval<E: From<StoreError>>(
         &self,
         run: &RunId,
