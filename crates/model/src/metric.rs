@@ -86,15 +86,17 @@ pub fn metrics() -> impl Iterator<Item = &'static Metric> {
 pub fn measure(step: &StepRecord) -> Vec<Measurement> {
     let whole = metrics().filter_map(|metric| match metric.compute {
         Compute::Step(compute) => measured(metric, MetricId::new(metric.id), compute(step), step),
-        Compute::Kind(_) | Compute::Imported => None,
+        Compute::Kind(_) | Compute::Time(..) | Compute::Imported => None,
     });
     let told = |kind: &&KindTotals| kind.happened() || kind.spec.name == step.subject.kind;
     let by_kind = step.kinds.iter().filter(told).flat_map(|kind| {
-        metrics().filter_map(move |metric| match metric.compute {
-            Compute::Kind(compute) => {
-                measured(metric, metric.of_kind(&kind.spec.name), compute(kind, step), step)
-            }
-            Compute::Step(_) | Compute::Imported => None,
+        metrics().filter_map(move |metric| {
+            let value = match metric.compute {
+                Compute::Kind(compute) => compute(kind, step),
+                Compute::Time(clock, quantile) => kinds::time(kind, clock, quantile),
+                Compute::Step(_) | Compute::Imported => None,
+            };
+            measured(metric, metric.of_kind(&kind.spec.name), value, step)
         })
     });
     whole.chain(by_kind).collect()

@@ -49,7 +49,7 @@ pub fn cpu_busy(cpu: usize) -> Result<Nanos, ProbeError> {
     Ok(Nanos(nanos(ticks.busy())))
 }
 
-fn nanos(ticks: u64) -> u64 {
+pub(crate) fn nanos(ticks: u64) -> u64 {
     ticks.saturating_mul(1_000_000_000 / clock_ticks_per_second())
 }
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use model::{Counter, Readings};
-use rustix::param::clock_ticks_per_second;
 
 use crate::error::ProbeError;
+use crate::host::nanos;
 use crate::process::{Memory, cpu_clock};
 use crate::read::{found, number, text, unless_vanished};
 use crate::tree::{Process, Tree, threads};
@@ -62,11 +62,11 @@ impl ServerProbe {
             }
         }
         let reaped = sum(processes, |p| p.stat.reaped_user_ticks + p.stat.reaped_system_ticks);
-        readings.total(Counter::SERVER_CPU, self.cpu.total(clocks, nanos_of(reaped)));
+        readings.total(Counter::SERVER_CPU, self.cpu.total(clocks, nanos(reaped)));
         let user = sum(processes, |p| p.stat.user_ticks + p.stat.reaped_user_ticks);
         let system = sum(processes, |p| p.stat.system_ticks + p.stat.reaped_system_ticks);
-        self.floors.total(readings, Counter::SERVER_USER, nanos_of(user));
-        self.floors.total(readings, Counter::SERVER_SYSTEM, nanos_of(system));
+        self.floors.total(readings, Counter::SERVER_USER, nanos(user));
+        self.floors.total(readings, Counter::SERVER_SYSTEM, nanos(system));
         Ok(())
     }
 
@@ -102,8 +102,8 @@ impl ServerProbe {
         let mut involuntary = BTreeMap::new();
         for process in processes {
             for (thread, switches) in switches_of(process.pid)? {
-                voluntary.insert(thread, switches.voluntary);
-                involuntary.insert(thread, switches.involuntary);
+                voluntary.insert(thread, switches.0);
+                involuntary.insert(thread, switches.1);
             }
         }
         readings.total(Counter::SERVER_CS, self.voluntary.total(voluntary, 0));
@@ -134,18 +134,8 @@ fn sum(processes: &[Process], part: impl Fn(&Process) -> u64) -> u64 {
     processes.iter().map(part).sum()
 }
 
-fn nanos_of(ticks: u64) -> u64 {
-    ticks.saturating_mul(1_000_000_000 / clock_ticks_per_second())
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Switches {
-    voluntary: u64,
-    involuntary: u64,
-}
-
 /// Of every thread of a process; those that end meanwhile are left out.
-fn switches_of(pid: u32) -> Result<Vec<(u32, Switches)>, ProbeError> {
+fn switches_of(pid: u32) -> Result<Vec<(u32, (u64, u64))>, ProbeError> {
     let threads = unless_vanished(threads(pid))?;
     Ok(threads
         .into_iter()
@@ -157,11 +147,12 @@ fn switches_of(pid: u32) -> Result<Vec<(u32, Switches)>, ProbeError> {
         .collect())
 }
 
-fn parse_switches(status: &str) -> Option<Switches> {
-    Some(Switches {
-        voluntary: number(status, "voluntary_ctxt_switches")?,
-        involuntary: number(status, "nonvoluntary_ctxt_switches")?,
-    })
+/// Voluntary and involuntary context switches of a thread since it started.
+fn parse_switches(status: &str) -> Option<(u64, u64)> {
+    Some((
+        number(status, "voluntary_ctxt_switches")?,
+        number(status, "nonvoluntary_ctxt_switches")?,
+    ))
 }
 
 /// Reads `/proc/PID/io`: a probe of its own, because only the server's owner and root may. What a
@@ -183,50 +174,39 @@ impl Probe for ServerIoProbe {
     }
 
     fn read(&mut self, detail: Detail) -> Result<Readings, ProbeError> {
-        let mut sum = Traffic::default();
+        let (mut read, mut written) = (0, 0);
         for process in self.tree.read(detail)? {
             let path = format!("/proc/{}/io", process.pid);
             if let Some(io) = unless_vanished(text(&path))? {
                 let traffic = found(parse_io(&io), &path, "read_bytes and write_bytes")?;
-                sum.read += traffic.read;
-                sum.written += traffic.written;
+                read += traffic.0;
+                written += traffic.1;
             }
         }
         let mut readings = Readings::default();
-        self.floors.total(&mut readings, Counter::SERVER_READ, sum.read);
-        self.floors.total(&mut readings, Counter::SERVER_WRITTEN, sum.written);
+        self.floors.total(&mut readings, Counter::SERVER_READ, read);
+        self.floors.total(&mut readings, Counter::SERVER_WRITTEN, written);
         Ok(readings)
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Traffic {
-    read: u64,
-    written: u64,
-}
-
-fn parse_io(text: &str) -> Option<Traffic> {
-    Some(Traffic { read: number(text, "read_bytes")?, written: number(text, "write_bytes")? })
+/// Bytes that a process caused to be read from storage and written to it.
+fn parse_io(text: &str) -> Option<(u64, u64)> {
+    Some((number(text, "read_bytes")?, number(text, "write_bytes")?))
 }
 
 /// A total over parts that only grow and that vanish: what a vanished part had last is kept.
-#[derive(Debug)]
-pub(crate) struct Carry<K> {
+#[derive(Debug, Default)]
+struct Carry<K> {
     seen: BTreeMap<K, u64>,
     vanished: u64,
-}
-
-impl<K> Default for Carry<K> {
-    fn default() -> Self {
-        Self { seen: BTreeMap::new(), vanished: 0 }
-    }
 }
 
 impl<K: Ord> Carry<K> {
     /// The total, now that the parts read `now`. A part that reads less than before is a new one under
     /// a used name. `vanished_at_least` is what is known from elsewhere of the vanished parts together;
     /// it may round down, and it may include parts that were never seen.
-    pub(crate) fn total(&mut self, now: BTreeMap<K, u64>, vanished_at_least: u64) -> u64 {
+    fn total(&mut self, now: BTreeMap<K, u64>, vanished_at_least: u64) -> u64 {
         let lost: u64 = self
             .seen
             .iter()
@@ -241,11 +221,11 @@ impl<K: Ord> Carry<K> {
 
 /// Sums that may dip for a moment, when a part moves from one place to another between two reads.
 #[derive(Debug, Default)]
-pub(crate) struct Floors(BTreeMap<&'static str, u64>);
+struct Floors(BTreeMap<&'static str, u64>);
 
 impl Floors {
     /// Adds a total to the readings: `value`, or the highest value so far.
-    pub(crate) fn total(&mut self, readings: &mut Readings, id: &'static str, value: u64) {
+    fn total(&mut self, readings: &mut Readings, id: &'static str, value: u64) {
         let floor = self.0.entry(id).or_default();
         *floor = value.max(*floor);
         readings.total(id, *floor);
@@ -262,7 +242,7 @@ mod tests {
     fn switches_are_told_apart() {
         let status = "Name:\tvoluntary_ctxt_switches: 9\nState:\tS (sleeping)\nThreads:\t31\n\
             voluntary_ctxt_switches:\t1501\nnonvoluntary_ctxt_switches:\t12\n";
-        assert_eq!(parse_switches(status), Some(Switches { voluntary: 1501, involuntary: 12 }));
+        assert_eq!(parse_switches(status), Some((1501, 12)));
         assert_eq!(parse_switches("Name:\tx\n"), None);
     }
 
@@ -289,7 +269,7 @@ mod tests {
     fn storage_is_not_confused_with_calls_or_cancelled_writes() {
         let io = "rchar: 6976\nwchar: 11\nsyscr: 10\nsyscw: 3\nread_bytes: 40960\nwrite_bytes: 8192\n\
             cancelled_write_bytes: 4096\n";
-        assert_eq!(parse_io(io), Some(Traffic { read: 40960, written: 8192 }));
+        assert_eq!(parse_io(io), Some((40960, 8192)));
         assert_eq!(parse_io("rchar: 1\nread_bytes: 2\n"), None);
     }
 

@@ -160,6 +160,8 @@ pub struct Metric {
 pub(super) enum Compute {
     Step(fn(&StepRecord) -> Option<f64>),
     Kind(fn(&KindTotals, &StepRecord) -> Option<f64>),
+    /// A quantile of the latencies of a kind; their mean where it is not a number.
+    Time(Clock, f64),
     /// Nothing here: other tools print it.
     Imported,
 }
@@ -252,7 +254,7 @@ impl Metric {
     }
 
     pub fn is_of_kinds(&self) -> bool {
-        matches!(self.compute, Compute::Kind(_))
+        matches!(self.compute, Compute::Kind(_) | Compute::Time(..))
     }
 
     /// Is it processor time, which every operation costs, be it in memory or on disk?

@@ -16,7 +16,7 @@ impl WorkloadSpec {
         match self {
             Self::Insert(spec) => insert::steps(spec),
             Self::Sql(spec) => sql::steps(spec),
-            Self::Tpcc(spec) => tpcc::steps(spec),
+            Self::Tpcc(spec) => spec.trial_steps(),
             Self::Imported(_) => Vec::new(),
         }
     }
