@@ -105,13 +105,8 @@ impl Plan {
 
     fn round(&self, round: u32, order: Vec<usize>) -> Vec<Trial> {
         let seed = mix(self.seed, &[u64::from(round)]);
-        let trials = order.into_iter().zip(1..).map(|(system, position)| Trial {
-            round,
-            position,
-            system,
-            seed,
-        });
-        trials.collect()
+        let trials = order.into_iter().zip(1..);
+        trials.map(|(system, position)| Trial { round, position, system, seed }).collect()
     }
 
     pub fn control(&self) -> Option<&System> {

@@ -13,7 +13,6 @@ use crate::{
 
 static CATALOG: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../catalog");
 
-/// What is in the folder of a product that makes it one.
 pub const PRODUCT_FILE: &str = "product.toml";
 
 /// A product: MySQL, MariaDB, one that follows another (`like`) and differs from it in a few keys.
@@ -29,7 +28,6 @@ pub struct Product {
     /// How many products stand before it in a chain of `like`: of two that know a line, the deeper one has it.
     #[serde(skip)]
     pub depth: u32,
-    /// The product whose keys it has where it gives none.
     pub like: Option<String>,
     pub title: String,
     pub order: u32,
@@ -40,11 +38,8 @@ pub struct Product {
     pub runs: bool,
     /// The catalog has so many minor versions that lists show the newest of each series only.
     pub many_minors: bool,
-    /// The first is that of a system that names none.
     pub engines: Vec<Engine>,
-    /// Other names in results of other tools.
     pub aliases: Vec<String>,
-    /// How names of published results begin.
     pub published: Vec<Published>,
     /// How many digits each part of a version has in such a name, but for the last.
     pub digits: Vec<usize>,
@@ -71,7 +66,6 @@ const fn yes() -> bool {
     true
 }
 
-/// Letters at the start of names of published results.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Published {
@@ -89,18 +83,13 @@ pub struct Published {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Program {
-    /// The best first.
     pub names: Vec<String>,
-    /// They make it print its version on one line and end.
     pub version_arguments: Vec<String>,
-    /// What tells that line from those of other products.
     pub banner: Banner,
-    /// The same of the version that a server says on connect.
     pub greeting: Banner,
     pub tree: Tree,
 }
 
-/// Texts by which a line is recognised.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Banner {
@@ -136,11 +125,9 @@ pub struct Tree {
     pub seed_marker: String,
 }
 
-/// What never changes between servers of a product, and what does by version.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerFacts {
-    /// The section of the option file that it reads.
     pub section: String,
     /// User with all rights and no password after initialisation.
     pub superuser: String,
@@ -152,12 +139,10 @@ pub struct ServerFacts {
     pub log_files: Vec<String>,
     /// Makes its system tables itself; earlier versions are fed SQL in bootstrap mode.
     pub initialises_itself: Since,
-    /// Has a mode of its own in which it judges its option file.
     pub validates_config: Since,
     /// Keeps accounts in `mysql.global_priv`.
     pub global_accounts: Since,
     pub scram: Since,
-    /// Options that keep it apart from others, besides those of its family.
     pub isolation: Vec<IsolationOption>,
 }
 
@@ -173,19 +158,14 @@ pub struct IsolationOption {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// `-` and `_` in names are the same.
     pub dashes: bool,
-    /// How a size is written: `{mib}M`.
     pub memory: String,
     /// Suffixes of KiB, MiB, GiB and TiB.
     pub sizes: Vec<String>,
-    /// Isolation owns them: a config that gives one would be overridden silently.
     pub reserved: Vec<String>,
-    /// The same where the server listens on TCP.
     pub reserved_on_tcp: Vec<String>,
     /// What a plan's `tls = true` sets.
     pub tls: Vec<String>,
-    /// With an absolute path they lead out of the data directory.
     pub outside: Vec<String>,
     pub huge_pages: HugePages,
 }
@@ -235,11 +215,9 @@ impl Default for Limits {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConnectionFacts {
-    /// Its protocol has portals to describe.
     pub describes: bool,
     pub compresses: bool,
     pub tls_over_socket: bool,
-    /// How clients of other programs talk to it, by the name of the program.
     pub profiles: BTreeMap<String, Connection>,
 }
 
@@ -247,7 +225,6 @@ pub struct ConnectionFacts {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sql {
-    /// The database of a session that names none.
     pub first_database: String,
     pub max_connections: String,
     pub database_exists: String,
@@ -371,9 +348,7 @@ pub struct EngineFacts {
     pub also: Vec<String>,
     pub also_before: Since,
     pub capture: Option<CaptureRule>,
-    /// The file among the plugins that brings it; a build without it has it only if [`EngineFacts::built_in`].
     pub plugin: Option<String>,
-    /// They turn the plugin on: names, and values of those that take one.
     pub options: Vec<Vec<String>>,
     pub built_in: Option<BuiltIn>,
     pub missing: String,
@@ -414,10 +389,8 @@ pub struct ConditionRule {
     /// Comparable with systems of the same dialect only.
     #[serde(default)]
     pub within: bool,
-    /// The settings with which a config decides it.
     #[serde(default)]
     pub settings: Vec<String>,
-    /// Not known where one of these variables is not.
     #[serde(default)]
     pub needs: Vec<String>,
     /// Of each the first case that holds; joined by commas.

@@ -76,20 +76,15 @@ impl fmt::Display for Nanos {
     /// Three significant digits in the largest fitting unit: `412ns`, `18.3µs`, `2.05s`, `3m12s`, `1h04m`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ns = self.0;
-        match ns {
-            0..1_000 => f.pad(&format!("{ns}ns")),
-            1_000..1_000_000 => f.pad(&format!("{}µs", three_digits(ns as f64 / 1e3))),
-            1_000_000..1_000_000_000 => f.pad(&format!("{}ms", three_digits(ns as f64 / 1e6))),
-            1_000_000_000..60_000_000_000 => f.pad(&format!("{}s", three_digits(ns as f64 / 1e9))),
-            60_000_000_000..3_600_000_000_000 => {
-                let s = ns / 1_000_000_000;
-                f.pad(&format!("{}m{:02}s", s / 60, s % 60))
-            }
-            _ => {
-                let m = ns / 60_000_000_000;
-                f.pad(&format!("{}h{:02}m", m / 60, m % 60))
-            }
-        }
+        let (seconds, minutes) = (ns / 1_000_000_000, ns / 60_000_000_000);
+        f.pad(&match ns {
+            0..1_000 => format!("{ns}ns"),
+            1_000..1_000_000 => format!("{}µs", three_digits(ns as f64 / 1e3)),
+            1_000_000..1_000_000_000 => format!("{}ms", three_digits(ns as f64 / 1e6)),
+            1_000_000_000..60_000_000_000 => format!("{}s", three_digits(ns as f64 / 1e9)),
+            60_000_000_000..3_600_000_000_000 => format!("{minutes}m{:02}s", seconds % 60),
+            _ => format!("{}h{:02}m", minutes / 60, minutes % 60),
+        })
     }
 }
 

@@ -80,19 +80,13 @@ impl Fault {
 }
 
 fn of_sqlite(source: rusqlite::Error, path: PathBuf, doing: &'static str) -> StoreError {
-    if is_wrong_value(&source) {
-        return StoreError::Damaged {
-            path,
-            what: format!("{doing} failed"),
-            cause: source.to_string(),
-        };
-    }
     let cause = source.sqlite_error();
     // The index of the write-ahead log could not grow: also a full disk, under another name.
-    if cause.is_some_and(|e| e.extended_code == SQLITE_IOERR_SHMSIZE) {
-        return StoreError::Full { path, doing };
-    }
+    let is_full = cause.is_some_and(|e| e.extended_code == SQLITE_IOERR_SHMSIZE);
     match cause.map(|e| e.code) {
+        Some(ErrorCode::DatabaseCorrupt) => damaged(&source, path, doing),
+        None if is_wrong_value(&source) => damaged(&source, path, doing),
+        _ if is_full => StoreError::Full { path, doing },
         Some(ErrorCode::DiskFull) => StoreError::Full { path, doing },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             StoreError::Locked { path, doing }
@@ -102,11 +96,12 @@ fn of_sqlite(source: rusqlite::Error, path: PathBuf, doing: &'static str) -> Sto
         Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
             StoreError::Open { path, source }
         }
-        Some(ErrorCode::DatabaseCorrupt) => {
-            StoreError::Damaged { path, what: format!("{doing} failed"), cause: source.to_string() }
-        }
         _ => StoreError::Sqlite { path, doing, source },
     }
+}
+
+fn damaged(source: &rusqlite::Error, path: PathBuf, doing: &str) -> StoreError {
+    StoreError::Damaged { path, what: format!("{doing} failed"), cause: source.to_string() }
 }
 
 /// Does a column violate the schema?

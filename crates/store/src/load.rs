@@ -13,7 +13,7 @@ use rusqlite::{Connection, Row};
 use crate::Store;
 use crate::error::{Fault, StoreError};
 use crate::pack::from_json;
-use crate::read::{describe_step, row_of, run_info, wrong_type};
+use crate::read::{describe_step, row_of, run_info, text};
 use readers::read_below;
 
 impl Store {
@@ -32,8 +32,8 @@ impl Store {
             let notes = notes.flat_map(notes_of).collect();
             let measured = finished.into_iter().filter(|step| step.record.measured);
             let finished: Vec<FinishedStep> = measured.collect();
-            let completed = finished.iter().filter(|step| step.trial_completed);
-            let completed: Vec<&FinishedStep> = completed.collect();
+            let completed: Vec<&FinishedStep> =
+                finished.iter().filter(|step| step.trial_completed).collect();
             let below = read_below(state, &self.path, &completed, want)?;
             Ok(RunData {
                 steps: steps_of(&info.plan, &finished),
@@ -81,10 +81,9 @@ fn trials(state: &Connection, run: i64) -> Result<Vec<TrialRecord>, Fault> {
         let round: u32 = row.get(0)?;
         let system: String = row.get(2)?;
         let what = || format!("trial of {system}, round {round}");
-        let text = |column| row.get_ref(column)?.as_str().map_err(wrong_type);
         Ok(TrialRecord {
-            outcome: from_json(text(5)?, what)?,
-            provenance: from_json(text(6)?, what)?,
+            outcome: from_json(text(row, 5)?, what)?,
+            provenance: from_json(text(row, 6)?, what)?,
             round,
             position: row.get(1)?,
             started: row.get(3)?,
@@ -136,14 +135,13 @@ pub(crate) fn finished_steps(state: &Connection, run: i64) -> Result<Vec<Finishe
 }
 
 pub(super) fn finished_step(row: &Row<'_>) -> Result<FinishedStep, Fault> {
-    let text = |column| row.get_ref(column)?.as_str().map_err(wrong_type);
     let round = row.get(1)?;
     let system: String = row.get(3)?;
     let name = StepId(row.get(5)?);
     let what = || describe_step(&name, &system, round);
     Ok(FinishedStep {
-        kinds: from_json(text(6)?, what)?,
-        record: from_json(text(7)?, what)?,
+        kinds: from_json(text(row, 6)?, what)?,
+        record: from_json(text(row, 7)?, what)?,
         id: row.get(0)?,
         round,
         position: row.get(2)?,

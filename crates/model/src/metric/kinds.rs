@@ -9,23 +9,24 @@ use crate::{KindTotals, Nanos};
 
 pub(super) const METRICS: &[Metric] = &[
     metric("rate.{kind}", Group::Rate, (Neither, 0.02), Unit::OpsPerSecond)
-        .says("operations of this kind", "operations of the kind / T")
+        .says("operations of this kind")
+        .formula("operations of the kind / T")
         .shown(Part::Own)
         .of_each_kind(|k, s| rate(k.sums.ops, s.window)),
     metric("rows.{kind}", Group::Rate, (Neither, 0.02), Unit::RowsPerSecond)
-        .says("rows that this kind touched", "rows of the kind / T")
+        .says("rows that this kind touched")
+        .formula("rows of the kind / T")
         .of_each_kind(|k, s| rate(k.sums.rows, s.window)),
     metric("errors.{kind}", Group::Errors, (Lower, 0.0), Unit::Count)
-        .says("operations that failed", "operations of the kind that failed")
+        .says("operations that failed")
+        .formula("operations of the kind that failed")
         .shown(Part::Errors { lost: true })
         .headed("failed")
         .summed()
         .of_each_kind(|k, _| Some(k.sums.errors as f64)),
     metric("retries.{kind}", Group::Errors, (Lower, 0.0), Unit::Count)
-        .says(
-            "attempts that failed and were repeated",
-            "attempts of the kind that failed and were repeated",
-        )
+        .says("attempts that failed and were repeated")
+        .formula("attempts of the kind that failed and were repeated")
         .shown(Part::Errors { lost: false })
         .headed("repeated")
         .summed()
@@ -62,7 +63,7 @@ const fn times(
         Response => "the same from the intended start, where there is a schedule",
     };
     let compute = Compute::Time(clock, quantile);
-    let row = metric(id, Group::Latency, (Lower, 0.02), Unit::Micros).says(title, formula);
+    let row = metric(id, Group::Latency, (Lower, 0.02), Unit::Micros).says(title).formula(formula);
     Metric { compute, ..row.shown(Part::Times(clock)).headed(head) }
 }
 

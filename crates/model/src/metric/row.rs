@@ -198,8 +198,13 @@ pub(super) const fn metric(
 }
 
 impl Metric {
-    pub(super) const fn says(self, title: &'static str, formula: &'static str) -> Self {
-        Self { title, formula, ..self }
+    /// The formula is the same in words, unless one is given.
+    pub(super) const fn says(self, title: &'static str) -> Self {
+        Self { title, formula: title, ..self }
+    }
+
+    pub(super) const fn formula(self, formula: &'static str) -> Self {
+        Self { formula, ..self }
     }
 
     pub(super) const fn of_step(self, compute: fn(&StepRecord) -> Option<f64>) -> Self {

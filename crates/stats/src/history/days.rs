@@ -37,9 +37,8 @@ pub(super) struct Centred {
 /// Estimates the distances of days by least squares, each build having a level of its own (the two-way analysis of
 /// variance), and takes them out.
 pub(super) fn centre(builds: &[ByRun]) -> Centred {
-    let day_of = days_of(builds);
+    let (day_of, runs_alone) = days_of(builds);
     let days = day_of.values().max().map_or(0, |last| last + 1);
-    let runs_alone = count_alone(builds);
     if days < 2 {
         let all = builds.iter().map(|runs| runs.iter().flat_map(|(_, logs)| logs.clone()));
         return Centred {
@@ -61,15 +60,13 @@ pub(super) fn centre(builds: &[ByRun]) -> Centred {
         *sum -= *replicates * by_day[*day];
     }
     let of_build = |runs: &ByRun| -> Vec<f64> {
-        let runs = runs.iter();
-        let centred = runs.flat_map(|(run, logs)| {
+        let centred = runs.iter().flat_map(|(run, logs)| {
             let shift = by_day[day_of[run]];
             logs.iter().map(move |log| log - shift)
         });
         centred.collect()
     };
-    let firsts = linked.iter().enumerate().filter(|(day, first)| day == *first);
-    let components = firsts.count();
+    let components = linked.iter().enumerate().filter(|(day, first)| day == *first).count();
     Centred {
         builds: builds.iter().map(of_build).collect(),
         shifts: day_of.iter().map(|(run, day)| (*run, by_day[*day])).collect(),
@@ -79,12 +76,13 @@ pub(super) fn centre(builds: &[ByRun]) -> Centred {
     }
 }
 
-/// The day of each run, counted from 0 in the order of the runs.
-fn days_of(builds: &[ByRun]) -> BTreeMap<usize, usize> {
+/// The day of each run, counted from 0 in the order of the runs; and how many runs hold a single build.
+fn days_of(builds: &[ByRun]) -> (BTreeMap<usize, usize>, usize) {
     let mut held: BTreeMap<usize, u32> = BTreeMap::new();
     for (run, _) in builds.iter().flatten() {
         *held.entry(*run).or_default() += 1;
     }
+    let runs_alone = held.values().filter(|held| **held == 1).count();
     let (mut next, mut alone) = (0, None);
     let mut new_day = || {
         next += 1;
@@ -94,15 +92,7 @@ fn days_of(builds: &[ByRun]) -> BTreeMap<usize, usize> {
         let day = if held > 1 { new_day() } else { *alone.get_or_insert_with(&mut new_day) };
         (run, day)
     });
-    days.collect()
-}
-
-fn count_alone(builds: &[ByRun]) -> usize {
-    let mut held: BTreeMap<usize, u32> = BTreeMap::new();
-    for (run, _) in builds.iter().flatten() {
-        *held.entry(*run).or_default() += 1;
-    }
-    held.values().filter(|held| **held == 1).count()
+    (days.collect(), runs_alone)
 }
 
 fn cells(builds: &[ByRun], day_of: &BTreeMap<usize, usize>) -> Vec<Vec<(usize, f64, f64)>> {
@@ -122,8 +112,7 @@ fn cells(builds: &[ByRun], day_of: &BTreeMap<usize, usize>) -> Vec<Vec<(usize, f
 fn linked(cells: &[Vec<(usize, f64, f64)>], days: usize) -> Vec<usize> {
     let mut linked: Vec<usize> = (0..days).collect();
     for build in cells {
-        let groups = build.iter().map(|(day, ..)| linked[*day]);
-        let groups: Vec<usize> = groups.collect();
+        let groups: Vec<usize> = build.iter().map(|(day, ..)| linked[*day]).collect();
         let Some(first) = groups.iter().min().copied() else {
             continue;
         };
