@@ -31,8 +31,7 @@ impl Dbms {
 impl Dbms {
     /// The products that backslide runs, in the order in which tables list them.
     pub fn all() -> Vec<Self> {
-        let known = product::all();
-        known.into_iter().filter(|product| product.runs).map(|p| Self(&p.name)).collect()
+        product::all().into_iter().filter(|product| product.runs).map(|p| Self(&p.name)).collect()
     }
 
     /// Makes a product known to this process: the text of its `product.toml`.
@@ -122,8 +121,7 @@ impl TryFrom<String> for Dbms {
     type Error = UnknownDbms;
 
     fn try_from(name: String) -> Result<Self, UnknownDbms> {
-        let found = product::find(&name).map(|product| Self(&product.name));
-        found.ok_or(UnknownDbms(name))
+        product::find(&name).map(|product| Self(&product.name)).ok_or(UnknownDbms(name))
     }
 }
 

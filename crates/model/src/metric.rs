@@ -123,8 +123,7 @@ pub fn describe(id: &MetricId) -> Option<&'static Metric> {
 /// The names of all metrics of which one direction is better, each once; of those of operation kinds the short
 /// forms, such as `response.p99`.
 pub fn judged_metrics() -> Vec<String> {
-    let judged = metrics().filter(|metric| metric.direction != Direction::Neither);
-    judged.map(Metric::short).collect()
+    metrics().filter(|metric| metric.direction != Direction::Neither).map(Metric::short).collect()
 }
 
 #[cfg(test)]

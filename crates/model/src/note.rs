@@ -117,8 +117,7 @@ pub struct Provenance(pub Vec<(Fact, String)>);
 
 impl Provenance {
     pub fn get(&self, fact: &Fact) -> Option<&str> {
-        let mut all = self.0.iter();
-        all.find(|(known, _)| known == fact).map(|(_, value)| value.as_str())
+        self.0.iter().find(|(known, _)| known == fact).map(|(_, value)| value.as_str())
     }
 }
 

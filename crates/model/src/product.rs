@@ -483,8 +483,7 @@ impl Product {
         engine: Engine,
     ) -> impl Iterator<Item = (&str, &str)> {
         let of_engine = self.engine.get(&engine).and_then(|facts| facts.capture.as_ref());
-        let all = self.captures.iter().chain(of_engine);
-        let had = all.filter(|rule| rule.since.holds(version));
+        let had = self.captures.iter().chain(of_engine).filter(|rule| rule.since.holds(version));
         had.map(|rule| (rule.name.as_str(), rule.sql.as_str()))
     }
 

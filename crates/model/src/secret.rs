@@ -185,8 +185,7 @@ impl Scanner<'_> {
         let is_web = ends_with("http") || ends_with("https");
         self.copy("://".len());
         let is_end = |c: char| c.is_whitespace() || matches!(c, '\'' | '"');
-        let mut characters = self.rest.char_indices();
-        let end = characters.find(|(at, c)| *at >= LONGEST_ADDRESS || is_end(*c));
+        let end = self.rest.char_indices().find(|(at, c)| *at >= LONGEST_ADDRESS || is_end(*c));
         let address = &self.rest[..end.map_or(self.rest.len(), |(at, _)| at)];
         let Some((login, _)) = address.rsplit_once('@') else { return };
         match login.split_once(':') {
@@ -322,8 +321,7 @@ fn bare(text: &str) -> usize {
     let mut at = 0;
     while let Some(c) = text[at..].chars().next().filter(|c| !c.is_whitespace()) {
         let rest = &text[at + c.len_utf8()..];
-        let is_quote = matches!(c, '\'' | '"');
-        let end = is_quote.then(|| rest.find([c, '\n'])).flatten();
+        let end = matches!(c, '\'' | '"').then(|| rest.find([c, '\n'])).flatten();
         at += match end {
             Some(end) if rest[end..].starts_with(c) => end + 2,
             _ => escaped(&text[at..]),

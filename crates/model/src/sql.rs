@@ -44,8 +44,7 @@ impl SqlSpec {
     /// The step with this name. It is looked for at this place first: of thousands of steps, each would be searched
     /// for among all.
     pub fn step_at(&self, ordinal: u32, id: &StepId) -> Option<&SqlStep> {
-        let there = self.steps.get(ordinal as usize);
-        there.filter(|step| step.id == *id).or_else(|| self.step(id))
+        self.steps.get(ordinal as usize).filter(|step| step.id == *id).or_else(|| self.step(id))
     }
 
     pub fn most_clients(&self) -> u32 {

@@ -158,8 +158,7 @@ fn counted(list: &str) -> String {
 
 /// The CPUs of a list such as `0-3,8`.
 fn numbers(list: &str) -> BTreeSet<u32> {
-    let ranges = list.split(',').filter_map(Placement::range);
-    let known = ranges.flat_map(|range| {
+    let known = list.split(',').filter_map(Placement::range).flat_map(|range| {
         // Stored lists may be invalid, too.
         let (low, high) = range.into_inner();
         low..=high.min(Placement::HIGHEST_CPU)

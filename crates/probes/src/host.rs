@@ -45,8 +45,7 @@ impl Probe for HostProbe {
 /// When the kernel does not tell, or has no such CPU online.
 pub fn cpu_busy(cpu: usize) -> Result<Nanos, ProbeError> {
     let ticks = parse_line(&text(PATH)?, &format!("cpu{cpu}"));
-    let ticks = found(ticks, PATH, "line of that CPU")?;
-    Ok(Nanos(nanos(ticks.busy())))
+    Ok(Nanos(nanos(found(ticks, PATH, "line of that CPU")?.busy())))
 }
 
 pub(crate) fn nanos(ticks: u64) -> u64 {

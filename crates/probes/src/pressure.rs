@@ -62,8 +62,7 @@ pub(crate) fn files(groups: &str, controller: &str, second: &str, first: &str) -
         } else {
             continue;
         };
-        let below = Path::new(path.trim_start_matches('/'));
-        let all = below.ancestors();
+        let all = Path::new(path.trim_start_matches('/')).ancestors();
         files.extend(all.map(|group| mount.join(group).join(file)));
     }
     files

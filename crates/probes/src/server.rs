@@ -136,8 +136,7 @@ fn sum(processes: &[Process], part: impl Fn(&Process) -> u64) -> u64 {
 
 /// Of every thread of a process; those that end meanwhile are left out.
 fn switches_of(pid: u32) -> Result<Vec<(u32, (u64, u64))>, ProbeError> {
-    let threads = unless_vanished(threads(pid))?;
-    Ok(threads
+    Ok(unless_vanished(threads(pid))?
         .into_iter()
         .flatten()
         .filter_map(|thread| {

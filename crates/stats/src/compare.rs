@@ -94,15 +94,13 @@ impl Question<'_> {
                 let steps = &self.grid.steps;
                 let decides = steps.decides(comparison.ordinal, &comparison.metric);
                 let family = (!decides).then(|| comparison.metric.clone());
-                let family = families.entry(family).or_default();
-                family.push((comparison, evidence));
+                families.entry(family).or_default().push((comparison, evidence));
             }
         }
         for family in families.into_values() {
             judge_family(family, &self.rule);
         }
-        let asked = drafts.into_iter().filter(|draft| draft.is_asked);
-        asked.map(|draft| draft.comparison).collect()
+        drafts.into_iter().filter(|draft| draft.is_asked).map(|draft| draft.comparison).collect()
     }
 
     /// `None` where there is nothing to compare: neither side has the metric, or both are zero.
@@ -147,10 +145,7 @@ impl Question<'_> {
 
     /// Why a system has no value in any complete round; whether it has one in another.
     fn why_missing(&self, system: &str, has_values: bool) -> Reason {
-        let of_system = || {
-            let trials = self.data.trials.iter();
-            trials.filter(move |trial| trial.system == system)
-        };
+        let of_system = || self.data.trials.iter().filter(move |trial| trial.system == system);
         let failed = of_system().find_map(|trial| match &trial.outcome {
             Outcome::Failed { reason, .. } => Some(reason.clone()),
             Outcome::Completed | Outcome::Quarantined { .. } => None,

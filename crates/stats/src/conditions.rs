@@ -109,8 +109,7 @@ fn different(
 
 fn said_by((data, system): Of<'_>, of: fn(&TrialRecord) -> Option<&str>) -> BTreeSet<&str> {
     let trials = data.trials.iter().filter(|trial| trial.system == system);
-    let completed = trials.filter(|trial| trial.outcome.is_completed());
-    completed.filter_map(of).collect()
+    trials.filter(|trial| trial.outcome.is_completed()).filter_map(of).collect()
 }
 
 fn listed(all: BTreeSet<&str>) -> String {

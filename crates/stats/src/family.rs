@@ -45,8 +45,7 @@ impl Priors {
         rounds: &[Round],
         data: &RunData,
     ) -> Option<Prior> {
-        let prior = self.0.get(&which(place, row, data))?;
-        Some(prior.times(unit(row, rounds)?))
+        Some(self.0.get(&which(place, row, data))?.times(unit(row, rounds)?))
     }
 }
 
@@ -77,8 +76,7 @@ fn add(family: &mut Family, row: &MetricRow<'_>, systems: &[System]) {
     let mut is_paired = vec![false; present.len()];
     let mut most = 0.0_f64;
     for (place, one) in present.iter().enumerate() {
-        let others = present.iter().enumerate().skip(place + 1);
-        for (after, other) in others.take(NEIGHBOURS) {
+        for (after, other) in present.iter().enumerate().skip(place + 1).take(NEIGHBOURS) {
             if row.different_units(&one.name, &other.name).is_some() {
                 continue;
             }

@@ -88,8 +88,7 @@ impl<'a> Grid<'a> {
             let place = found.get(&(&slice.step, &slice.metric));
             if let Some(row) = place.and_then(|place| rows.get_mut(place)) {
                 let rounds = row.slices.entry(&slice.system).or_default();
-                let pairs = rounds.entry(slice.round).or_default();
-                pairs.insert(slice.pair, slice.value);
+                rounds.entry(slice.round).or_default().insert(slice.pair, slice.value);
             }
         }
         let mut grid = Self { steps, rows };

@@ -77,16 +77,12 @@ impl Options {
     }
 
     pub(crate) fn margin(&self, metric: &MetricId, usual: f64) -> f64 {
-        let chosen = self.min_effect.or(self.margins.get(metric).copied());
-        chosen.unwrap_or(usual)
+        self.min_effect.or(self.margins.get(metric).copied()).unwrap_or(usual)
     }
 }
 
 fn known(metric: &MetricId, data: &RunData) -> Result<(), CompareError> {
-    let is_short = || {
-        let mut steps = data.steps.iter();
-        steps.any(|step| metric.of_subject(&step.subject.kind).is_some())
-    };
+    let is_short = || data.steps.iter().any(|step| metric.of_subject(&step.subject.kind).is_some());
     let is_measured = || data.cells.iter().any(|cell| cell.metric == *metric);
     if describe(metric).is_some() || is_short() || is_measured() {
         return Ok(());

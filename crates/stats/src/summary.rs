@@ -150,8 +150,7 @@ fn means_of_rounds(comparisons: &[&Comparison]) -> Vec<f64> {
         });
         mean(&logs.collect::<Option<Vec<f64>>>()?)
     };
-    let rounds = first.pairs.iter();
-    rounds.filter_map(|(round, _)| of_round(*round)).collect()
+    first.pairs.iter().filter_map(|(round, _)| of_round(*round)).collect()
 }
 
 #[cfg(test)]

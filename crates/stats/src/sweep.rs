@@ -35,8 +35,7 @@ impl SweepPoint {
             Verdict::Unchanged => Side::Near,
             Verdict::Inconclusive(_) | Verdict::Incomparable(_) => Side::Unknown,
         };
-        let usable = comparison.pairs.iter();
-        let usable = usable.filter(|(_, ratio)| ratio.is_finite() && *ratio > 0.0);
+        let usable = comparison.pairs.iter().filter(|(_, ratio)| ratio.is_finite() && *ratio > 0.0);
         Some(Self {
             clients: comparison.clients,
             side,
@@ -50,8 +49,7 @@ impl SweepPoint {
     }
 
     fn log(&self, round: u32) -> Option<f64> {
-        let of_round = self.rounds.iter().find(|(r, _)| *r == round);
-        of_round.map(|(_, log)| *log)
+        self.rounds.iter().find(|(r, _)| *r == round).map(|(_, log)| *log)
     }
 
     /// Is the mean log ratio above zero? `None` without a round, or at exactly zero.
@@ -113,8 +111,7 @@ pub enum Place {
 /// count. So on either side of the certain counts an opposite mean is inconclusive, and only if
 /// it lasts to the end of the sweep; one that lies within the margin is not told at all.
 pub fn crossings(points: &[SweepPoint]) -> Vec<Crossing> {
-    let usable = points.iter();
-    let usable = usable.filter(|p| p.clients > 0 && !p.rounds.is_empty());
+    let usable = points.iter().filter(|p| p.clients > 0 && !p.rounds.is_empty());
     let mut points: Vec<&SweepPoint> = usable.collect();
     points.sort_by_key(|p| p.clients);
     let certain: Vec<usize> =
@@ -128,8 +125,7 @@ pub fn crossings(points: &[SweepPoint]) -> Vec<Crossing> {
         let rises = points[to].is_certainly_above()?;
         (points[from].is_certainly_above()? != rises).then(|| found(&points[from..=to], rises))
     });
-    let outer = undecided(&before).into_iter();
-    outer.chain(between).chain(undecided(&points[*last..])).collect()
+    undecided(&before).into_iter().chain(between).chain(undecided(&points[*last..])).collect()
 }
 
 /// The crossing on a stretch of counts whose two ends are certain and opposite.

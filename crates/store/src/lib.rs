@@ -148,8 +148,7 @@ fn turn(path: &Path) -> Option<File> {
 /// Creates the file where it is missing, so that only its owner can ever read it. What cannot be created here cannot be
 /// created by `SQLite` either, which says why.
 fn create_private(path: &Path) {
-    let mut options = OpenOptions::new();
-    drop(options.write(true).create_new(true).mode(0o600).open(path));
+    drop(OpenOptions::new().write(true).create_new(true).mode(0o600).open(path));
 }
 
 /// Lets only the owner read the store: it holds what servers said of themselves. `SQLite` gives the files

@@ -130,8 +130,7 @@ pub(super) const FINISHED: &str =
      ORDER BY trial.id, ordinal";
 
 pub(crate) fn finished_steps(state: &Connection, run: i64) -> Result<Vec<FinishedStep>, Fault> {
-    let mut query = state.prepare(FINISHED)?;
-    query.query_and_then([run], finished_step)?.collect()
+    state.prepare(FINISHED)?.query_and_then([run], finished_step)?.collect()
 }
 
 pub(super) fn finished_step(row: &Row<'_>) -> Result<FinishedStep, Fault> {

@@ -327,7 +327,6 @@ fn save_trial(
     steps: &[(StepRecord, Vec<Measurement>)],
 ) -> Result<(), Fault> {
     let windows = steps.iter().map(|(record, _)| record.window.0);
-    let duration = Nanos(windows.fold(0, u64::saturating_add));
     change
         .prepare_cached(
             "INSERT INTO trial (run, round, position, system, started, completed, outcome, duration_ns)
@@ -340,7 +339,7 @@ fn save_trial(
             key.system,
             now,
             to_json(&Outcome::Completed)?,
-            duration.0 as i64
+            Nanos(windows.fold(0, u64::saturating_add)).0 as i64
         ])?;
     let trial = change.last_insert_rowid();
     for (record, measurements) in steps {

@@ -231,8 +231,7 @@ impl SqlKinds {
 /// operations.
 fn subject(run: &SqlRun) -> Subject {
     let scans = |operation: &&SqlOperation| {
-        let mut statements = operation.blocks.iter().flat_map(|block| &block.statements);
-        statements.any(|statement| statement.scans)
+        operation.blocks.iter().flat_map(|block| &block.statements).any(|statement| statement.scans)
     };
     let (kind, counts) = if let Some(scan) = run.operations.iter().find(scans) {
         (scan.name.as_str(), Counts::Rows)

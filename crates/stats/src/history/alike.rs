@@ -107,8 +107,7 @@ fn words(connection: Connection) -> String {
         (connection.describe, "describing portals"),
     ];
     let more = more.into_iter().filter(|(is_on, _)| *is_on);
-    let words = std::iter::once(transport).chain(more.map(|(_, word)| word));
-    words.collect::<Vec<_>>().join(", ")
+    std::iter::once(transport).chain(more.map(|(_, word)| word)).collect::<Vec<_>>().join(", ")
 }
 
 /// Systems of one name, each against the first of that name.

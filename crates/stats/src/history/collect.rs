@@ -79,8 +79,7 @@ fn base(named: Option<&str>, members: &[Member<'_>]) -> Result<usize, HistoryErr
             || names.any(|other| other == name)
             || runs.any(|run| run == name)
     };
-    let found = members.iter().position(is_meant);
-    found.ok_or_else(|| HistoryError::UnknownBase(name.to_owned()))
+    members.iter().position(is_meant).ok_or_else(|| HistoryError::UnknownBase(name.to_owned()))
 }
 
 /// The place of each metric, as the runs have them.
@@ -113,8 +112,7 @@ fn known(parts: &[Part<'_>], options: &HistoryOptions) -> Result<(), HistoryErro
     };
     let steps: Vec<Steps<'_>> = parts.iter().map(|part| Steps::of(part.data)).collect();
     let is_measured = |metric: &MetricId| {
-        let mut parts = parts.iter().zip(&steps);
-        parts.any(|(part, steps)| {
+        parts.iter().zip(&steps).any(|(part, steps)| {
             let mut cells = part.data.cells.iter();
             cells.any(|cell| steps.means(metric, cell))
         })
@@ -160,8 +158,7 @@ fn rows<'a>(runs: &Runs<'_, 'a>, options: &HistoryOptions) -> BTreeMap<Place<'a>
             let build = (number, cell.system.as_str());
             // A value without a logarithm is not part of a series.
             if cell.value.is_finite() && cell.value > 0.0 {
-                let rounds = row.values.entry(build);
-                rounds.or_default().insert(cell.round, cell.value);
+                row.values.entry(build).or_default().insert(cell.round, cell.value);
             } else if cell.value == 0.0 {
                 row.zeros.insert(build);
             }
@@ -177,8 +174,7 @@ type Measured<'a> = Vec<(usize, &'a BTreeMap<u32, f64>)>;
 fn in_members<'r>(row: &'r MetricRow<'r>, members: &'r [Member<'r>]) -> Vec<Measured<'r>> {
     let of_member = |member: &'r Member<'r>| {
         let of = member.of.iter();
-        let measured = of.filter_map(|of| Some((of.0, row.values.get(of)?)));
-        measured.collect()
+        of.filter_map(|of| Some((of.0, row.values.get(of)?))).collect()
     };
     members.iter().map(of_member).collect()
 }
@@ -188,8 +184,7 @@ fn zeros(row: &MetricRow<'_>, members: &[Member<'_>]) -> Vec<usize> {
         let mut of = member.of.iter();
         of.clone().any(|of| row.zeros.contains(of)) && !of.any(|of| row.values.contains_key(of))
     };
-    let zeros = members.iter().enumerate();
-    let zeros = zeros.filter(|(_, member)| is_zero(member));
+    let zeros = members.iter().enumerate().filter(|(_, member)| is_zero(member));
     zeros.map(|(place, _)| place).collect()
 }
 
@@ -238,16 +233,12 @@ fn series(builds: &[Measured<'_>]) -> (Series, BTreeMap<usize, f64>) {
     let present: Vec<&Measured<'_>> = builds.iter().filter(|runs| !runs.is_empty()).collect();
     let logs = |(part, rounds): &(usize, &BTreeMap<u32, f64>)| {
         let shift = |round: &u32| common[part].get(round).copied().unwrap_or(0.0);
-        let logs = rounds.iter();
-        let logs = logs.map(|(round, value)| value.ln() - shift(round));
-        (*part, logs.collect())
+        (*part, rounds.iter().map(|(round, value)| value.ln() - shift(round)).collect())
     };
     let by_run: Vec<ByRun> = present.iter().map(|runs| runs.iter().map(logs).collect()).collect();
     let is_beside = |runs: Option<&&Measured<'_>>| {
-        let runs = runs.into_iter().flat_map(|runs| runs.iter());
-        let rounds = runs.map(|(part, rounds)| {
-            let with = rounds.keys().filter(|round| common[part].contains_key(*round));
-            with.count()
+        let rounds = runs.into_iter().flat_map(|runs| runs.iter()).map(|(part, rounds)| {
+            rounds.keys().filter(|round| common[part].contains_key(*round)).count()
         });
         rounds.sum::<usize>() >= FEWEST_ROUNDS as usize
     };

@@ -149,8 +149,7 @@ pub(super) fn prune(
         });
         let weakest = failing.min_by(|a, b| a.1.log.abs().total_cmp(&b.1.log.abs()));
         let Some(weakest) = weakest.map(|((_, border, _), _)| *border) else {
-            let kept = steps.into_iter();
-            return kept.map(|((_, border, _), one)| (border, one)).collect();
+            return steps.into_iter().map(|((_, border, _), one)| (border, one)).collect();
         };
         borders.retain(|other| *other != weakest);
     }

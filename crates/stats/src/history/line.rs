@@ -110,8 +110,7 @@ impl<'a> Line<'a> {
     }
 
     fn places(&self, from: usize, to: usize) -> f64 {
-        let places = (from + 1..to).filter(|place| self.may_be(*place));
-        places.count().max(1) as f64
+        (from + 1..to).filter(|place| self.may_be(*place)).count().max(1) as f64
     }
 
     /// Do other series change there more often than anywhere?

@@ -137,8 +137,7 @@ pub fn analyse(family: &[Series]) -> Vec<Found> {
     }
     let limit = FamilyLimit::of(&drafts);
     let quantiles = Quantiles::default();
-    let finished = drafts.into_iter();
-    finished.map(|draft| draft.finish(prior, &limit, &quantiles)).collect()
+    drafts.into_iter().map(|draft| draft.finish(prior, &limit, &quantiles)).collect()
 }
 
 /// A variance of each series, drawn towards that of the family.
@@ -148,8 +147,7 @@ fn moderated<'a>(
 ) -> Vec<Option<Variance>> {
     let each: Vec<Option<Variance>> = drafts.iter().map(of).collect();
     let prior = fit(&each.iter().flatten().copied().collect::<Vec<_>>());
-    let drawn = each.into_iter();
-    drawn.map(|one| one.map(|v| v.moderated(prior))).collect()
+    each.into_iter().map(|one| one.map(|v| v.moderated(prior))).collect()
 }
 
 struct Draft<'a> {
@@ -222,8 +220,7 @@ impl<'a> Draft<'a> {
             between_alike(&mut self.line, &mut self.standing, &divided.borders, chance, limits);
         let steps = prune(&self.line, &borders, chance, P, self.series.margin);
         self.borders = steps.iter().map(|(border, _)| *border).collect();
-        let taken = steps.iter().map(|(_, one)| one.p);
-        self.looks = taken.chain(divided.refused).collect();
+        self.looks = steps.iter().map(|(_, one)| one.p).chain(divided.refused).collect();
     }
 
     fn finish(self, prior: Option<Prior>, limit: &FamilyLimit, quantiles: &Quantiles) -> Found {
