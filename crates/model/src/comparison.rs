@@ -123,7 +123,6 @@ pub enum Magnitude {
     Large,
 }
 
-/// Candidate against base for one step and metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     pub step: StepId,
@@ -176,10 +175,8 @@ pub struct Evidence {
 /// Verdicts on the controls of runs. Base and control are identical, so each reported change is a false alarm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FalseAlarms {
-    /// Runs with a judged control.
     pub runs: u64,
     /// Cells of these controls that were judged, over all metrics.
     pub cells: u64,
-    /// Those of them that were called different.
     pub changed: u64,
 }

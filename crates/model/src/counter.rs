@@ -99,7 +99,6 @@ impl Readings {
         self.0.insert(Cow::Borrowed(id), Counter { kind, value });
     }
 
-    /// The value of a counter, `None` where nothing read it.
     pub fn get(&self, id: &str) -> Option<u64> {
         self.0.get(id).map(|counter| counter.value)
     }

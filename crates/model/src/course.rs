@@ -43,7 +43,6 @@ pub enum Interleave {
 }
 
 impl Interleave {
-    /// Are all systems of a round up at once?
     pub const fn is_at_once(self) -> bool {
         match self {
             Self::Trials => false,
@@ -67,7 +66,6 @@ pub struct Quarantine {
     /// Major page faults of the server, each second. Plans of versions that had no such limit allow any number.
     #[serde(default = "any_number")]
     pub major_faults: u32,
-    /// How often a disturbed round is run again at most.
     pub reruns: u32,
 }
 

@@ -22,7 +22,6 @@ impl Dbms {
     pub const Mysql: Self = Self("mysql");
     pub const Mariadb: Self = Self("mariadb");
     pub const Postgres: Self = Self("postgres");
-    /// Embedded in the process of the client.
     pub const Sqlite: Self = Self("sqlite");
     /// A product that backslide does not run; only imported systems have it, and their names say what it is.
     pub const Other: Self = Self("other");
@@ -72,7 +71,6 @@ impl Dbms {
         self.product().dialect
     }
 
-    /// The engine of a system that names none.
     pub fn default_engine(self) -> Engine {
         self.product().engines.first().copied().unwrap_or(Engine::Other)
     }
@@ -112,7 +110,6 @@ impl fmt::Display for Dbms {
     }
 }
 
-/// A stored name that no product of the catalog has.
 #[derive(Debug, thiserror::Error)]
 #[error("unknown DBMS `{0}`: this version of backslide has no `catalog/dbms/{0}`")]
 pub struct UnknownDbms(String);
@@ -128,13 +125,6 @@ impl TryFrom<String> for Dbms {
 impl<'de> Deserialize<'de> for Dbms {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::try_from(String::deserialize(deserializer)?).map_err(D::Error::custom)
-    }
-}
-
-impl Engine {
-    /// Can this engine be part of a system of `dbms`?
-    pub fn fits(self, dbms: Dbms) -> bool {
-        self != Self::Other && dbms.product().engines.contains(&self)
     }
 }
 
@@ -178,6 +168,11 @@ impl Engine {
             Self::Btree => "btree",
             Self::Other => "other",
         }
+    }
+
+    /// Can this engine be part of a system of `dbms`?
+    pub fn fits(self, dbms: Dbms) -> bool {
+        self != Self::Other && dbms.product().engines.contains(&self)
     }
 
     /// The word after `ENGINE =` in MySQL's DDL, where the engine needs one.

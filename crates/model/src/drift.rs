@@ -45,7 +45,6 @@ pub struct Stretches {
     /// Each but the last has `each` intervals.
     all: Vec<Stretch>,
     each: usize,
-    /// Intervals in the last stretch.
     in_last: usize,
 }
 
@@ -72,7 +71,6 @@ impl Stretches {
         self.in_last = 1;
     }
 
-    /// Adds another part of the window, which followed this one.
     pub fn extend(&mut self, later: &Self) {
         later.all.iter().for_each(|stretch| self.add(*stretch));
     }

@@ -30,7 +30,6 @@ pub struct Host {
     /// Swap in use and configured.
     pub swap: Bytes,
     pub virtualization: Option<String>,
-    /// Where the instances live.
     pub disk: DiskFacts,
 }
 

@@ -89,8 +89,7 @@ impl Plan {
     /// disturbed: the order goes on, and each has a seed of its own.
     pub fn trials_of(&self, round: u32) -> Vec<Trial> {
         let earlier = round.saturating_sub(1) as usize;
-        let order = self.orders().nth(earlier).unwrap_or_default();
-        self.round(round, order)
+        self.round(round, self.orders().nth(earlier).unwrap_or_default())
     }
 
     /// Rounds that may be run again for disturbed ones, at most.
@@ -99,8 +98,7 @@ impl Plan {
     }
 
     fn orders(&self) -> Orders {
-        let seed = mix(self.seed, &[u64::from(u32::from_be_bytes(*b"ordr"))]);
-        Orders::new(seed, self.systems.len())
+        Orders::new(mix(self.seed, &[u64::from(u32::from_be_bytes(*b"ordr"))]), self.systems.len())
     }
 
     fn round(&self, round: u32, order: Vec<usize>) -> Vec<Trial> {

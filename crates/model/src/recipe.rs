@@ -72,8 +72,7 @@ fn without_secrets(address: &str) -> String {
     let shown = address.split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = shown.split_once("://").unwrap_or(("", shown));
     // Clients take a backslash for a slash, or for a part of the host: in doubt more is left out.
-    let end = rest.find('/').unwrap_or(rest.len());
-    let (host, path) = rest.split_at(end);
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let host = host.rsplit('@').next().unwrap_or_default();
     if scheme.is_empty() { format!("{host}{path}") } else { format!("{scheme}://{host}{path}") }
 }

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{BuildFacts, Dbms, Engine, Version};
 
-/// Dbms, version, origin and known facts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Build {
     pub dbms: Dbms,
@@ -90,7 +89,6 @@ pub struct Setting {
     pub value: Option<String>,
 }
 
-/// A setting that a build does not take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RefusedSetting {
     /// It has no setting of this name.

@@ -21,7 +21,6 @@ pub struct Version {
 /// Pre-releases in order: `19devel`, `19alpha1`, `19beta1`, `19rc1`.
 const STAGES: [&str; 4] = ["devel", "alpha", "beta", "rc"];
 
-/// Text that is not a version.
 #[derive(Debug, thiserror::Error)]
 #[error("`{0}` is not a version: expected numbers with dots, such as 8.0.33 or 19rc1")]
 pub struct VersionError(String);

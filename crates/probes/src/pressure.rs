@@ -27,8 +27,7 @@ fn throttled() -> Option<u64> {
     let files = files(&groups, "cpu", "cpu.stat", "cpu.stat");
     let stats = files.iter().filter_map(|path| text(path).ok());
     let times: Vec<u64> = stats.filter_map(|stat| throttled_in(&stat)).collect();
-    let sum = times.iter().copied().fold(0, u64::saturating_add);
-    (!times.is_empty()).then_some(sum)
+    (!times.is_empty()).then_some(times.iter().copied().fold(0, u64::saturating_add))
 }
 
 /// Version 2 counts microseconds, version 1 nanoseconds.

@@ -125,8 +125,7 @@ impl Question<'_> {
             comparison.verdict = Verdict::Incomparable(reason.clone());
         } else if rounds.is_empty() {
             let missing = if row.has(base) { candidate } else { base };
-            let why = self.why_missing(missing, row.has(missing));
-            comparison.verdict = Verdict::Incomparable(why);
+            comparison.verdict = Verdict::Incomparable(self.why_missing(missing, row.has(missing)));
         } else if let Some([of_base, of_candidate]) = row.different_units(base, candidate) {
             comparison.verdict = Verdict::Incomparable(Reason::Different {
                 what: "unit".to_owned(),

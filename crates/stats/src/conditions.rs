@@ -29,8 +29,7 @@ pub fn of_runs(base: &RunInfo, candidate: &RunInfo) -> Option<Reason> {
     of_names(base, candidate).or_else(|| differ("host", machine(here), machine(there))).or_else(
         || {
             // Too long to be told, and `backslide show` has both.
-            let same = same_work(base, candidate);
-            (!same).then(|| Reason::Different {
+            (!same_work(base, candidate)).then(|| Reason::Different {
                 what: format!("the scale or the steps of {}", base.plan.workload.name()),
                 base: base.id.0.clone(),
                 candidate: candidate.id.0.clone(),

@@ -29,8 +29,7 @@ impl Priors {
         let plan = &data.info.plan;
         let mut families: HashMap<Which, Family> = HashMap::new();
         for (place, row) in &grid.rows {
-            let family = families.entry(which(place, row, data)).or_default();
-            add(family, row, &plan.systems);
+            add(families.entry(which(place, row, data)).or_default(), row, &plan.systems);
         }
         let fitted =
             families.into_iter().filter_map(|(which, family)| Some((which, Prior::fit(&family)?)));
@@ -51,8 +50,7 @@ impl Priors {
 
 fn which(place: &Place<'_>, row: &MetricRow<'_>, data: &RunData) -> Which {
     let (ordinal, step, metric) = place;
-    let class = data.class_of(*ordinal, step);
-    (*metric, class, row.is_sliced())
+    (*metric, data.class_of(*ordinal, step), row.is_sliced())
 }
 
 /// The divisor that makes a cell's variance comparable within its family; 1 without slices.

@@ -61,14 +61,10 @@ impl Options {
         check(data, &self.metrics)?;
         let plan = &data.info.plan;
         let base = self.base.as_deref().unwrap_or(&plan.base);
-        if plan.system(base).is_some() {
-            Ok(base)
-        } else {
-            Err(CompareError::UnknownBase {
-                base: base.to_owned(),
-                systems: plan.systems.iter().map(|s| s.name.clone()).collect(),
-            })
-        }
+        plan.system(base).map(|_| base).ok_or_else(|| CompareError::UnknownBase {
+            base: base.to_owned(),
+            systems: plan.systems.iter().map(|s| s.name.clone()).collect(),
+        })
     }
 
     /// The looks that a run is judged by; `None` where its number of rounds was fixed before.
@@ -104,17 +100,11 @@ fn nearest(asked: &str, data: &RunData) -> Vec<String> {
         let length = if is_part { name.len() } else { 0 };
         (!is_part, length, strsim::damerau_levenshtein(asked, name))
     };
-    let meant = model::meant_by(asked).iter();
-    let meant: Vec<String> = meant
-        .filter(|metric| known.iter().any(|name| name == *metric))
-        .map(ToString::to_string)
-        .collect();
+    let meant = model::meant_by(asked).iter().map(ToString::to_string);
+    let meant: Vec<String> = meant.filter(|metric| known.contains(metric)).collect();
     known.retain(|name| !meant.contains(name) && (meant.is_empty() || name.contains(asked)));
     known.sort_by_cached_key(far);
-    let mut names = meant;
-    names.extend(known);
-    names.truncate(MOST_NAMES);
-    names
+    meant.into_iter().chain(known).take(MOST_NAMES).collect()
 }
 
 /// A comparison that cannot be made as it was asked for.

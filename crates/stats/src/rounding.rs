@@ -111,8 +111,7 @@ impl<'a> Printed<'a> {
     /// The conversions from printed numbers to values, with their factors.
     fn readings(&self, cell: &'a Cell) -> impl Iterator<Item = (Reading<'a>, f64)> + use<'a> {
         let beside = |metric: &'a str| {
-            let place = (cell.round, cell.system.as_str(), &cell.step, metric);
-            self.beside.get(&place).copied()
+            self.beside.get(&(cell.round, cell.system.as_str(), &cell.step, metric)).copied()
         };
         let rate = beside(RATE);
         let per_op = rate.map(|rate| 1.0 / rate.value);

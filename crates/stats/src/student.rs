@@ -67,8 +67,7 @@ impl Quantiles {
     /// The same as [`t_critical`].
     pub(crate) fn t_critical(&self, tail: f64, df: f64) -> f64 {
         let key = (tail.to_bits(), df.to_bits());
-        let mut known = self.0.borrow_mut();
-        *known.entry(key).or_insert_with(|| t_critical(tail, df))
+        *self.0.borrow_mut().entry(key).or_insert_with(|| t_critical(tail, df))
     }
 }
 

@@ -168,15 +168,7 @@ impl Drift {
     /// If the drift goes on as it is, would the next window change the verdict? It would where the log ratio comes to
     /// lie on another side of the margin.
     pub(crate) fn unsettles(self, now: f64, margin: f64) -> bool {
-        let side = |log: f64| {
-            if log > margin {
-                1
-            } else if log < -margin {
-                -1
-            } else {
-                0
-            }
-        };
+        let side = |log: f64| i32::from(log > margin) - i32::from(log < -margin);
         side(now) != side(now + TO_THE_NEXT * self.change)
     }
 

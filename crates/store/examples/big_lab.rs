@@ -111,8 +111,7 @@ impl Writer {
         let before = reader.unchecked_transaction()?;
         let _runs: u32 = before.query_row("SELECT count(*) FROM run", [], |row| row.get(0))?;
         let plan = plan(shape);
-        let host = fixtures::host();
-        let run = self.store.create_run(&plan, &host, "0.1.0", NOW)?;
+        let run = self.store.create_run(&plan, &fixtures::host(), "0.1.0", NOW)?;
         // Trunk has lost 5 % since the middle of its runs.
         let has_lost = number * 2 >= shape.runs;
         for trial in plan.trials() {
@@ -143,8 +142,7 @@ impl Writer {
         }
         let seconds = u64::from(shape.steps) * u64::from(shape.seconds);
         self.intervals += seconds;
-        let duration = Nanos::from_secs(seconds);
-        self.store.finish_trial(id, &Outcome::Completed, duration)?;
+        self.store.finish_trial(id, &Outcome::Completed, Nanos::from_secs(seconds))?;
         Ok(())
     }
 
@@ -192,8 +190,7 @@ impl Writer {
                  VALUES (?1, ?2, ?3, ?4)",
             )?;
             for (index, second) in (WRITTEN..seconds).zip(first.iter().cycle()) {
-                let numbers = with_start(&second.numbers, index);
-                interval.execute(params![step, index, numbers])?;
+                interval.execute(params![step, index, with_start(&second.numbers, index)])?;
                 detail.execute(params![step, index, second.latency, second.readings])?;
             }
         }
@@ -243,8 +240,7 @@ fn with_start(numbers: &[u8], second: u32) -> Vec<u8> {
     }
     bytes.push(start as u8);
     // The last byte of a number is the first below 0x80.
-    let rest = numbers.iter().skip_while(|byte| **byte > 0x7f).skip(1);
-    bytes.extend(rest);
+    bytes.extend(numbers.iter().skip_while(|byte| **byte > 0x7f).skip(1));
     bytes
 }
 
@@ -261,6 +257,5 @@ fn plan(shape: &Shape) -> Plan {
 
 /// Those of the Insert Benchmark, then others.
 fn step_name(ordinal: u32) -> String {
-    let known = STEPS.get(ordinal as usize);
-    known.map_or_else(|| format!("q{ordinal}"), |name| (*name).to_owned())
+    STEPS.get(ordinal as usize).map_or_else(|| format!("q{ordinal}"), |name| (*name).to_owned())
 }

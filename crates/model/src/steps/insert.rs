@@ -44,7 +44,6 @@ impl InsertStage {
         all
     }
 
-    /// The stages that a plan's `steps` name.
     pub fn named(spec: &InsertSpec) -> Vec<Self> {
         let all: Vec<(StepId, Self)> = Self::all(spec).into_iter().map(|s| (s.id(), s)).collect();
         let find = |id: &StepId| all.iter().find(|(known, _)| known == id);

@@ -41,12 +41,10 @@ impl Plan {
         self.steps.iter().any(|step| step.loads)
     }
 
-    /// The steps of a trial that loads its own data, or begins with a copy of loaded data.
     pub fn trial_steps(&self, on_clone: bool) -> Vec<Step> {
         if on_clone { self.workload.steps_on_clone() } else { self.steps.clone() }
     }
 
-    /// The same with another workload.
     #[must_use]
     pub fn with_workload(mut self, workload: WorkloadSpec) -> Self {
         self.change_workload(|old| *old = workload);

@@ -16,15 +16,12 @@ pub enum TpccStage {
     Load,
     /// Builds the secondary indexes and adds the foreign keys.
     Index,
-    /// Proves what was loaded.
     CheckLoad,
-    /// Analyzes, writes back, waits.
     Settle,
     /// Reads all of what another one loaded, and compares it.
     Warm,
     /// Runs transactions; its number, from 1.
     Run(u32),
-    /// Proves what the transactions left.
     Check,
 }
 

@@ -51,12 +51,8 @@ pub fn history(parts: &[Part<'_>], options: &HistoryOptions) -> Result<History, 
     let metrics = metrics_in_order(&parts);
     let place = |line: &HistoryLine| metrics.get(&line.metric).copied();
     lines.sort_by_cached_key(|line| (line.ordinal, line.clients, place(line)));
-    Ok(History {
-        base,
-        builds: members.into_iter().map(|member| member.at).collect(),
-        lines,
-        copies,
-    })
+    let builds = members.into_iter().map(|member| member.at).collect();
+    Ok(History { base, builds, lines, copies })
 }
 
 struct Runs<'a, 'd> {
@@ -148,8 +144,7 @@ fn rows<'a>(runs: &Runs<'_, 'a>, options: &HistoryOptions) -> BTreeMap<Place<'a>
                 && !runs.left.contains(&(number, cell.system.as_str(), cell.round))
         };
         for cell in part.data.cells.iter().filter(asked) {
-            let unit = cell.unit.name();
-            let place = (cell.ordinal, cell.clients, &cell.step, &cell.metric, unit);
+            let place = (cell.ordinal, cell.clients, &cell.step, &cell.metric, cell.unit.name());
             let row = rows.entry(place).or_insert_with(|| MetricRow {
                 first: cell,
                 values: HashMap::new(),
@@ -172,11 +167,8 @@ type Measured<'a> = Vec<(usize, &'a BTreeMap<u32, f64>)>;
 
 /// The values of a row in the order of the builds, empty where a build has none.
 fn in_members<'r>(row: &'r MetricRow<'r>, members: &'r [Member<'r>]) -> Vec<Measured<'r>> {
-    let of_member = |member: &'r Member<'r>| {
-        let of = member.of.iter();
-        of.filter_map(|of| Some((of.0, row.values.get(of)?))).collect()
-    };
-    members.iter().map(of_member).collect()
+    let measured = |of: &(usize, &'r str)| Some((of.0, row.values.get(of)?));
+    members.iter().map(|member| member.of.iter().filter_map(measured).collect()).collect()
 }
 
 fn zeros(row: &MetricRow<'_>, members: &[Member<'_>]) -> Vec<usize> {
@@ -226,9 +218,8 @@ fn series(builds: &[Measured<'_>]) -> (Series, BTreeMap<usize, f64>) {
     for (part, rounds) in builds.iter().flatten() {
         of_part.entry(*part).or_default().push(rounds);
     }
-    let common = of_part.iter();
     let common: BTreeMap<usize, BTreeMap<u32, f64>> =
-        common.map(|(part, systems)| (*part, common_rounds(systems))).collect();
+        of_part.iter().map(|(part, systems)| (*part, common_rounds(systems))).collect();
     let free = |rounds: &BTreeMap<u32, f64>| (rounds.len() as u32).saturating_sub(1);
     let present: Vec<&Measured<'_>> = builds.iter().filter(|runs| !runs.is_empty()).collect();
     let logs = |(part, rounds): &(usize, &BTreeMap<u32, f64>)| {

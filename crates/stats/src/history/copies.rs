@@ -70,8 +70,7 @@ fn trials<'a>(part: &Part<'a>) -> BTreeMap<(&'a str, u32), Vec<&'a Cell>> {
 fn trial<'a>(data: &'a RunData, system: &str, cells: Vec<&'a Cell>) -> Option<Trial<'a>> {
     let system = data.info.plan.system(system)?;
     let value = |cell: &'a Cell| -> Value<'a> {
-        let bits = cell.value.to_bits();
-        (&cell.step.0, cell.clients, &cell.metric.0, cell.unit.name(), bits)
+        (&cell.step.0, cell.clients, &cell.metric.0, cell.unit.name(), cell.value.to_bits())
     };
     let mut values: Vec<Value<'a>> = cells.into_iter().map(value).collect();
     values.sort_unstable();

@@ -33,8 +33,7 @@ impl Searched {
     }
 
     fn split(&mut self, line: &Line<'_>, stretch: (usize, usize)) -> Option<usize> {
-        let known = self.splits.entry(stretch);
-        *known.or_insert_with(|| line.split(stretch))
+        *self.splits.entry(stretch).or_insert_with(|| line.split(stretch))
     }
 
     fn dip(&mut self, line: &Line<'_>, (from, to): (usize, usize)) -> Option<Dip> {

@@ -79,8 +79,7 @@ pub(super) fn level(means: &[f64], weights: &[f64]) -> f64 {
 /// The stretches between borders, as (first, one past the last).
 pub(super) fn segments(borders: &[usize], end: usize) -> impl Iterator<Item = (usize, usize)> {
     let from = std::iter::once(0).chain(borders.iter().copied());
-    let to = borders.iter().copied().chain(std::iter::once(end));
-    from.zip(to)
+    from.zip(borders.iter().copied().chain(std::iter::once(end)))
 }
 
 /// The larger of two: neither replicates nor neighbours may hide the other's evidence.

@@ -14,8 +14,7 @@ pub(crate) const STEPS: [&str; 10] =
 
 /// A second of these kinds.
 pub(crate) fn second(kinds: &[Kind], samples: u64, slowness: f64, rng: &mut Rng) -> Interval {
-    let kinds = kinds.iter();
-    let kinds = kinds.map(|(_, scheduled)| kind(*scheduled, samples, slowness, rng));
+    let kinds = kinds.iter().map(|(_, scheduled)| kind(*scheduled, samples, slowness, rng));
     Interval {
         index: 0,
         start: Nanos(0),
@@ -36,8 +35,7 @@ pub(crate) fn kind(scheduled: bool, samples: u64, slowness: f64, rng: &mut Rng) 
         let service = Nanos((micros * 1e3) as u64);
         kind.service.record(service);
         if scheduled {
-            let response = kind.response.get_or_insert_default();
-            response.record(service + Nanos(rng.below(50_000)));
+            kind.response.get_or_insert_default().record(service + Nanos(rng.below(50_000)));
         }
     }
     kind

@@ -113,8 +113,7 @@ fn push_interval(series: &mut StepSeries, numbers: &[u8]) -> Result<(), Damage> 
         let (has, needs) = (head.kinds, series.kinds.len());
         return Err(Damage(format!("it has {has} kinds, the step has {needs}")));
     }
-    let span = (head.start.as_secs_f64(), head.length.as_secs_f64());
-    series.spans.push(span);
+    series.spans.push((head.start.as_secs_f64(), head.length.as_secs_f64()));
     for column in &mut series.kinds {
         let kind = reader.kind()?;
         column.ops.push(kind.ops);
