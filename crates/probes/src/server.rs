@@ -134,8 +134,11 @@ fn sum(processes: &[Process], part: impl Fn(&Process) -> u64) -> u64 {
     processes.iter().map(part).sum()
 }
 
+/// Voluntary and involuntary context switches of a thread since it started.
+type Switches = (u64, u64);
+
 /// Of every thread of a process; those that end meanwhile are left out.
-fn switches_of(pid: u32) -> Result<Vec<(u32, (u64, u64))>, ProbeError> {
+fn switches_of(pid: u32) -> Result<Vec<(u32, Switches)>, ProbeError> {
     Ok(unless_vanished(threads(pid))?
         .into_iter()
         .flatten()
@@ -146,8 +149,7 @@ fn switches_of(pid: u32) -> Result<Vec<(u32, (u64, u64))>, ProbeError> {
         .collect())
 }
 
-/// Voluntary and involuntary context switches of a thread since it started.
-fn parse_switches(status: &str) -> Option<(u64, u64)> {
+fn parse_switches(status: &str) -> Option<Switches> {
     Some((
         number(status, "voluntary_ctxt_switches")?,
         number(status, "nonvoluntary_ctxt_switches")?,

@@ -52,7 +52,7 @@ pub fn history(parts: &[Part<'_>], options: &HistoryOptions) -> Result<History, 
     let place = |line: &HistoryLine| metrics.get(&line.metric).copied();
     lines.sort_by_cached_key(|line| (line.ordinal, line.clients, place(line)));
     let builds = members.into_iter().map(|member| member.at).collect();
-    Ok(History { base, builds, lines, copies })
+    Ok(History { builds, base, lines, copies })
 }
 
 struct Runs<'a, 'd> {
