@@ -5,8 +5,8 @@ use nix::sys::resource::{UsageWho, getrusage};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::error::ProbeError;
+use crate::probe::{Detail, Probe};
 use crate::process::Memory;
-use crate::{Detail, Probe};
 
 /// Reads this process's CPU clock, which is exact to the nanosecond over all its threads.
 pub(crate) struct ClientProbe;

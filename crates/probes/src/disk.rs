@@ -3,8 +3,8 @@
 use model::{Counter, Readings};
 
 use crate::error::ProbeError;
+use crate::probe::{Detail, Probe};
 use crate::read::{found, text};
-use crate::{Detail, Probe};
 
 pub(crate) const PATH: &str = "/proc/diskstats";
 

@@ -5,8 +5,8 @@ use rustix::param::clock_ticks_per_second;
 
 use crate::error::ProbeError;
 use crate::pressure;
+use crate::probe::{Detail, Probe};
 use crate::read::{count, found, text};
-use crate::{Detail, Probe};
 
 const PATH: &str = "/proc/stat";
 

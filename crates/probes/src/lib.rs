@@ -15,6 +15,7 @@ mod host;
 mod identify;
 mod mounts;
 mod pressure;
+mod probe;
 mod process;
 mod read;
 mod server;
@@ -26,6 +27,7 @@ pub use doctor::{Finding, Noise, Status, examine, noise};
 pub use error::ProbeError;
 pub use host::cpu_busy;
 pub use identify::identify;
+pub use probe::{Detail, Probe, Watch};
 pub use sizes::measure;
 
 /// Makes a probe, or nothing where there is nothing for it to watch.
@@ -55,31 +57,6 @@ pub fn read_all(probes: &mut [Box<dyn Probe>], detail: Detail) -> (Readings, Vec
         }
     }
     (readings, errors)
-}
-
-pub trait Probe: Send {
-    fn name(&self) -> &'static str;
-
-    /// Reads its counters now. Totals never go down from one reading to the next.
-    fn read(&mut self, detail: Detail) -> Result<Readings, ProbeError>;
-}
-
-/// How dear a reading may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
-    /// Taken every second: cheap ones only.
-    Second,
-    /// Taken at the two edges of a step: all there is, each thread's context switches included.
-    Edge,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Watch {
-    /// The server's first process; its descendants belong to it. `None` for an embedded or remote one.
-    pub server: Option<u32>,
-    /// Does this host run the server? Otherwise its counters say nothing.
-    pub host: bool,
-    pub device: Option<String>,
 }
 
 #[cfg(test)]

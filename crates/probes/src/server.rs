@@ -6,10 +6,10 @@ use model::{Counter, Readings};
 
 use crate::error::ProbeError;
 use crate::host::nanos;
+use crate::probe::{Detail, Probe};
 use crate::process::{Memory, cpu_clock};
 use crate::read::{found, number, text, unless_vanished};
 use crate::tree::{Process, Tree, threads};
-use crate::{Detail, Probe};
 
 /// Reads CPU time, faults and memory at every detail, context switches at edges.
 ///

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::path::Path;
 
-use crate::Detail;
 use crate::error::ProbeError;
+use crate::probe::Detail;
 use crate::process::Stat;
 use crate::read::{text, unless_vanished};
 

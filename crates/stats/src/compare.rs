@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use model::{Cell, Comparison, Direction, MetricId, Outcome, Reason, RunData, Verdict, describe};
 
 use crate::conditions;
+use crate::error::CompareError;
 use crate::family::Priors;
 use crate::fdr::adjust;
 use crate::grid::{Grid, MetricRow, Place, Round, is_broken, logs};
 use crate::looks::{p_among, tail_among};
 use crate::moderate::Prior;
-use crate::options::CompareError;
 use crate::options::Options;
 use crate::paired::Estimate;
 use crate::paired::{Paired, ratio_of};

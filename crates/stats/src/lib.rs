@@ -6,9 +6,11 @@
 
 mod compare;
 mod conditions;
+mod error;
 mod family;
 mod fdr;
 mod grid;
+mod group;
 mod history;
 mod looks;
 mod moderate;
@@ -28,19 +30,20 @@ mod tests;
 
 pub use compare::compare;
 pub use conditions::of_runs as difference_of_runs;
+pub use error::CompareError;
 pub use fdr::adjust;
+pub use group::{GroupSummary, summarise};
 pub use history::{
     At, Change, Copied, Days, Found, History, HistoryError, HistoryLine, HistoryOptions,
     HistoryPoint, Part, Ratio, Replicate, Series, Standing, analyse, history,
 };
 pub use looks::{Looks, Next};
-pub use options::{CompareError, Options, Selection, Steps, check};
+pub use options::{Options, Selection, Steps, check};
 pub use paired::Paired;
 pub use power::{Situation, detectable, further_rounds};
 pub use robust::{hodges_lehmann, sign_flip};
 pub use slices::SlicePairs;
 pub use summary::{
-    ControlSummary, GroupSummary, geometric_mean, is_judged, max, mean, median, min,
-    rates_of_control, summarise,
+    ControlSummary, geometric_mean, is_judged, max, mean, median, min, rates_of_control,
 };
 pub use sweep::{Crossing, Place, ScaleUp, Side, SweepPoint, crossings, scale_up};

@@ -2,7 +2,7 @@
 
 use model::{Comparison, Plan, Reason, Verdict};
 
-use crate::options::CompareError;
+use crate::error::CompareError;
 use crate::student::FEWEST_ROUNDS;
 use crate::student::{z_critical, z_tail};
 

@@ -34,7 +34,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use error::Fault;
 pub use error::StoreError;
-pub use load::Want;
+pub use load::finished::Want;
 pub use read::RunSummary;
 use sqlite::{PATIENCE, in_transaction, keep_plans};
 

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 
 use crate::Store;
 use crate::error::{Fault, StoreError};
-use crate::load::FinishedStep;
+use crate::load::finished::FinishedStep;
 use crate::read::blob;
 use crate::write::{StepRowId, still_there};
 

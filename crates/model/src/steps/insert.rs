@@ -1,6 +1,6 @@
 //! The steps of the Insert Benchmark. This file alone knows their names.
 
-use super::{Place, SETTLES};
+use super::place::{Place, SETTLES};
 use crate::{
     Counts, InsertSpec, KindSpec, Pacing, QueryKind, Step, StepClass, StepId, StepTask, Subject,
     Tables,

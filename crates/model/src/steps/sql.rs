@@ -1,6 +1,6 @@
 //! The steps of a workload of SQL statements. Their names come from its file.
 
-use super::{INDEXES, Place, SETTLES};
+use super::place::{INDEXES, Place, SETTLES};
 use crate::{
     Counts, KindSpec, Nanos, ResponseLimit, SqlOperation, SqlPace, SqlRun, SqlSpec, SqlStep,
     SqlWork, Step, StepClass, StepPace, StepTask, Subject, Verb, grouped,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{INDEXES, Place, SETTLES};
+use super::place::{INDEXES, Place, SETTLES};
 use crate::{
     Counts, KindSpec, ROLLBACK, Step, StepClass, StepId, StepPace, StepTask, Subject, TpccPace,
     TpccProfile, TpccSpec, TpccTransaction, grouped,

@@ -4,7 +4,7 @@
 use model::{Cell, KindSeries, Latency, MetricId, SliceValue, StepHistogram, StepSeries, Unit};
 use rusqlite::Connection;
 
-use super::{FinishedStep, Want};
+use super::finished::{FinishedStep, Want};
 use crate::error::Fault;
 use crate::interval::{Damage, Reader};
 use crate::read::{blob, text};

@@ -12,7 +12,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, params};
 
 use super::below::Below;
-use super::{FinishedStep, Want};
+use super::finished::{FinishedStep, Want};
 use crate::error::Fault;
 use crate::sqlite::keep_plans;
 

@@ -11,8 +11,8 @@ use model::{
 use rusqlite::{Connection, Row};
 
 use super::below::{cells, histograms};
+use super::finished::{FINISHED, FinishedStep, finished_step};
 use super::trials;
-use super::{FINISHED, FinishedStep, finished_step};
 use crate::Store;
 use crate::error::{Fault, StoreError};
 use crate::interval::{Damage, Reader, decode};

@@ -3,7 +3,7 @@
 use model::SliceSeries;
 
 use super::*;
-use crate::load::finished_steps;
+use crate::load::finished::finished_steps;
 use crate::load::readers::{MANY, read_beside};
 use crate::{StoreError, Want};
 
