@@ -8,42 +8,25 @@
 //! of the TPC-C-like workload.
 
 mod aliases;
+mod id;
 mod kinds;
 mod row;
 mod steps;
 mod tpcc;
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 pub use aliases::meant_by;
-pub use row::*;
+pub use id::MetricId;
+pub use row::{
+    Chart, Clock, Direction, Group, Metric, OverRounds, Part, RunColumn, RunTable, Unit, When,
+};
 
+use self::id::KIND;
 use self::row::Compute;
 use crate::{KindTotals, StepRecord};
 
-/// The id of a metric: `rate`, `cpu/o`, `service.query.p99`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct MetricId(pub String);
-
 impl MetricId {
-    /// The throughput of what a step is about.
-    pub const RATE: &'static str = "rate";
-    /// How throughput drifted within the window.
-    pub const DRIFT_RATE: &'static str = "drift.rate";
-    /// How the server's CPU per operation drifted within the window.
-    pub const DRIFT_SERVER_CPU: &'static str = "drift.server.cpu/o";
-    /// The highest rate at which a limit on response time was kept.
-    pub const HIGHEST_RATE: &'static str = "highest_rate";
-    /// Completed New-Orders per minute.
-    pub const TPMC: &'static str = "tpmc";
-
-    pub fn new(id: impl Into<String>) -> Self {
-        Self(id.into())
-    }
-
     /// The share of the transactions of a kind that kept their limit on response time.
     pub fn within_limit(kind: &str) -> Self {
         Self(tpcc::WITHIN_LIMIT.replace(KIND, kind))
@@ -58,14 +41,16 @@ impl MetricId {
     }
 }
 
-impl fmt::Display for MetricId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
+impl Clock {
+    /// The columns of response times from this moment.
+    pub fn metrics(self) -> impl Iterator<Item = &'static Metric> {
+        metrics().filter(move |metric| metric.part == Part::Times(self))
+    }
+
+    pub fn metric(self, head: &str) -> Option<&'static Metric> {
+        self.metrics().find(|metric| metric.head == head)
     }
 }
-
-/// Stands in an id for the name of an operation kind.
-const KIND: &str = "{kind}";
 
 /// The value of a metric for one step of one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

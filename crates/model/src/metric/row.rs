@@ -5,8 +5,8 @@ use std::fmt;
 use serde::de::value::{Error as Unknown, StrDeserializer};
 use serde::{Deserialize, Serialize};
 
-use super::{KIND, metrics};
-use crate::{KindTotals, MetricId, StepRecord};
+use super::id::{KIND, MetricId};
+use crate::{KindTotals, StepRecord};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -54,15 +54,6 @@ impl Clock {
             Self::Service => "service",
             Self::Response => "response",
         }
-    }
-
-    /// The columns of response times from this moment.
-    pub fn metrics(self) -> impl Iterator<Item = &'static Metric> {
-        metrics().filter(move |metric| metric.part == Part::Times(self))
-    }
-
-    pub fn metric(self, head: &str) -> Option<&'static Metric> {
-        self.metrics().find(|metric| metric.head == head)
     }
 }
 
