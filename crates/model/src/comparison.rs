@@ -1,7 +1,5 @@
 //! Candidate against base, and the verdict.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::{MetricId, StepId, Unit};
@@ -54,92 +52,63 @@ impl Verdict {
 }
 
 /// Why a comparison ends without a yes or no.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// Fewer rounds than any interval needs.
-    TooFewRounds {
-        have: u32,
-        /// Rounds needed for a verdict.
-        need: u32,
-    },
-    /// The interval crosses the margin.
-    TooNoisy {
-        /// Further rounds expected to decide it; `None` when more than a thousand.
-        more_rounds: Option<u32>,
-    },
+    #[error("complete rounds: {have}, a verdict needs {need}")]
+    TooFewRounds { have: u32, need: u32 },
+    /// The interval crosses the margin; so many further rounds would decide it, `None` for more than a thousand.
+    #[error("{}", further(*.more_rounds))]
+    TooNoisy { more_rounds: Option<u32> },
     /// The interval is within the margin, but the whole windows are not: a few slices are far off, as by stalls.
+    #[error("most slices agree, a few are far off: see response times")]
     FewSlices,
-    /// The ratio drifts within the window, so that a longer window would change the verdict.
+    /// The ratio, in thousandths, drifts within the window, so that a longer window would change the verdict.
+    #[error("not steady: ratio {:.2} at the start of the window, {:.2} at its end", ratio(*.first), ratio(*.last))]
     Drifting { first: u32, last: u32 },
     /// The values are rounded so much that no number of rounds would decide it.
+    #[error("more digits of the values, not more rounds")]
     TooCoarse,
-    /// Trials of this system are missing, so that no round is complete.
+    #[error("no complete round with {system}")]
     MissingTrials { system: String },
-    /// Trials of this system failed, wrong answers among them, so that no round is complete.
-    FailedTrials {
-        system: String,
-        /// Why the first of them failed.
-        why: String,
-    },
-    /// Trials of this system were disturbed and set aside, so that no round is complete.
+    /// Trials of this system failed, wrong answers among them; why the first of them did.
+    #[error("no complete round: {system} failed: {why}")]
+    FailedTrials { system: String, why: String },
+    /// Trials of this system were disturbed and set aside.
+    #[error("no complete round: {system} was quarantined: {why}")]
     QuarantinedTrials { system: String, why: String },
-    Different {
-        /// In what: `TLS`, `scale`, `host`.
-        what: String,
-        base: String,
-        candidate: String,
-    },
+    /// In `what`: `TLS`, `scale`, `host`.
+    #[error("{what} differs: {base} and {candidate}")]
+    Different { what: String, base: String, candidate: String },
     /// A value is zero or not a number, so that it has no ratio.
+    #[error("{system} has a value of zero")]
     NoRatio { system: String },
     /// The candidate has zero in every complete round and the base in none, where more is better: there is no ratio,
     /// but no doubt either.
+    #[error("fell to zero in all {rounds} rounds")]
     FellToZero { rounds: u32 },
-    /// Neither direction is better; the ratio explains, it is not judged.
+    /// The ratio explains, it is not judged.
+    #[error("neither direction is better")]
     NotJudged,
     /// This system has no value of the metric, though its trials completed.
+    #[error("not measured for {system}")]
     NoValue { system: String },
     /// The metric was asked for, and no system has a value of it.
+    #[error("not measured in this run")]
     NotMeasured,
 }
 
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooFewRounds { have, need } => {
-                write!(f, "complete rounds: {have}, a verdict needs {need}")
-            }
-            Self::TooNoisy { more_rounds: Some(1) } => f.write_str("about 1 more round"),
-            Self::TooNoisy { more_rounds: Some(n) } => write!(f, "about {n} more rounds"),
-            Self::TooNoisy { more_rounds: None } => f.write_str("over 1000 more rounds"),
-            Self::FewSlices => {
-                f.write_str("most slices agree, a few are far off: see response times")
-            }
-            Self::Drifting { first, last } => {
-                let [first, last] = [first, last].map(|ratio| f64::from(*ratio) / 1_000.0);
-                write!(
-                    f,
-                    "not steady: ratio {first:.2} at the start of the window, {last:.2} at its end"
-                )
-            }
-            Self::TooCoarse => f.write_str("more digits of the values, not more rounds"),
-            Self::MissingTrials { system } => write!(f, "no complete round with {system}"),
-            Self::FailedTrials { system, why } => {
-                write!(f, "no complete round: {system} failed: {why}")
-            }
-            Self::QuarantinedTrials { system, why } => {
-                write!(f, "no complete round: {system} was quarantined: {why}")
-            }
-            Self::Different { what, base, candidate } => {
-                write!(f, "{what} differs: {base} and {candidate}")
-            }
-            Self::NoRatio { system } => write!(f, "{system} has a value of zero"),
-            Self::FellToZero { rounds } => write!(f, "fell to zero in all {rounds} rounds"),
-            Self::NoValue { system } => write!(f, "not measured for {system}"),
-            Self::NotJudged => f.write_str("neither direction is better"),
-            Self::NotMeasured => f.write_str("not measured in this run"),
-        }
+fn further(rounds: Option<u32>) -> String {
+    match rounds {
+        Some(1) => "about 1 more round".to_owned(),
+        Some(n) => format!("about {n} more rounds"),
+        None => "over 1000 more rounds".to_owned(),
     }
+}
+
+fn ratio(thousandths: u32) -> f64 {
+    f64::from(thousandths) / 1_000.0
 }
 
 /// How big an effect is; never changes the verdict.
@@ -154,11 +123,9 @@ pub enum Magnitude {
     Large,
 }
 
-/// Candidate against base for one step and metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     pub step: StepId,
-    /// Its place in the workload.
     pub ordinal: u32,
     pub clients: u32,
     pub metric: MetricId,
@@ -186,9 +153,8 @@ pub struct Comparison {
 pub struct Evidence {
     /// Standard deviation of a round's log ratio, in the light of the comparison's family.
     pub sd: f64,
-    /// Degrees of freedom of that.
     pub df: f64,
-    /// Those of them that the family adds; 0 where the rounds have to do alone.
+    /// Degrees of freedom that the family adds; 0 where the rounds have to do alone.
     pub prior_df: f64,
     /// The margin that the verdict was given with, as a fraction.
     pub margin: f64,
@@ -204,4 +170,13 @@ pub struct Evidence {
     pub outlying: Vec<u32>,
     /// Independent slice pairs that those measured are worth; `None` for steps without slices.
     pub slice_pairs: Option<f64>,
+}
+
+/// Verdicts on the controls of runs. Base and control are identical, so each reported change is a false alarm.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FalseAlarms {
+    pub runs: u64,
+    /// Cells of these controls that were judged, over all metrics.
+    pub cells: u64,
+    pub changed: u64,
 }

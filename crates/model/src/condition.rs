@@ -4,7 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-/// What a comparison must keep equal, unless it is what the comparison is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Condition {
@@ -16,13 +15,10 @@ pub enum Condition {
     BinaryLog,
     /// Which changes of others a transaction sees.
     Isolation,
-    /// How text is stored.
     CharacterSet,
-    /// How text is compared.
     Collation,
-    /// TLS of the session that measures.
     Tls,
-    /// Over what that session runs, and how.
+    /// Over what the session that measures runs, and how.
     Connection,
     /// What the server counts and times of each statement.
     Instrumentation,
@@ -50,7 +46,6 @@ impl Condition {
         self.words().1
     }
 
-    /// Its name, and why it matters.
     const fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Durability => (

@@ -19,11 +19,9 @@ pub enum CounterKind {
     Total,
     /// It goes up and down; the value is the later reading.
     Level,
-    /// The value is the larger reading.
     Peak,
 }
 
-/// One reading of one counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counter {
     pub kind: CounterKind,
@@ -34,25 +32,18 @@ pub struct Counter {
 impl Counter {
     /// CPU time of the server's processes and threads, user and system together, in nanoseconds.
     pub const SERVER_CPU: &'static str = "server.cpu_ns";
-    /// The user part of it, in the kernel's 10 ms ticks.
+    /// The user and the system part of it, in the kernel's 10 ms ticks.
     pub const SERVER_USER: &'static str = "server.user_ns";
-    /// The system part of it, in the kernel's 10 ms ticks.
     pub const SERVER_SYSTEM: &'static str = "server.system_ns";
-    /// Voluntary context switches of the server's threads.
     pub const SERVER_CS: &'static str = "server.voluntary_switches";
-    /// Involuntary context switches of the server's threads.
     pub const SERVER_ICS: &'static str = "server.involuntary_switches";
-    /// Minor page faults of the server.
     pub const SERVER_MINFLT: &'static str = "server.minor_faults";
-    /// Major page faults of the server.
     pub const SERVER_MAJFLT: &'static str = "server.major_faults";
     /// Resident memory of the server now, in bytes; memory that its processes share is counted once.
     pub const SERVER_RSS: &'static str = "server.rss_bytes";
-    /// The largest resident memory seen, in bytes.
     pub const SERVER_RSS_MAX: &'static str = "server.rss_max_bytes";
-    /// Bytes that the server caused to be read from storage.
+    /// Bytes that the server caused to be read from storage and written to it.
     pub const SERVER_READ: &'static str = "server.read_bytes";
-    /// Bytes that the server caused to be written to storage.
     pub const SERVER_WRITTEN: &'static str = "server.written_bytes";
     /// CPU time of this process, user and system together, in nanoseconds.
     pub const CLIENT_CPU: &'static str = "client.cpu_ns";
@@ -66,7 +57,6 @@ impl Counter {
     pub const HOST_USER: &'static str = "host.user_ns";
     /// System time (with irq and softirq) of all CPUs, in nanoseconds.
     pub const HOST_SYSTEM: &'static str = "host.system_ns";
-    /// Time a CPU waited for input or output, in nanoseconds.
     pub const HOST_IOWAIT: &'static str = "host.iowait_ns";
     /// Time that the hypervisor gave to others, in nanoseconds.
     pub const HOST_STEAL: &'static str = "host.steal_ns";
@@ -77,17 +67,13 @@ impl Counter {
     pub const HOST_THROTTLED: &'static str = "host.throttled_ns";
     /// Pages of memory written to the swap device or read from it; read at the edges of a step.
     pub const HOST_SWAPPED: &'static str = "host.swapped_pages";
-    /// Context switches of the host.
     pub const HOST_CS: &'static str = "host.switches";
     /// Reads completed by the device of the instances.
     pub const DISK_READS: &'static str = "disk.reads";
-    /// Bytes read by that device.
     pub const DISK_READ: &'static str = "disk.read_bytes";
-    /// Writes completed by that device.
     pub const DISK_WRITES: &'static str = "disk.writes";
     /// Bytes written by that device; discards are not writes.
     pub const DISK_WRITTEN: &'static str = "disk.written_bytes";
-    /// Discards completed by that device.
     pub const DISK_DISCARDS: &'static str = "disk.discards";
 }
 
@@ -113,7 +99,6 @@ impl Readings {
         self.0.insert(Cow::Borrowed(id), Counter { kind, value });
     }
 
-    /// The value of a counter, `None` where nothing read it.
     pub fn get(&self, id: &str) -> Option<u64> {
         self.0.get(id).map(|counter| counter.value)
     }

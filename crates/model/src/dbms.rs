@@ -1,4 +1,4 @@
-//! A DBMS: a product by its name.
+//! A DBMS: a product by its name; the families of products and their storage engines.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -7,7 +7,6 @@ use std::sync::LazyLock;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::family::{Dialect, Engine};
 use crate::product::{self, Product, ProductError};
 
 /// A product by its name: what differs between products is data, [`Product`]. Stored as its name.
@@ -23,7 +22,6 @@ impl Dbms {
     pub const Mysql: Self = Self("mysql");
     pub const Mariadb: Self = Self("mariadb");
     pub const Postgres: Self = Self("postgres");
-    /// Embedded in the process of the client.
     pub const Sqlite: Self = Self("sqlite");
     /// A product that backslide does not run; only imported systems have it, and their names say what it is.
     pub const Other: Self = Self("other");
@@ -32,8 +30,7 @@ impl Dbms {
 impl Dbms {
     /// The products that backslide runs, in the order in which tables list them.
     pub fn all() -> Vec<Self> {
-        let known = product::all();
-        known.into_iter().filter(|product| product.runs).map(|p| Self(&p.name)).collect()
+        product::all().into_iter().filter(|product| product.runs).map(|p| Self(&p.name)).collect()
     }
 
     /// Makes a product known to this process: the text of its `product.toml`.
@@ -41,7 +38,6 @@ impl Dbms {
         product::learn(name, text).map(|product| Self(&product.name))
     }
 
-    /// The name as it is written in plans, catalogs and build ids.
     pub const fn name(self) -> &'static str {
         self.0
     }
@@ -75,7 +71,6 @@ impl Dbms {
         self.product().dialect
     }
 
-    /// The engine of a system that names none.
     pub fn default_engine(self) -> Engine {
         self.product().engines.first().copied().unwrap_or(Engine::Other)
     }
@@ -115,7 +110,6 @@ impl fmt::Display for Dbms {
     }
 }
 
-/// A stored name that no product of the catalog has.
 #[derive(Debug, thiserror::Error)]
 #[error("unknown DBMS `{0}`: this version of backslide has no `catalog/dbms/{0}`")]
 pub struct UnknownDbms(String);
@@ -124,8 +118,7 @@ impl TryFrom<String> for Dbms {
     type Error = UnknownDbms;
 
     fn try_from(name: String) -> Result<Self, UnknownDbms> {
-        let found = product::find(&name).map(|product| Self(&product.name));
-        found.ok_or(UnknownDbms(name))
+        product::find(&name).map(|product| Self(&product.name)).ok_or(UnknownDbms(name))
     }
 }
 
@@ -135,9 +128,66 @@ impl<'de> Deserialize<'de> for Dbms {
     }
 }
 
+/// What workloads know of a Dbms: the shape of its SQL, never its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Dialect {
+    /// `AUTO_INCREMENT`, `FORCE INDEX`, `DELETE … ORDER BY … LIMIT`, `?`.
+    Mysql,
+    /// `bigserial`, no hints, `$1`.
+    Postgres,
+    /// `INTEGER PRIMARY KEY`, `INDEXED BY`, `?`.
+    #[default]
+    Sqlite,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    Innodb,
+    Myrocks,
+    Tokudb,
+    /// PostgreSQL's heap tables.
+    Heap,
+    /// SQLite's B-trees.
+    Btree,
+    /// That of a product that backslide does not run, or one that backslide does not know.
+    Other,
+}
+
 impl Engine {
+    /// The engines that a plan can name.
+    pub const ALL: [Self; 5] = [Self::Innodb, Self::Myrocks, Self::Tokudb, Self::Heap, Self::Btree];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Innodb => "innodb",
+            Self::Myrocks => "myrocks",
+            Self::Tokudb => "tokudb",
+            Self::Heap => "heap",
+            Self::Btree => "btree",
+            Self::Other => "other",
+        }
+    }
+
     /// Can this engine be part of a system of `dbms`?
     pub fn fits(self, dbms: Dbms) -> bool {
         self != Self::Other && dbms.product().engines.contains(&self)
+    }
+
+    /// The word after `ENGINE =` in MySQL's DDL, where the engine needs one.
+    pub const fn ddl_name(self) -> Option<&'static str> {
+        match self {
+            Self::Innodb => Some("InnoDB"),
+            Self::Myrocks => Some("ROCKSDB"),
+            Self::Tokudb => Some("TokuDB"),
+            Self::Heap | Self::Btree | Self::Other => None,
+        }
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }

@@ -17,7 +17,6 @@ pub struct Drift {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stretch {
     pub length: Nanos,
-    /// The count of the step's subject in it.
     pub count: u64,
     pub server_cpu: Option<Nanos>,
 }
@@ -46,7 +45,6 @@ pub struct Stretches {
     /// Each but the last has `each` intervals.
     all: Vec<Stretch>,
     each: usize,
-    /// Intervals in the last stretch.
     in_last: usize,
 }
 
@@ -54,7 +52,6 @@ pub struct Stretches {
 const MOST: usize = 600;
 
 impl Stretches {
-    /// Adds the interval that follows.
     pub fn add(&mut self, interval: Stretch) {
         self.each = self.each.max(1);
         if let Some(last) = self.all.last_mut()
@@ -74,7 +71,6 @@ impl Stretches {
         self.in_last = 1;
     }
 
-    /// Adds another part of the window, which followed this one.
     pub fn extend(&mut self, later: &Self) {
         later.all.iter().for_each(|stretch| self.add(*stretch));
     }

@@ -1,4 +1,4 @@
-//! The machine's identity.
+//! The machine's identity: every result needs it.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,11 +12,9 @@ pub struct HostShape {
     pub memory: Bytes,
 }
 
-/// The machine's identity: every result needs it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
     pub name: String,
-    /// CPU model as the kernel names it.
     pub cpu_model: String,
     pub shape: HostShape,
     /// Threads per core; 1 where SMT is off or hidden.
@@ -31,9 +29,7 @@ pub struct Host {
     pub thp: Option<String>,
     /// Swap in use and configured.
     pub swap: Bytes,
-    /// Hypervisor, if the CPU reports one.
     pub virtualization: Option<String>,
-    /// Where the instances live.
     pub disk: DiskFacts,
 }
 
@@ -44,6 +40,5 @@ pub struct DiskFacts {
     pub filesystem: String,
     pub options: String,
     pub size: Bytes,
-    /// Free space for us.
     pub free: Bytes,
 }

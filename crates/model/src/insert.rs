@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::StepId;
 
-/// Named sizes of the Insert Benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InsertScale {
@@ -30,9 +29,7 @@ pub enum Tables {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Statements {
-    /// Literal SQL text.
     Text,
-    /// Prepared on the server.
     Prepared,
     /// What the published runs use: queries prepared on PostgreSQL and SQLite, all else text.
     Usual,
@@ -66,7 +63,6 @@ pub enum Settle {
     Seconds(u32),
 }
 
-/// Every parameter of the Insert Benchmark, resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InsertSpec {
     /// The named size that the numbers started from.
@@ -76,17 +72,12 @@ pub struct InsertSpec {
     pub tables: Tables,
     /// Rows a client inserts in `l.i0`.
     pub rows: u64,
-    /// Rows a client inserts in `l.i1`.
     pub i1_rows: u64,
-    /// Rows a client inserts in `l.i2`.
     pub i2_rows: u64,
     /// Rows of a statement (one transaction) in `l.i0` and `l.x`.
     pub i0_rows_per_commit: u32,
-    /// Rows of a statement in `l.i1`.
     pub i1_rows_per_commit: u32,
-    /// Rows of a statement in `l.i2`.
     pub i2_rows_per_commit: u32,
-    /// Rows of a statement in the query steps.
     pub query_rows_per_commit: u32,
     /// Background rows per second and client, a pair of query steps for each.
     pub rates: Vec<u32>,
@@ -99,7 +90,6 @@ pub struct InsertSpec {
     pub rows_per_query: u32,
     /// Point queries between two looks at MAX(pk).
     pub max_refresh: u32,
-    /// Secondary indexes, 0 to 3.
     pub secondary_indexes: u32,
     /// Is each insert followed by a delete of as many rows?
     pub deletes: bool,
@@ -107,9 +97,8 @@ pub struct InsertSpec {
     pub queue: u32,
     /// Deletes between two looks at MIN(pk); 0 for never.
     pub min_resync: u32,
-    /// Shortest `data`, in characters.
+    /// The shortest and the longest `data`, in characters.
     pub data_min: u32,
-    /// Longest `data`, in characters.
     pub data_max: u32,
     /// Share of `data` that is random, before base64, in per cent.
     pub data_random_percent: u32,

@@ -32,7 +32,6 @@ impl Latency {
         self.0.saturating_record(latency.0.max(1));
     }
 
-    /// Counts one latency that was seen `count` times.
     pub fn record_many(&mut self, latency: Nanos, count: u64) {
         self.0.saturating_record_n(latency.0.max(1), count);
     }
@@ -43,7 +42,6 @@ impl Latency {
         debug_assert!(added.is_ok());
     }
 
-    /// How many latencies were counted.
     pub fn count(&self) -> u64 {
         self.0.len()
     }
@@ -53,7 +51,6 @@ impl Latency {
         (self.count() > 0).then(|| Nanos(self.0.value_at_quantile(q).min(self.0.max())))
     }
 
-    /// The arithmetic mean; `None` when empty.
     pub fn mean(&self) -> Option<Nanos> {
         (self.count() > 0).then(|| Nanos(self.0.mean().round() as u64))
     }
@@ -63,7 +60,6 @@ impl Latency {
         if self.count() == 0 { Nanos(0) } else { Nanos(self.0.max()) }
     }
 
-    /// How many are at most `limit`.
     pub fn at_most(&self, limit: Nanos) -> u64 {
         self.0
             .iter_recorded()
@@ -79,7 +75,6 @@ impl Latency {
             .map(|v| (Nanos(v.value_iterated_to()), v.count_since_last_iteration()))
     }
 
-    /// The histogram itself, for the writers of its own formats.
     pub const fn histogram(&self) -> &Histogram<u64> {
         &self.0
     }

@@ -13,16 +13,14 @@ mod kinds;
 mod row;
 mod steps;
 mod tpcc;
-mod unit;
 
 use serde::{Deserialize, Serialize};
 
 pub use aliases::meant_by;
 pub use id::MetricId;
 pub use row::{
-    Chart, Clock, Direction, Group, Metric, OverRounds, Part, RunColumn, RunTable, When,
+    Chart, Clock, Direction, Group, Metric, OverRounds, Part, RunColumn, RunTable, Unit, When,
 };
-pub use unit::Unit;
 
 use self::id::KIND;
 use self::row::Compute;
@@ -49,7 +47,6 @@ impl Clock {
         metrics().filter(move |metric| metric.part == Part::Times(self))
     }
 
-    /// That with this heading.
     pub fn metric(self, head: &str) -> Option<&'static Metric> {
         self.metrics().find(|metric| metric.head == head)
     }
@@ -74,15 +71,17 @@ pub fn metrics() -> impl Iterator<Item = &'static Metric> {
 pub fn measure(step: &StepRecord) -> Vec<Measurement> {
     let whole = metrics().filter_map(|metric| match metric.compute {
         Compute::Step(compute) => measured(metric, MetricId::new(metric.id), compute(step), step),
-        Compute::Kind(_) | Compute::Imported => None,
+        Compute::Kind(_) | Compute::Time(..) | Compute::Imported => None,
     });
     let told = |kind: &&KindTotals| kind.happened() || kind.spec.name == step.subject.kind;
     let by_kind = step.kinds.iter().filter(told).flat_map(|kind| {
-        metrics().filter_map(move |metric| match metric.compute {
-            Compute::Kind(compute) => {
-                measured(metric, metric.of_kind(&kind.spec.name), compute(kind, step), step)
-            }
-            Compute::Step(_) | Compute::Imported => None,
+        metrics().filter_map(move |metric| {
+            let value = match metric.compute {
+                Compute::Kind(compute) => compute(kind, step),
+                Compute::Time(clock, quantile) => kinds::time(kind, clock, quantile),
+                Compute::Step(_) | Compute::Imported => None,
+            };
+            measured(metric, metric.of_kind(&kind.spec.name), value, step)
         })
     });
     whole.chain(by_kind).collect()
@@ -109,8 +108,7 @@ pub fn describe(id: &MetricId) -> Option<&'static Metric> {
 /// The names of all metrics of which one direction is better, each once; of those of operation kinds the short
 /// forms, such as `response.p99`.
 pub fn judged_metrics() -> Vec<String> {
-    let judged = metrics().filter(|metric| metric.direction != Direction::Neither);
-    judged.map(Metric::short).collect()
+    metrics().filter(|metric| metric.direction != Direction::Neither).map(Metric::short).collect()
 }
 
 #[cfg(test)]

@@ -39,7 +39,6 @@ macro_rules! words {
         #[serde(from = "String", into = "String")]
         pub enum $name {
             $($(#[$doc])* $variant,)*
-            /// Any other, by its word.
             Other(String),
         }
 
@@ -78,15 +77,12 @@ macro_rules! words {
 words! {
     /// What a note is about. Stored as its word.
     NoteKind {
-        /// A step was given up before its time.
         CutShort = "cut short",
-        /// The settle phase could not do all.
         Settle = "settle",
         /// The settle phase waited until little was left over.
         LeftOver = "left over",
         /// The settle phase reached its limit with more left over.
         NotDrained = "not drained",
-        /// The warm-up ended with a steady rate.
         WarmedUp = "warmed up",
         /// The warm-up reached its limit before the rate was steady.
         NotSteady = "not steady",
@@ -96,21 +92,14 @@ words! {
         LimitNotKept = "limit not kept",
         /// A rate that was tried where the highest was looked for.
         Ramp = "ramp",
-        /// Connections that were lost and made again.
         ConnectionsLost = "connections lost",
-        /// How many rows there are is not known.
         RowsNotCounted = "rows not counted",
-        /// A statement could not be prepared.
         SentAsText = "sent as text",
-        /// An operation could not be pipelined.
         NotPipelined = "not pipelined",
-        /// Statements changed nothing.
         NoRowsFound = "no rows found",
-        /// One of the first wrong answers.
         WrongAnswer = "wrong answer",
         /// Of costs that are not per operation, as an import says.
         Costs = "costs",
-        /// The file that an import took it from.
         ImportedFrom = "imported from",
     }
 }
@@ -127,10 +116,8 @@ impl fmt::Display for NoteKind {
 pub struct Provenance(pub Vec<(Fact, String)>);
 
 impl Provenance {
-    /// The first value that stands under a fact.
     pub fn get(&self, fact: &Fact) -> Option<&str> {
-        let mut all = self.0.iter();
-        all.find(|(known, _)| known == fact).map(|(_, value)| value.as_str())
+        self.0.iter().find(|(known, _)| known == fact).map(|(_, value)| value.as_str())
     }
 }
 

@@ -1,10 +1,12 @@
-//! A plan, fully expanded: what will run, in which order, with which seed.
+//! A plan, fully expanded: what will run, in which order, with which seed. No defaults are left to fill in.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BuildSource, Course, Orders, Step, System, WorkloadSpec, mix};
+use crate::{
+    BuildSource, Course, InsertSpec, Orders, SqlRun, SqlSpec, Step, System, TpccSpec, mix,
+};
 
 /// Systems × workload × rounds. Deterministic from the plan file, the seed and the builds found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,11 +28,9 @@ pub struct Plan {
     /// Is the data loaded once per system, and each trial begun from a copy of it?
     #[serde(default)]
     pub template: bool,
-    /// The plan file as it was read, for the record.
     pub source: String,
 }
 
-/// One system in one round.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trial {
     pub round: u32,
@@ -74,7 +74,6 @@ impl Plan {
         self.systems.iter().any(|system| matches!(system.build.source, BuildSource::Imported(_)))
     }
 
-    /// The longest wait for the answer to a statement of the workload.
     pub fn statement_timeout(&self) -> Duration {
         Duration::from_secs(u64::from(self.workload.statement_timeout()))
     }
@@ -90,8 +89,7 @@ impl Plan {
     /// disturbed: the order goes on, and each has a seed of its own.
     pub fn trials_of(&self, round: u32) -> Vec<Trial> {
         let earlier = round.saturating_sub(1) as usize;
-        let order = self.orders().nth(earlier).unwrap_or_default();
-        self.round(round, order)
+        self.round(round, self.orders().nth(earlier).unwrap_or_default())
     }
 
     /// Rounds that may be run again for disturbed ones, at most.
@@ -100,32 +98,112 @@ impl Plan {
     }
 
     fn orders(&self) -> Orders {
-        let seed = mix(self.seed, &[u64::from(u32::from_be_bytes(*b"ordr"))]);
-        Orders::new(seed, self.systems.len())
+        Orders::new(mix(self.seed, &[u64::from(u32::from_be_bytes(*b"ordr"))]), self.systems.len())
     }
 
     fn round(&self, round: u32, order: Vec<usize>) -> Vec<Trial> {
         let seed = mix(self.seed, &[u64::from(round)]);
-        let trials = order.into_iter().zip(1..).map(|(system, position)| Trial {
-            round,
-            position,
-            system,
-            seed,
-        });
-        trials.collect()
+        let trials = order.into_iter().zip(1..);
+        trials.map(|(system, position)| Trial { round, position, system, seed }).collect()
     }
 
-    /// The second copy of the base, if the plan asks for one.
     pub fn control(&self) -> Option<&System> {
         self.systems.iter().find(|system| system.control)
     }
 
-    /// Is the system with this name a second copy of the base?
     pub fn is_control(&self, name: &str) -> bool {
         self.system(name).is_some_and(|system| system.control)
     }
 
     pub fn system(&self, name: &str) -> Option<&System> {
         self.systems.iter().find(|s| s.name == name)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum WorkloadSpec {
+    Insert(InsertSpec),
+    /// Tables and statements that a workload file gives: the microbenchmarks, or a user's own.
+    Sql(SqlSpec),
+    Tpcc(TpccSpec),
+    /// What another tool measured. It cannot be run; its plan brings the steps.
+    Imported(ImportedSpec),
+}
+
+/// What is known of a workload that another tool ran.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportedSpec {
+    pub name: String,
+    /// The data of each test, as far as files state it.
+    pub scales: Vec<ImportedScale>,
+    /// Are the numbers those that the original tools publish?
+    pub compat: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportedScale {
+    pub test: String,
+    pub tables: u32,
+    pub rows: u64,
+}
+
+impl From<ImportedSpec> for WorkloadSpec {
+    fn from(spec: ImportedSpec) -> Self {
+        Self::Imported(spec)
+    }
+}
+
+impl From<TpccSpec> for WorkloadSpec {
+    fn from(spec: TpccSpec) -> Self {
+        Self::Tpcc(spec)
+    }
+}
+
+impl WorkloadSpec {
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Insert(_) => "insert",
+            Self::Sql(spec) => &spec.name,
+            Self::Tpcc(_) => "tpcc",
+            Self::Imported(spec) => &spec.name,
+        }
+    }
+
+    /// Seconds after which a statement counts as hung.
+    pub const fn statement_timeout(&self) -> u32 {
+        match self {
+            Self::Insert(spec) => spec.statement_timeout,
+            Self::Sql(spec) => spec.statement_timeout,
+            Self::Tpcc(spec) => spec.statement_timeout,
+            // Nothing is sent.
+            Self::Imported(_) => 0,
+        }
+    }
+
+    /// May it have dozens of steps, so that tables have a row for each?
+    pub const fn lists_many_steps(&self) -> bool {
+        matches!(self, Self::Sql(_) | Self::Imported(_))
+    }
+
+    pub const fn insert(&self) -> Option<&InsertSpec> {
+        if let Self::Insert(spec) = self { Some(spec) } else { None }
+    }
+
+    pub const fn sql(&self) -> Option<&SqlSpec> {
+        if let Self::Sql(spec) = self { Some(spec) } else { None }
+    }
+
+    pub const fn tpcc(&self) -> Option<&TpccSpec> {
+        if let Self::Tpcc(spec) = self { Some(spec) } else { None }
+    }
+
+    pub const fn imported(&self) -> Option<&ImportedSpec> {
+        if let Self::Imported(spec) = self { Some(spec) } else { None }
+    }
+
+    /// The operations of a step that runs statements of a workload file.
+    pub fn sql_run(&self, step: &Step) -> Option<&SqlRun> {
+        self.sql()?.step_at(step.ordinal, &step.id)?.work.run()
     }
 }

@@ -7,15 +7,12 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 use include_dir::{Dir, include_dir};
 use serde::Deserialize;
 
-use crate::condition::Condition;
-use crate::connection::{Connection, Isolation};
-use crate::family::{Dialect, Engine};
-use crate::units::{Bytes, Nanos};
-use crate::version::Version;
+use crate::{
+    Bytes, Condition, Connection, Dialect, Engine, Isolation, Nanos, Version, VersionError,
+};
 
 static CATALOG: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../catalog");
 
-/// What is in the folder of a product that makes it one.
 pub const PRODUCT_FILE: &str = "product.toml";
 
 /// A product: MySQL, MariaDB, one that follows another (`like`) and differs from it in a few keys.
@@ -31,23 +28,18 @@ pub struct Product {
     /// How many products stand before it in a chain of `like`: of two that know a line, the deeper one has it.
     #[serde(skip)]
     pub depth: u32,
-    /// The product whose keys it has where it gives none.
     pub like: Option<String>,
     pub title: String,
     pub order: u32,
     pub dialect: Dialect,
-    /// Part of the client's own process: no server.
     pub embedded: bool,
     /// `false`: only imported systems have it.
     #[serde(default = "yes")]
     pub runs: bool,
     /// The catalog has so many minor versions that lists show the newest of each series only.
     pub many_minors: bool,
-    /// The first is that of a system that names none.
     pub engines: Vec<Engine>,
-    /// Other names in results of other tools.
     pub aliases: Vec<String>,
-    /// How names of published results begin.
     pub published: Vec<Published>,
     /// How many digits each part of a version has in such a name, but for the last.
     pub digits: Vec<usize>,
@@ -74,7 +66,6 @@ const fn yes() -> bool {
     true
 }
 
-/// Letters at the start of names of published results.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Published {
@@ -92,18 +83,13 @@ pub struct Published {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Program {
-    /// The best first.
     pub names: Vec<String>,
-    /// They make it print its version on one line and end.
     pub version_arguments: Vec<String>,
-    /// What tells that line from those of other products.
     pub banner: Banner,
-    /// The same of the version that a server says on connect.
     pub greeting: Banner,
     pub tree: Tree,
 }
 
-/// Texts by which a line is recognised.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Banner {
@@ -139,11 +125,9 @@ pub struct Tree {
     pub seed_marker: String,
 }
 
-/// What never changes between servers of a product, and what does by version.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerFacts {
-    /// The section of the option file that it reads.
     pub section: String,
     /// User with all rights and no password after initialisation.
     pub superuser: String,
@@ -155,13 +139,10 @@ pub struct ServerFacts {
     pub log_files: Vec<String>,
     /// Makes its system tables itself; earlier versions are fed SQL in bootstrap mode.
     pub initialises_itself: Since,
-    /// Has a mode of its own in which it judges its option file.
     pub validates_config: Since,
     /// Keeps accounts in `mysql.global_priv`.
     pub global_accounts: Since,
-    /// Has passwords as SCRAM.
     pub scram: Since,
-    /// Options that keep it apart from others, besides those of its family.
     pub isolation: Vec<IsolationOption>,
 }
 
@@ -177,24 +158,18 @@ pub struct IsolationOption {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// `-` and `_` in names are the same.
     pub dashes: bool,
-    /// How a size is written: `{mib}M`.
     pub memory: String,
     /// Suffixes of KiB, MiB, GiB and TiB.
     pub sizes: Vec<String>,
-    /// Isolation owns them: a config that gives one would be overridden silently.
     pub reserved: Vec<String>,
-    /// The same where the server listens on TCP.
     pub reserved_on_tcp: Vec<String>,
     /// What a plan's `tls = true` sets.
     pub tls: Vec<String>,
-    /// With an absolute path they lead out of the data directory.
     pub outside: Vec<String>,
     pub huge_pages: HugePages,
 }
 
-/// How it is made to put its buffers into huge pages of the kernel's pool.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HugePages {
@@ -202,7 +177,6 @@ pub struct HugePages {
     pub line: Vec<String>,
     /// Settings that a config cannot give as well.
     pub names: Vec<String>,
-    /// The setting of its largest buffer.
     pub buffer: String,
     pub default_mib: u64,
     /// Bytes that a number without a unit counts in.
@@ -238,15 +212,12 @@ impl Default for Limits {
     }
 }
 
-/// How clients can talk to it.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConnectionFacts {
-    /// Its protocol has portals to describe.
     pub describes: bool,
     pub compresses: bool,
     pub tls_over_socket: bool,
-    /// How clients of other programs talk to it, by the name of the program.
     pub profiles: BTreeMap<String, Connection>,
 }
 
@@ -254,10 +225,8 @@ pub struct ConnectionFacts {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sql {
-    /// The database of a session that names none.
     pub first_database: String,
     pub max_connections: String,
-    /// Counts databases of the name.
     pub database_exists: String,
     /// Counts what is in the database, other than the table.
     pub database_content: String,
@@ -266,7 +235,6 @@ pub struct Sql {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Features {
-    /// Partitions of a table with a primary key.
     pub partitions: Since,
     /// Foreign keys that are added to tables that exist.
     pub foreign_keys: Since,
@@ -283,7 +251,6 @@ pub struct Features {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Memory {
-    /// A server besides its caches.
     pub server_mib: u64,
     pub session_mib: u64,
     pub caches: Vec<Cache>,
@@ -291,13 +258,11 @@ pub struct Memory {
     pub page_cache: Option<String>,
 }
 
-/// A cache of a server, sized by an option.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cache {
     pub option: String,
     pub default_mib: u64,
-    /// Only with this engine.
     pub engine: Option<Engine>,
 }
 
@@ -314,9 +279,8 @@ pub struct Costs {
     pub i0_rate: u64,
     /// Table rows indexed per second in `l.x`.
     pub lx_rate: u64,
-    /// With as many deletes.
+    /// `i1_rate` and `i2_rate` with as many deletes.
     pub i1_rate: u64,
-    /// With as many deletes.
     pub i2_rate: u64,
     /// What a row takes besides its columns, and a page does not use for rows.
     pub row_overhead: u64,
@@ -336,19 +300,16 @@ pub struct Costs {
     pub around_ms: u64,
 }
 
-/// How large its logs get.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Logs {
     pub files: Option<LogFiles>,
-    /// The option that gives the size of all redo logs.
     pub capacity: Option<String>,
     pub binlog: Option<Binlog>,
     pub wal: Option<Wal>,
     pub fixed_mib: u64,
 }
 
-/// Redo logs of a fixed size and number.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogFiles {
@@ -378,7 +339,6 @@ pub struct Wal {
     pub slack_mib: u64,
 }
 
-/// What a product knows of one of its engines.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EngineFacts {
@@ -388,16 +348,12 @@ pub struct EngineFacts {
     pub also: Vec<String>,
     pub also_before: Since,
     pub capture: Option<CaptureRule>,
-    /// The file among the plugins that brings it; a build without it has it only if [`EngineFacts::built_in`].
     pub plugin: Option<String>,
-    /// They turn the plugin on: names, and values of those that take one.
     pub options: Vec<Vec<String>>,
     pub built_in: Option<BuiltIn>,
-    /// Which builds have it.
     pub missing: String,
 }
 
-/// An engine that is compiled in and needs to be turned on.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BuiltIn {
@@ -407,11 +363,9 @@ pub struct BuiltIn {
     pub options: Vec<Vec<String>>,
 }
 
-/// A listing to take from a server.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaptureRule {
-    /// Its name in the store: `variables`.
     pub name: String,
     #[serde(default = "always")]
     pub since: Since,
@@ -435,10 +389,8 @@ pub struct ConditionRule {
     /// Comparable with systems of the same dialect only.
     #[serde(default)]
     pub within: bool,
-    /// The settings with which a config decides it.
     #[serde(default)]
     pub settings: Vec<String>,
-    /// Not known where one of these variables is not.
     #[serde(default)]
     pub needs: Vec<String>,
     /// Of each the first case that holds; joined by commas.
@@ -450,7 +402,6 @@ pub struct ConditionRule {
     pub nothing: Option<String>,
 }
 
-/// One case of a part of a condition.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
@@ -491,7 +442,7 @@ impl Since {
 }
 
 impl TryFrom<String> for Since {
-    type Error = crate::VersionError;
+    type Error = VersionError;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         Ok(match text.as_str() {
@@ -503,12 +454,10 @@ impl TryFrom<String> for Since {
 }
 
 impl Costs {
-    /// Bytes of rows that are loaded per second.
     pub const fn load_rate(&self) -> u64 {
         self.load_mib << 20
     }
 
-    /// To make an instance, start and stop it.
     pub const fn around(&self) -> Nanos {
         Nanos::from_millis(self.around_ms)
     }
@@ -534,12 +483,10 @@ impl Product {
         engine: Engine,
     ) -> impl Iterator<Item = (&str, &str)> {
         let of_engine = self.engine.get(&engine).and_then(|facts| facts.capture.as_ref());
-        let all = self.captures.iter().chain(of_engine);
-        let had = all.filter(|rule| rule.since.holds(version));
+        let had = self.captures.iter().chain(of_engine).filter(|rule| rule.since.holds(version));
         had.map(|rule| (rule.name.as_str(), rule.sql.as_str()))
     }
 
-    /// Do two option names mean the same?
     pub fn is_same_option(&self, a: &str, b: &str) -> bool {
         let plain = |name: &str| {
             let name = name.to_ascii_lowercase();
@@ -567,7 +514,6 @@ fn files_below(dir: &'static Dir<'static>) -> Vec<(&'static str, &'static str)> 
     files.chain(dir.dirs().flat_map(files_below)).collect()
 }
 
-/// The name and the text of each product.
 fn product_files() -> Vec<(&'static str, &'static str)> {
     let name = |path: &'static str| match *path.split('/').collect::<Vec<_>>() {
         ["dbms", name, PRODUCT_FILE] => Some(name),
@@ -631,7 +577,6 @@ fn over(mut base: toml::Table, own: toml::Table) -> toml::Table {
     base
 }
 
-/// Every product, in the order of tables.
 pub(crate) fn all() -> Vec<&'static Product> {
     KNOWN.read().unwrap_or_else(PoisonError::into_inner).clone()
 }

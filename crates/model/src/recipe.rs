@@ -22,7 +22,6 @@ pub struct Recipe {
 /// Something to download, and where its files go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parcel {
-    /// Where it comes from.
     pub origin: Origin,
     /// SHA-256 of the one archive that it is, in lower-case hexadecimal digits; `None` where the source
     /// changes and signs what it gives (packages of a distribution).
@@ -73,8 +72,7 @@ fn without_secrets(address: &str) -> String {
     let shown = address.split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = shown.split_once("://").unwrap_or(("", shown));
     // Clients take a backslash for a slash, or for a part of the host: in doubt more is left out.
-    let end = rest.find('/').unwrap_or(rest.len());
-    let (host, path) = rest.split_at(end);
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let host = host.rsplit('@').next().unwrap_or_default();
     if scheme.is_empty() { format!("{host}{path}") } else { format!("{scheme}://{host}{path}") }
 }
@@ -98,13 +96,11 @@ pub struct Placing {
 /// Something small that builds need beside themselves: a library that a host may not have, a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Helper {
-    /// The file that it provides: `libaio.so.1`, `patchelf`.
+    /// The file that it provides right in its directory: `libaio.so.1`, `patchelf`.
     pub name: String,
-    /// Where that comes from; after its placing, `name` lies right in the directory.
     pub parcel: Parcel,
 }
 
-/// Facts about how a build was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BuildFacts {
     /// The compiler: `gcc 8.5`.
@@ -119,26 +115,22 @@ pub struct BuildFacts {
     /// Engines that it has; empty where that is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub engines: Vec<Engine>,
-    /// Other facts for readers of its numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// Progress of an installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ObtainEvent {
     /// A client fetches; `total` as far as it is known.
     Fetching {
         what: String,
-        /// So far.
         done: Bytes,
         total: Bytes,
     },
-    /// It is unpacked and put in place.
-    Unpacking { what: String },
-    /// The server is asked for its version.
+    Unpacking {
+        what: String,
+    },
     Checking {
-        /// Which program or directory.
         what: String,
     },
 }

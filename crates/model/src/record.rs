@@ -26,7 +26,6 @@ pub struct KindInterval {
 }
 
 impl KindInterval {
-    /// Adds what `other` did.
     pub fn merge(&mut self, other: &Self) {
         self.ops += other.ops;
         self.rows += other.rows;
@@ -51,11 +50,9 @@ pub struct Interval {
     pub kinds: Vec<KindInterval>,
     /// Age of the oldest operation still under way at the interval's end: a stall shows while it lasts.
     pub stalled: Nanos,
-    /// What the probes saw.
     pub readings: Readings,
 }
 
-/// An error code and how often it came.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorCount {
     pub kind: String,
@@ -65,11 +62,9 @@ pub struct ErrorCount {
     pub retried: bool,
 }
 
-/// What the operations of one kind did in the whole window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KindTotals {
     pub spec: KindSpec,
-    /// The sums, and the merged histograms.
     #[serde(flatten)]
     pub sums: KindInterval,
     /// Operations that were under way when the window closed and ended after it; in no other number.
@@ -157,10 +152,8 @@ pub struct StepRecord {
     pub requested_rows: u64,
     #[serde(default)]
     pub open_loop: Option<OpenLoop>,
-    /// What the TPC-C-like workload found out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tpcc: Option<TpccFacts>,
-    /// What the probes saw between the two edges.
     pub counters: Readings,
     /// How the step drifted, where its window has a length in time rather than an amount of work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -178,7 +171,6 @@ pub struct StepRecord {
     /// Does the window's length follow from a time or a pace, rather than from an amount of work?
     #[serde(skip)]
     pub timed: bool,
-    /// Was the window closed by its limit?
     #[serde(skip)]
     pub cut_short: bool,
 }

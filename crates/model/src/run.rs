@@ -1,11 +1,12 @@
-//! A plan being executed, or executed, as it is stored and read back.
+//! A plan being executed, or executed, as it is stored and read back, whole or piece by piece.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Host, Latency, MetricId, Nanos, NoteKind, Plan, Provenance, Step, StepClass, StepId, Unit,
+    Host, Latency, MetricId, Nanos, NoteKind, Plan, Provenance, Step, StepClass, StepId, TrialKey,
+    Unit,
 };
 
 /// The id of a run: `r1`, `r2`, … within its lab.
@@ -19,7 +20,6 @@ impl fmt::Display for RunId {
     }
 }
 
-/// How far a run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunState {
@@ -41,21 +41,13 @@ impl RunState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "lowercase")]
 pub enum Outcome {
+    /// All that was planned was done.
     Completed,
     /// Every step done, every check holds, and something else disturbed it by more than the plan allows:
     /// it is kept and listed, and in no comparison.
-    Quarantined {
-        reason: String,
-    },
-    /// It did not, or its answers were wrong.
-    Failed {
-        /// The step it failed in, if it got that far.
-        step: Option<StepId>,
-        /// What happened, with the cause.
-        reason: String,
-        /// The server's last log lines.
-        log_tail: Vec<String>,
-    },
+    Quarantined { reason: String },
+    /// It did not, or its answers were wrong: in this step, if it got that far; why; the server's last log lines.
+    Failed { step: Option<StepId>, reason: String, log_tail: Vec<String> },
 }
 
 impl Outcome {
@@ -63,12 +55,10 @@ impl Outcome {
         matches!(self, Self::Completed)
     }
 
-    /// Was it set aside, because something else disturbed it?
     pub const fn is_quarantined(&self) -> bool {
         matches!(self, Self::Quarantined { .. })
     }
 
-    /// What disturbed it, where it was set aside for that.
     pub const fn quarantined_for(&self) -> Option<&str> {
         match self {
             Self::Quarantined { reason } => Some(reason.as_str()),
@@ -81,7 +71,6 @@ impl Outcome {
     }
 }
 
-/// What is known of a run besides its numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunInfo {
     pub id: RunId,
@@ -94,7 +83,6 @@ pub struct RunInfo {
 }
 
 impl RunInfo {
-    /// Did another tool measure it? Then nothing is known but what its files say.
     pub fn is_imported(&self) -> bool {
         self.plan.is_imported()
     }
@@ -107,7 +95,6 @@ pub struct TrialRecord {
     pub system: String,
     /// When it started: RFC 3339, in UTC.
     pub started: String,
-    /// How long it took, start of the server to its end.
     pub duration: Nanos,
     pub outcome: Outcome,
     /// What the server said of itself: version, TLS, authentication, and what else was asked.
@@ -133,7 +120,7 @@ pub struct StepSeries {
     pub round: u32,
     pub system: String,
     pub step: StepId,
-    /// One entry an interval: start in seconds, length in seconds.
+    /// Start and length of each interval, in seconds.
     pub spans: Vec<(f64, f64)>,
     /// One column a kind, in the order of the step's kinds.
     pub kinds: Vec<KindSeries>,
@@ -146,7 +133,6 @@ pub struct KindSeries {
     pub ops: Vec<u64>,
     pub rows: Vec<u64>,
     pub p50: Vec<Nanos>,
-    /// 99th percentile of service time.
     pub p99: Vec<Nanos>,
     /// Longest service time; where a stall was under way, its age if that is longer.
     pub max: Vec<Nanos>,
@@ -164,7 +150,6 @@ pub struct StepHistogram {
     pub latency: Latency,
 }
 
-/// The values of a metric in the slices of a step of a trial, in the order of time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SliceSeries {
     pub metric: MetricId,
@@ -197,12 +182,10 @@ pub struct StepNote {
 /// A whole run, read back for comparison and report. Only trials that completed have cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunData {
-    /// What is known of it.
     pub info: RunInfo,
     /// All trials that have an outcome, in the order in which they ran.
     pub trials: Vec<TrialRecord>,
     pub steps: Vec<Step>,
-    /// All measurements of completed trials.
     pub cells: Vec<Cell>,
     /// What there is to know of the steps of completed trials beside their measurements.
     pub notes: Vec<StepNote>,
@@ -223,4 +206,35 @@ impl RunData {
         let planned = || self.info.plan.steps.iter().find(|planned| planned.id == *step);
         known.or_else(planned).map_or(StepClass::Writing, |step| step.class)
     }
+}
+
+/// One step of one trial: where numbers belong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepPlace {
+    pub trial: TrialKey,
+    pub step: StepId,
+    pub clients: u32,
+    /// Names of its operation kinds, in the order of every interval.
+    pub kinds: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+/// An [`Interval`](crate::Interval) without its histograms.
+pub struct IntervalNumbers {
+    pub index: u32,
+    pub start: Nanos,
+    pub length: Nanos,
+    pub stalled: Nanos,
+    pub kinds: Vec<KindNumbers>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KindNumbers {
+    pub ops: u64,
+    pub rows: u64,
+    pub errors: u64,
+    pub retries: u64,
+    pub p50: Nanos,
+    pub p99: Nanos,
+    pub max: Nanos,
 }

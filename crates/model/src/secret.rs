@@ -163,7 +163,6 @@ impl Scanner<'_> {
         })
     }
 
-    /// Copies the next bytes.
     fn copy(&mut self, length: usize) {
         let (copied, rest) = self.rest.split_at(length);
         self.out.push_str(copied);
@@ -186,8 +185,7 @@ impl Scanner<'_> {
         let is_web = ends_with("http") || ends_with("https");
         self.copy("://".len());
         let is_end = |c: char| c.is_whitespace() || matches!(c, '\'' | '"');
-        let mut characters = self.rest.char_indices();
-        let end = characters.find(|(at, c)| *at >= LONGEST_ADDRESS || is_end(*c));
+        let end = self.rest.char_indices().find(|(at, c)| *at >= LONGEST_ADDRESS || is_end(*c));
         let address = &self.rest[..end.map_or(self.rest.len(), |(at, _)| at)];
         let Some((login, _)) = address.rsplit_once('@') else { return };
         match login.split_once(':') {
@@ -287,7 +285,6 @@ fn gap(after: &str, word: &str) -> Option<usize> {
     (space > 0 && word.starts_with("--")).then_some(gap)
 }
 
-/// Do these quotes begin a value?
 fn opens(quotes: &str, inner: &str) -> bool {
     match quotes {
         // An empty value, unless something follows at once.
@@ -324,8 +321,7 @@ fn bare(text: &str) -> usize {
     let mut at = 0;
     while let Some(c) = text[at..].chars().next().filter(|c| !c.is_whitespace()) {
         let rest = &text[at + c.len_utf8()..];
-        let is_quote = matches!(c, '\'' | '"');
-        let end = is_quote.then(|| rest.find([c, '\n'])).flatten();
+        let end = matches!(c, '\'' | '"').then(|| rest.find([c, '\n'])).flatten();
         at += match end {
             Some(end) if rest[end..].starts_with(c) => end + 2,
             _ => escaped(&text[at..]),

@@ -11,10 +11,8 @@ use crate::{Dialect, Settle, Statements, StepId};
 pub struct SqlSpec {
     /// The workload's name: `micro`, or the name in the user's file.
     pub name: String,
-    /// Its tables, in order of creation.
     pub tables: Vec<SqlTable>,
     pub load: LoadSpec,
-    /// The steps, in order: loading and index builds first.
     pub steps: Vec<SqlStep>,
     /// How statements reach the server, where a statement does not say otherwise.
     pub statements: Statements,
@@ -46,8 +44,7 @@ impl SqlSpec {
     /// The step with this name. It is looked for at this place first: of thousands of steps, each would be searched
     /// for among all.
     pub fn step_at(&self, ordinal: u32, id: &StepId) -> Option<&SqlStep> {
-        let there = self.steps.get(ordinal as usize);
-        there.filter(|step| step.id == *id).or_else(|| self.step(id))
+        self.steps.get(ordinal as usize).filter(|step| step.id == *id).or_else(|| self.step(id))
     }
 
     pub fn most_clients(&self) -> u32 {
@@ -64,9 +61,7 @@ pub struct SqlTable {
     pub numbered: bool,
     pub copies: u32,
     pub rows: u64,
-    /// Its columns, in order.
     pub columns: Vec<SqlColumn>,
-    /// Names of the columns of its primary key; empty for none.
     pub primary_key: Vec<String>,
     pub indexes: Vec<SqlIndex>,
 }
@@ -113,7 +108,6 @@ pub struct SqlIndex {
     /// Its name; `_1`, `_2` … is appended for each copy of the table.
     pub name: String,
     pub columns: Vec<String>,
-    /// May no two rows be equal in it?
     pub unique: bool,
 }
 
@@ -162,14 +156,12 @@ pub struct SqlStep {
 pub enum SqlWork {
     /// Makes and loads all tables; a result.
     Load,
-    /// Builds the secondary indexes; a result.
     Index,
     /// Vacuum, analyze, flush; no result. The wait is at least as long as this says.
     Settle(Settle),
     /// Drops all tables, loads them and builds their indexes again, so that what follows begins with the
     /// same data as the first test; no result.
     Reset,
-    /// Clients run operations for a time.
     Run(SqlRun),
 }
 
@@ -229,34 +221,24 @@ pub enum SqlPace {
     /// Closed loop: each client starts the next when it has the answer to the last.
     #[default]
     Unlimited,
-    /// Open loop: they arrive, whether clients are free or not, and wait in one queue.
-    Rate {
-        per_second: u64,
-        arrivals: Arrivals,
-        /// Operations that may wait; arrivals beyond that are shed and counted.
-        queue: u32,
-    },
-    /// Open loops at several rates, to find the highest at which the limit on response time is kept;
-    /// that rate is measured.
+    /// Open loop: they arrive, whether clients are free or not, and wait in one queue; arrivals beyond its length are
+    /// shed and counted.
+    Rate { per_second: u64, arrivals: Arrivals, queue: u32 },
+    /// Open loops at several rates, the first `from`, each for some seconds, to find the highest at which the percentile
+    /// `permille` (990 for p99) of response time keeps its limit; that rate is measured.
     Ramp {
-        /// The first rate, in operations per second of all clients together.
         from: u64,
         arrivals: Arrivals,
         queue: u32,
-        /// Percentile of response time that has a limit, per mille: 990 for p99.
         permille: u32,
-        /// The limit, in microseconds.
         limit_micros: u64,
-        /// Seconds of each attempt.
         attempt_seconds: u32,
     },
 }
 
-/// How arrivals are spread over a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Arrivals {
-    /// At equal distances.
     Even,
     /// Independently of each other, with exponential distances.
     Poisson,
@@ -264,9 +246,7 @@ pub enum Arrivals {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SqlOperation {
-    /// Its name, which is that of its operation kind.
     pub name: String,
-    /// How often it is chosen, relative to the others of the step.
     pub weight: u32,
     /// Is it one transaction, BEGIN to COMMIT? Else each statement is its own.
     pub transaction: bool,
@@ -296,7 +276,6 @@ pub struct SqlBlock {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TableChoice {
-    /// Any, with equal chances, drawn once for the block.
     Random,
     /// Always the same for a client: the client's number modulo the copies.
     ByClient,
@@ -320,41 +299,23 @@ pub enum Draw {
     /// The number of the row modulo this, plus 1; only in loaded rows.
     Cycle(u64),
     /// An integer, both ends included.
-    Int {
-        low: i64,
-        high: i64,
-        by: Distribution,
-    },
+    Int { low: i64, high: i64, by: Distribution },
     /// This integer; in a list this, then the next ones, one up each.
     From(i64),
-    /// Another draw of the block, which comes before it, and a number on top.
-    Plus {
-        /// Index of the other draw.
-        of: u32,
-        add: i64,
-    },
+    /// The draw of the block with this index, which comes before it, and a number on top.
+    Plus { of: u32, add: i64 },
     /// A number that no other client and no row has: one more than the highest so far.
     Next,
     /// Text after a template: `#` is a random digit, `@` a random lower-case letter.
     Template(String),
     /// Random lower-case letters and digits, of a random length.
-    Text {
-        min: u32,
-        max: u32,
-    },
+    Text { min: u32, max: u32 },
+    /// Always this text.
     Fixed(String),
     /// A decimal number and its digits after the point; both ends, in its smallest unit.
-    Decimal {
-        /// The lowest.
-        low: i64,
-        high: i64,
-        scale: u32,
-    },
+    Decimal { low: i64, high: i64, scale: u32 },
     /// A date and time, evenly spread; both ends in seconds since 1970-01-01 00:00:00.
-    Datetime {
-        low: i64,
-        high: i64,
-    },
+    Datetime { low: i64, high: i64 },
 }
 
 impl Draw {
@@ -382,28 +343,19 @@ impl Draw {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Distribution {
+    /// All alike.
     Uniform,
-    /// Rank r with probability proportional to 1/r^s; rank 1 is the low end.
-    Zipfian {
-        /// The exponent s, per mille.
-        exponent: u32,
-    },
+    /// Rank r with probability proportional to 1/r^s, `exponent` being s; rank 1 is the low end.
+    Zipfian { exponent: u32 },
     /// A bell around the middle: the mean of this many uniform draws.
-    Gaussian {
-        draws: u32,
-    },
+    Gaussian { draws: u32 },
     /// Pareto's: a share h of the range gets a share 1 − h of the draws, within itself likewise.
-    Pareto {
-        /// The share h, per mille.
-        h: u32,
-    },
-    /// A share of draws falls into a few hot values in the middle, the rest is Gaussian: sysbench 1.0's default.
+    Pareto { h: u32 },
+    /// `draws_percent` of the draws fall into the hot values, which are the middle `hot_percent` of the range; the rest is
+    /// Gaussian, of so many uniform draws: sysbench 1.0's default.
     Special {
-        /// How many uniform draws the bell is made of.
         draws: u32,
-        /// The middle of the range, in per cent.
         hot_percent: u32,
-        /// Draws that fall into the hot values, in per cent.
         draws_percent: u32,
         /// Which values of the middle are hot. Plans of backslide 0.1 and earlier do not say it.
         #[serde(default)]
@@ -411,7 +363,6 @@ pub enum Distribution {
     },
 }
 
-/// Which values of the middle are hot in [`Distribution::Special`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HotValues {
@@ -425,7 +376,6 @@ pub enum HotValues {
 pub struct SqlStatement {
     /// Its name in reports, beside the operation's: `order`, `delete`.
     pub name: String,
-    /// Its effect on rows, for accounting.
     pub verb: Verb,
     pub text: SqlTexts,
     pub expect: Expect,
@@ -435,7 +385,6 @@ pub struct SqlStatement {
     pub scans: bool,
 }
 
-/// A statement's effect on rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verb {
@@ -447,7 +396,6 @@ pub enum Verb {
     Other,
 }
 
-/// A statement's text in each dialect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SqlTexts {
     pub mysql: Vec<SqlPiece>,
@@ -479,7 +427,6 @@ pub enum SqlPiece {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Expect {
-    /// Whatever comes.
     Any,
     /// So many rows, both ends included.
     Rows(u64, u64),

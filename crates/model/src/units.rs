@@ -29,7 +29,6 @@ impl Nanos {
         self.0 as f64 / 1e9
     }
 
-    /// Microseconds as a real number.
     pub fn as_micros_f64(self) -> f64 {
         self.0 as f64 / 1e3
     }
@@ -77,24 +76,18 @@ impl fmt::Display for Nanos {
     /// Three significant digits in the largest fitting unit: `412ns`, `18.3µs`, `2.05s`, `3m12s`, `1h04m`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ns = self.0;
-        match ns {
-            0..1_000 => f.pad(&format!("{ns}ns")),
-            1_000..1_000_000 => f.pad(&format!("{}µs", three_digits(ns as f64 / 1e3))),
-            1_000_000..1_000_000_000 => f.pad(&format!("{}ms", three_digits(ns as f64 / 1e6))),
-            1_000_000_000..60_000_000_000 => f.pad(&format!("{}s", three_digits(ns as f64 / 1e9))),
-            60_000_000_000..3_600_000_000_000 => {
-                let s = ns / 1_000_000_000;
-                f.pad(&format!("{}m{:02}s", s / 60, s % 60))
-            }
-            _ => {
-                let m = ns / 60_000_000_000;
-                f.pad(&format!("{}h{:02}m", m / 60, m % 60))
-            }
-        }
+        let (seconds, minutes) = (ns / 1_000_000_000, ns / 60_000_000_000);
+        f.pad(&match ns {
+            0..1_000 => format!("{ns}ns"),
+            1_000..1_000_000 => format!("{}µs", three_digits(ns as f64 / 1e3)),
+            1_000_000..1_000_000_000 => format!("{}ms", three_digits(ns as f64 / 1e6)),
+            1_000_000_000..60_000_000_000 => format!("{}s", three_digits(ns as f64 / 1e9)),
+            60_000_000_000..3_600_000_000_000 => format!("{minutes}m{:02}s", seconds % 60),
+            _ => format!("{}h{:02}m", minutes / 60, minutes % 60),
+        })
     }
 }
 
-/// A size in bytes.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -146,12 +139,10 @@ impl Margin {
     /// Hundredths of a per cent in one.
     pub const PER_PERCENT: u32 = 100;
 
-    /// As per cent: 2 for 2 %.
     pub fn as_percent(self) -> f64 {
         f64::from(self.0) / f64::from(Self::PER_PERCENT)
     }
 
-    /// As a fraction: 0.02 for 2 %.
     pub fn as_fraction(self) -> f64 {
         // Divided once, so that it is the number that is written so.
         f64::from(self.0) / f64::from(100 * Self::PER_PERCENT)

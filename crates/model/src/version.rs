@@ -14,10 +14,13 @@ use serde::{Deserialize, Serialize};
 pub struct Version {
     text: String,
     parts: Vec<u32>,
-    pre: Option<(String, u32)>,
+    /// Place in [`STAGES`], and number.
+    pre: Option<(usize, u32)>,
 }
 
-/// Text that is not a version.
+/// Pre-releases in order: `19devel`, `19alpha1`, `19beta1`, `19rc1`.
+const STAGES: [&str; 4] = ["devel", "alpha", "beta", "rc"];
+
 #[derive(Debug, thiserror::Error)]
 #[error("`{0}` is not a version: expected numbers with dots, such as 8.0.33 or 19rc1")]
 pub struct VersionError(String);
@@ -28,7 +31,6 @@ impl Version {
         &self.parts
     }
 
-    /// The first part: `8` of `8.0.33`.
     pub fn major(&self) -> u32 {
         self.parts[0]
     }
@@ -51,16 +53,14 @@ impl FromStr for Version {
             .split('.')
             .map(|part| part.parse::<u32>().map_err(|_| fail()))
             .collect::<Result<Vec<_>, _>>()?;
-        let pre = if tail.is_empty() {
-            None
-        } else {
-            let digits = tail.find(|c: char| c.is_ascii_digit()).unwrap_or(tail.len());
-            let (word, number) = tail.split_at(digits);
-            if !matches!(word, "rc" | "beta" | "alpha" | "devel") {
-                return Err(fail());
-            }
-            let number = if number.is_empty() { 0 } else { number.parse().map_err(|_| fail())? };
-            Some((word.to_owned(), number))
+        let digits = tail.find(|c: char| c.is_ascii_digit()).unwrap_or(tail.len());
+        let (word, number) = tail.split_at(digits);
+        let stage = STAGES.iter().position(|known| *known == word);
+        let pre = match (stage, number) {
+            _ if tail.is_empty() => None,
+            (None, _) => return Err(fail()),
+            (Some(stage), "") => Some((stage, 0)),
+            (Some(stage), number) => Some((stage, number.parse().map_err(|_| fail())?)),
         };
         Ok(Self { text: text.to_owned(), parts, pre })
     }
@@ -87,19 +87,9 @@ impl fmt::Display for Version {
 
 impl Ord for Version {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.parts.cmp(&other.parts).then_with(|| match (&self.pre, &other.pre) {
-            (None, None) => Ordering::Equal,
-            (None, Some(_)) => Ordering::Greater,
-            (Some(_), None) => Ordering::Less,
-            (Some(a), Some(b)) => (stage(&a.0), a).cmp(&(stage(&b.0), b)),
-        })
+        let place = |version: &Self| version.pre.unwrap_or((STAGES.len(), 0));
+        self.parts.cmp(&other.parts).then_with(|| place(self).cmp(&place(other)))
     }
-}
-
-/// The order of pre-releases: `19devel`, `19alpha1`, `19beta1`, `19rc1`.
-fn stage(word: &str) -> usize {
-    let words = ["devel", "alpha", "beta", "rc"];
-    words.iter().position(|known| *known == word).unwrap_or(words.len())
 }
 
 impl PartialOrd for Version {

@@ -15,8 +15,7 @@ const READINGS: u32 = 100;
 
 #[expect(clippy::print_stdout, reason = "an example prints what it measured")]
 fn main() -> ExitCode {
-    let argument = std::env::args().nth(1).map(|pid| pid.parse::<u32>());
-    let Ok(pid) = argument.transpose() else {
+    let Ok(pid) = std::env::args().nth(1).map(|pid| pid.parse::<u32>()).transpose() else {
         println!("usage: cost [PID]");
         return ExitCode::from(2);
     };

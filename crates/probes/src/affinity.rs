@@ -18,7 +18,6 @@ pub fn pin_self(cpus: &[usize]) -> Result<(), ProbeError> {
     sched_setaffinity(None, &set).map_err(|error| refused(error.into()))
 }
 
-/// The CPUs that the calling thread may use, in rising order.
 pub fn allowed() -> Vec<usize> {
     // The call fails on a kernel made for more CPUs than the set holds.
     let Ok(set) = sched_getaffinity(None) else {

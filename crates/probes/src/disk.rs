@@ -11,7 +11,6 @@ pub(crate) const PATH: &str = "/proc/diskstats";
 /// The kernel counts in sectors of this size whatever the device's own are.
 const SECTOR: u64 = 512;
 
-/// Reads one device's line of `/proc/diskstats`.
 pub(crate) struct DiskProbe {
     device: String,
 }
@@ -61,7 +60,6 @@ fn name(line: &str) -> Option<&str> {
     line.split_ascii_whitespace().nth(2)
 }
 
-/// The name of a device by its numbers.
 pub(crate) fn name_of(stats: &str, major: u32, minor: u32) -> Option<&str> {
     stats.lines().find_map(|line| {
         let mut fields = line.split_ascii_whitespace();

@@ -45,11 +45,10 @@ impl Probe for HostProbe {
 /// When the kernel does not tell, or has no such CPU online.
 pub fn cpu_busy(cpu: usize) -> Result<Nanos, ProbeError> {
     let ticks = parse_line(&text(PATH)?, &format!("cpu{cpu}"));
-    let ticks = found(ticks, PATH, "line of that CPU")?;
-    Ok(Nanos(nanos(ticks.busy())))
+    Ok(Nanos(nanos(found(ticks, PATH, "line of that CPU")?.busy())))
 }
 
-fn nanos(ticks: u64) -> u64 {
+pub(crate) fn nanos(ticks: u64) -> u64 {
     ticks.saturating_mul(1_000_000_000 / clock_ticks_per_second())
 }
 
@@ -76,12 +75,10 @@ pub(crate) struct CpuTicks {
 }
 
 impl CpuTicks {
-    /// Busy CPU time of this host.
     pub(crate) fn busy(&self) -> u64 {
         self.user + self.system
     }
 
-    /// All time there was.
     pub(crate) fn all(&self) -> u64 {
         self.busy() + self.idle + self.iowait + self.steal.unwrap_or(0)
     }

@@ -64,8 +64,7 @@ pub(crate) fn disk_of(directory: &Path) -> Result<DiskFacts, ProbeError> {
 /// The directory without symlinks, or the nearest one above it that exists.
 pub(crate) fn existing(directory: &Path) -> Result<PathBuf, ProbeError> {
     let read = |cause| ProbeError::Read { path: directory.to_owned(), cause };
-    let directory = std::path::absolute(directory).map_err(read)?;
-    for place in directory.ancestors() {
+    for place in std::path::absolute(directory).map_err(read)?.ancestors() {
         match fs::canonicalize(place) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => (),
             other => return other.map_err(read),

@@ -7,9 +7,7 @@
 use model::Readings;
 
 mod affinity;
-mod carry;
 mod client;
-mod control_group;
 mod disk;
 mod doctor;
 mod error;
@@ -21,7 +19,6 @@ mod probe;
 mod process;
 mod read;
 mod server;
-mod server_io;
 mod sizes;
 mod tree;
 
@@ -38,7 +35,7 @@ type Maker = fn(&Watch) -> Option<Box<dyn Probe>>;
 
 const PROBES: &[Maker] = &[
     |watch| Some(Box::new(server::ServerProbe::new(watch.server?))),
-    |watch| Some(Box::new(server_io::ServerIoProbe::new(watch.server?))),
+    |watch| Some(Box::new(server::ServerIoProbe::new(watch.server?))),
     |_| Some(Box::new(client::ClientProbe)),
     |watch| watch.host.then(|| Box::new(host::HostProbe) as Box<dyn Probe>),
     |watch| Some(Box::new(disk::DiskProbe::new(watch.device.clone()?))),
@@ -64,8 +61,9 @@ pub fn read_all(probes: &mut [Box<dyn Probe>], detail: Detail) -> (Readings, Vec
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use model::Counter;
+
+    use super::*;
 
     #[test]
     fn only_what_is_watched_gets_a_probe() {

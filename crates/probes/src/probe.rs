@@ -4,9 +4,7 @@ use model::Readings;
 
 use crate::error::ProbeError;
 
-/// A source of counters.
 pub trait Probe: Send {
-    /// Its name: `server`, `disk`.
     fn name(&self) -> &'static str;
 
     /// Reads its counters now. Totals never go down from one reading to the next.
@@ -22,13 +20,11 @@ pub enum Detail {
     Edge,
 }
 
-/// The targets of the probes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watch {
     /// The server's first process; its descendants belong to it. `None` for an embedded or remote one.
     pub server: Option<u32>,
     /// Does this host run the server? Otherwise its counters say nothing.
     pub host: bool,
-    /// Block device as `/proc/diskstats` names it.
     pub device: Option<String>,
 }

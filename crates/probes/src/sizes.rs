@@ -35,7 +35,6 @@ pub fn measure(root: &Path, data: &[String], log: &[String]) -> io::Result<Sizes
     Ok(walk.sizes)
 }
 
-/// The owner of an entry of the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     Data,
@@ -84,7 +83,6 @@ impl Walk {
         })
     }
 
-    /// Counts everything at and below `path`.
     fn add(&mut self, part: Part, path: PathBuf) -> io::Result<()> {
         let mut open = vec![path];
         while let Some(path) = open.pop() {

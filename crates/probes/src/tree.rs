@@ -9,7 +9,6 @@ use crate::probe::Detail;
 use crate::process::Stat;
 use crate::read::{text, unless_vanished};
 
-/// A process of the tree at one moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Process {
     pub(crate) pid: u32,
@@ -50,13 +49,11 @@ impl Tree {
             if !below.is_empty() {
                 self.parents.insert(process.pid);
             }
-            let fresh = below.into_iter().filter(|pid| seen.insert(*pid));
-            queue.extend(fresh.filter_map(alive));
+            queue.extend(below.into_iter().filter(|pid| seen.insert(*pid)).filter_map(alive));
         }
         // A process whose parent has ended belongs to the server still.
-        let orphans = self.known.iter().filter(|(pid, _)| !seen.contains(pid));
         found.extend(
-            orphans.filter_map(|(pid, start)| {
+            self.known.iter().filter(|(pid, _)| !seen.contains(pid)).filter_map(|(pid, start)| {
                 alive(*pid).filter(|process| process.stat.start == *start)
             }),
         );
@@ -83,7 +80,6 @@ fn alive(pid: u32) -> Option<Process> {
     Some(Process { pid, stat })
 }
 
-/// Where children are looked up.
 enum Children {
     /// In `/proc/PID/task/TID/children`.
     Listed,

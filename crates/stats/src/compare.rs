@@ -5,21 +5,21 @@ use std::collections::HashMap;
 use model::{Cell, Comparison, Direction, MetricId, Outcome, Reason, RunData, Verdict, describe};
 
 use crate::conditions;
-use crate::drift::Drift;
 use crate::error::CompareError;
-use crate::estimate::Estimate;
 use crate::family::Priors;
 use crate::fdr::adjust;
 use crate::grid::{Grid, MetricRow, Place, Round, is_broken, logs};
-use crate::levels::{FEWEST_ROUNDS, LEVEL};
 use crate::looks::{p_among, tail_among};
 use crate::moderate::Prior;
 use crate::options::Options;
+use crate::paired::Estimate;
 use crate::paired::{Paired, ratio_of};
 use crate::robust::{hodges_lehmann, outlying, sign_flip};
 use crate::rounding::Rounding;
 use crate::slices::SlicePairs;
 use crate::student::Quantiles;
+use crate::student::{FEWEST_ROUNDS, LEVEL};
+use crate::verdict::Drift;
 use crate::verdict::{Evidence, Rule, higher_is_better, judge, log_margin, magnitude};
 
 /// Compares every system of the run with the base.
@@ -61,7 +61,6 @@ pub fn compare(data: &RunData, options: &Options) -> Result<Vec<Comparison>, Com
     Ok(candidates.flat_map(|candidate| question.answer(&candidate.name)).collect())
 }
 
-/// All that a comparison is made from.
 struct Question<'a> {
     data: &'a RunData,
     base: &'a str,
@@ -79,7 +78,6 @@ struct Draft {
     evidence: Option<Evidence>,
 }
 
-/// A comparison that needs a verdict, and its evidence.
 type Judged<'a> = (&'a mut Comparison, Evidence);
 
 impl Question<'_> {
@@ -96,15 +94,13 @@ impl Question<'_> {
                 let steps = &self.grid.steps;
                 let decides = steps.decides(comparison.ordinal, &comparison.metric);
                 let family = (!decides).then(|| comparison.metric.clone());
-                let family = families.entry(family).or_default();
-                family.push((comparison, evidence));
+                families.entry(family).or_default().push((comparison, evidence));
             }
         }
         for family in families.into_values() {
             judge_family(family, &self.rule);
         }
-        let asked = drafts.into_iter().filter(|draft| draft.is_asked);
-        asked.map(|draft| draft.comparison).collect()
+        drafts.into_iter().filter(|draft| draft.is_asked).map(|draft| draft.comparison).collect()
     }
 
     /// `None` where there is nothing to compare: neither side has the metric, or both are zero.
@@ -129,8 +125,7 @@ impl Question<'_> {
             comparison.verdict = Verdict::Incomparable(reason.clone());
         } else if rounds.is_empty() {
             let missing = if row.has(base) { candidate } else { base };
-            let why = self.why_missing(missing, row.has(missing));
-            comparison.verdict = Verdict::Incomparable(why);
+            comparison.verdict = Verdict::Incomparable(self.why_missing(missing, row.has(missing)));
         } else if let Some([of_base, of_candidate]) = row.different_units(base, candidate) {
             comparison.verdict = Verdict::Incomparable(Reason::Different {
                 what: "unit".to_owned(),
@@ -149,10 +144,7 @@ impl Question<'_> {
 
     /// Why a system has no value in any complete round; whether it has one in another.
     fn why_missing(&self, system: &str, has_values: bool) -> Reason {
-        let of_system = || {
-            let trials = self.data.trials.iter();
-            trials.filter(move |trial| trial.system == system)
-        };
+        let of_system = || self.data.trials.iter().filter(move |trial| trial.system == system);
         let failed = of_system().find_map(|trial| match &trial.outcome {
             Outcome::Failed { reason, .. } => Some(reason.clone()),
             Outcome::Completed | Outcome::Quarantined { .. } => None,

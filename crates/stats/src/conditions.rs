@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use model::{Fact, Reason, RunData, RunInfo, SqlSpec, Step, TrialRecord};
 
-/// A system of a run, by name.
 pub(crate) type Of<'a> = (&'a RunData, &'a str);
 
 /// Why the two systems must not be compared; `None` where they may.
@@ -30,8 +29,7 @@ pub fn of_runs(base: &RunInfo, candidate: &RunInfo) -> Option<Reason> {
     of_names(base, candidate).or_else(|| differ("host", machine(here), machine(there))).or_else(
         || {
             // Too long to be told, and `backslide show` has both.
-            let same = same_work(base, candidate);
-            (!same).then(|| Reason::Different {
+            (!same_work(base, candidate)).then(|| Reason::Different {
                 what: format!("the scale or the steps of {}", base.plan.workload.name()),
                 base: base.id.0.clone(),
                 candidate: candidate.id.0.clone(),
@@ -88,7 +86,6 @@ fn up_to_last_result(spec: &SqlSpec) -> SqlSpec {
     spec
 }
 
-/// A reason where two things that must be equal are not.
 pub(crate) fn differ(what: &str, base: String, candidate: String) -> Option<Reason> {
     (base != candidate).then(|| Reason::Different { what: what.to_owned(), base, candidate })
 }
@@ -109,11 +106,9 @@ fn different(
     })
 }
 
-/// The facts of a system's completed trials, which have values.
 fn said_by((data, system): Of<'_>, of: fn(&TrialRecord) -> Option<&str>) -> BTreeSet<&str> {
     let trials = data.trials.iter().filter(|trial| trial.system == system);
-    let completed = trials.filter(|trial| trial.outcome.is_completed());
-    completed.filter_map(of).collect()
+    trials.filter(|trial| trial.outcome.is_completed()).filter_map(of).collect()
 }
 
 fn listed(all: BTreeSet<&str>) -> String {

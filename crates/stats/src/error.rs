@@ -5,23 +5,14 @@ use model::MetricId;
 /// A comparison that cannot be made as it was asked for.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CompareError {
-    /// The base is not a system of the run.
     #[error("this run has no system `{base}` to compare with; its systems are {}", .systems.join(", "))]
     UnknownBase { base: String, systems: Vec<String> },
-    /// A metric that does not exist and that the run does not have either.
     #[error("there is no metric `{metric}`; nearest {}; `all` is every metric of the run", quoted(.nearest))]
-    UnknownMetric {
-        metric: MetricId,
-        /// The nearest names, the likeliest first.
-        nearest: Vec<String>,
-    },
-    /// The margin is negative or not a number.
+    UnknownMetric { metric: MetricId, nearest: Vec<String> },
     #[error("the smallest effect worth calling must be a fraction of at least 0, not {0}")]
     BadMargin(f64),
-    /// The limit of the q-value is not between 0 and 1.
     #[error("the false-discovery rate must lie between 0 and 1, not {0}")]
     BadRate(f64),
-    /// A run that ends before its first look.
     #[error(
         "rounds from {min} to {max}: the fewest must be at least 1 and the most no fewer than these"
     )]

@@ -29,8 +29,7 @@ impl Priors {
         let plan = &data.info.plan;
         let mut families: HashMap<Which, Family> = HashMap::new();
         for (place, row) in &grid.rows {
-            let family = families.entry(which(place, row, data)).or_default();
-            add(family, row, &plan.systems);
+            add(families.entry(which(place, row, data)).or_default(), row, &plan.systems);
         }
         let fitted =
             families.into_iter().filter_map(|(which, family)| Some((which, Prior::fit(&family)?)));
@@ -45,15 +44,13 @@ impl Priors {
         rounds: &[Round],
         data: &RunData,
     ) -> Option<Prior> {
-        let prior = self.0.get(&which(place, row, data))?;
-        Some(prior.times(unit(row, rounds)?))
+        Some(self.0.get(&which(place, row, data))?.times(unit(row, rounds)?))
     }
 }
 
 fn which(place: &Place<'_>, row: &MetricRow<'_>, data: &RunData) -> Which {
     let (ordinal, step, metric) = place;
-    let class = data.class_of(*ordinal, step);
-    (*metric, class, row.is_sliced())
+    (*metric, data.class_of(*ordinal, step), row.is_sliced())
 }
 
 /// The divisor that makes a cell's variance comparable within its family; 1 without slices.
@@ -71,15 +68,13 @@ fn unit(row: &MetricRow<'_>, rounds: &[Round]) -> Option<f64> {
     Some(slices::variance_of_round(&pairs)? + OF_A_START * OF_A_START)
 }
 
-/// Adds the cells of one step.
 fn add(family: &mut Family, row: &MetricRow<'_>, systems: &[System]) {
     let present: Vec<&System> = systems.iter().filter(|s| row.has(&s.name)).collect();
     let before = family.variances.len();
     let mut is_paired = vec![false; present.len()];
     let mut most = 0.0_f64;
     for (place, one) in present.iter().enumerate() {
-        let others = present.iter().enumerate().skip(place + 1);
-        for (after, other) in others.take(NEIGHBOURS) {
+        for (after, other) in present.iter().enumerate().skip(place + 1).take(NEIGHBOURS) {
             if row.different_units(&one.name, &other.name).is_some() {
                 continue;
             }

@@ -5,15 +5,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use model::{Cell, MetricId, RunData, StepId, Unit, describe, metrics};
 
 use crate::options::Options;
+use crate::options::Steps;
 use crate::paired::log_ratio;
-use crate::selected::Steps;
 use crate::slices;
 use crate::summary::mean;
 
 /// Where a row stands: by step, then by the place at which the run first has the metric.
 pub(crate) type Place<'a> = (u32, &'a StepId, usize);
 
-/// Values of slices, by round and then by pair.
 type Slices = BTreeMap<u32, BTreeMap<u32, f64>>;
 
 /// All values of the run, by step and metric.
@@ -42,7 +41,6 @@ struct Values {
     units: Vec<Unit>,
 }
 
-/// A round with values of both systems.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Round {
     pub(crate) number: u32,
@@ -90,8 +88,7 @@ impl<'a> Grid<'a> {
             let place = found.get(&(&slice.step, &slice.metric));
             if let Some(row) = place.and_then(|place| rows.get_mut(place)) {
                 let rounds = row.slices.entry(&slice.system).or_default();
-                let pairs = rounds.entry(slice.round).or_default();
-                pairs.insert(slice.pair, slice.value);
+                rounds.entry(slice.round).or_default().insert(slice.pair, slice.value);
             }
         }
         let mut grid = Self { steps, rows };
@@ -119,12 +116,10 @@ impl<'a> Grid<'a> {
 }
 
 impl MetricRow<'_> {
-    /// Does any round have a value of this system?
     pub(crate) fn has(&self, system: &str) -> bool {
         self.values.contains_key(system)
     }
 
-    /// Is it a step in slices?
     pub(crate) fn is_sliced(&self) -> bool {
         !self.slices.is_empty()
     }
@@ -144,7 +139,6 @@ impl MetricRow<'_> {
         all.any(|unit| unit != first).then(|| sides.map(names))
     }
 
-    /// The rounds with values of both, in order.
     pub(crate) fn complete_rounds(&self, base: &str, candidate: &str) -> Vec<Round> {
         let (Some(of_base), Some(of_candidate)) =
             (self.values.get(base), self.values.get(candidate))
@@ -173,7 +167,6 @@ impl MetricRow<'_> {
             .collect()
     }
 
-    /// ln(candidate / base) of each slice pair.
     fn slice_pairs(&self, round: u32, base: &str, candidate: &str) -> Vec<f64> {
         let of = |system: &str| self.slices.get(system)?.get(&round);
         let (Some(of_base), Some(of_candidate)) = (of(base), of(candidate)) else {
@@ -185,7 +178,6 @@ impl MetricRow<'_> {
 }
 
 impl Round {
-    /// Are both zero, so that nothing happened?
     pub(crate) fn is_nothing(&self) -> bool {
         self.base == 0.0 && self.candidate == 0.0
     }

@@ -6,16 +6,12 @@
 
 mod compare;
 mod conditions;
-mod control;
-mod drift;
 mod error;
-mod estimate;
 mod family;
 mod fdr;
 mod grid;
 mod group;
 mod history;
-mod levels;
 mod looks;
 mod moderate;
 mod options;
@@ -23,7 +19,6 @@ mod paired;
 mod power;
 mod robust;
 mod rounding;
-mod selected;
 mod slices;
 mod student;
 mod summary;
@@ -35,7 +30,6 @@ mod tests;
 
 pub use compare::compare;
 pub use conditions::of_runs as difference_of_runs;
-pub use control::{ControlSummary, is_judged, rates_of_control};
 pub use error::CompareError;
 pub use fdr::adjust;
 pub use group::{GroupSummary, summarise};
@@ -44,11 +38,12 @@ pub use history::{
     HistoryPoint, Part, Ratio, Replicate, Series, Standing, analyse, history,
 };
 pub use looks::{Looks, Next};
-pub use options::{Options, check};
+pub use options::{Options, Selection, Steps, check};
 pub use paired::Paired;
 pub use power::{Situation, detectable, further_rounds};
 pub use robust::{hodges_lehmann, sign_flip};
-pub use selected::{Selection, Steps};
 pub use slices::SlicePairs;
-pub use summary::{geometric_mean, max, mean, median, min};
+pub use summary::{
+    ControlSummary, geometric_mean, is_judged, max, mean, median, min, rates_of_control,
+};
 pub use sweep::{Crossing, Place, ScaleUp, Side, SweepPoint, crossings, scale_up};

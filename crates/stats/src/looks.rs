@@ -3,7 +3,7 @@
 use model::{Comparison, Plan, Reason, Verdict};
 
 use crate::error::CompareError;
-use crate::levels::FEWEST_ROUNDS;
+use crate::student::FEWEST_ROUNDS;
 use crate::student::{z_critical, z_tail};
 
 /// A number of rounds that is not fixed: after `min` of them the run is looked at after each, and
@@ -24,21 +24,14 @@ pub struct Looks {
     max: u32,
 }
 
-/// The decision after a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Another round.
-    GoOn {
-        /// Comparisons that are not decided yet.
-        undecided: u32,
-    },
-    /// Enough: every comparison is decided.
+    /// Another round: so many comparisons are not decided yet.
+    GoOn { undecided: u32 },
+    /// Every comparison is.
     Decided,
-    /// Enough: there are as many rounds as there may be.
-    Exhausted {
-        /// Comparisons that stay undecided.
-        undecided: u32,
-    },
+    /// Enough: there are as many rounds as there may be; comparisons that stay undecided.
+    Exhausted { undecided: u32 },
 }
 
 impl Looks {
@@ -58,12 +51,10 @@ impl Looks {
         Self::new(plan.course.first_look?, plan.rounds).ok()
     }
 
-    /// The rounds after which the first look is taken.
     pub const fn min(self) -> u32 {
         self.min
     }
 
-    /// The rounds after which the last look is taken.
     pub const fn max(self) -> u32 {
         self.max
     }

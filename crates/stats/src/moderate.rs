@@ -25,7 +25,6 @@ const SMALLEST_SHARE: f64 = 1e-3;
 /// Steps after which Newton's method has long arrived.
 const MOST_STEPS: u32 = 60;
 
-/// How near the logarithm of `d0` is searched.
 const NEAR: f64 = 1e-3;
 
 /// The variances of a family: cells of one metric, one class of steps and one run.
@@ -39,13 +38,11 @@ pub(crate) struct Family {
     pub(crate) df: f64,
 }
 
-/// The prior of a variance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Prior {
     /// How many degrees of freedom that expectation is worth.
     df: f64,
     variance: f64,
-    /// Degrees of freedom of the whole family.
     total: f64,
 }
 
@@ -80,7 +77,6 @@ impl Prior {
         (variance.is_finite() && variance > 0.0).then_some(prior)
     }
 
-    /// The same for variances multiplied by a factor.
     pub(crate) fn times(&self, factor: f64) -> Self {
         Self { variance: self.variance * factor, ..*self }
     }
@@ -100,7 +96,6 @@ fn above(variances: &[(f64, f64)], limit: f64) -> Vec<(f64, f64)> {
     variances.iter().filter(is_above).copied().collect()
 }
 
-/// The degrees of freedom of these variances.
 fn degrees(variances: &[(f64, f64)]) -> f64 {
     variances.iter().map(|(_, df)| df).sum()
 }

@@ -1,12 +1,11 @@
-//! The options of a comparison, and their errors.
+//! The options of a comparison, the values that they select, and their errors.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use model::{MetricId, RunData, describe};
+use model::{Cell, MetricId, RunData, Step, describe};
 
 use crate::error::CompareError;
 use crate::looks::Looks;
-use crate::selected::{Selection, Steps};
 
 /// The base, the metrics and the margin of a comparison.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,14 +62,10 @@ impl Options {
         check(data, &self.metrics)?;
         let plan = &data.info.plan;
         let base = self.base.as_deref().unwrap_or(&plan.base);
-        if plan.system(base).is_some() {
-            Ok(base)
-        } else {
-            Err(CompareError::UnknownBase {
-                base: base.to_owned(),
-                systems: plan.systems.iter().map(|s| s.name.clone()).collect(),
-            })
-        }
+        plan.system(base).map(|_| base).ok_or_else(|| CompareError::UnknownBase {
+            base: base.to_owned(),
+            systems: plan.systems.iter().map(|s| s.name.clone()).collect(),
+        })
     }
 
     /// The looks that a run is judged by; `None` where its number of rounds was fixed before.
@@ -78,18 +73,13 @@ impl Options {
         self.looks.or_else(|| Looks::of(&data.info.plan))
     }
 
-    /// The margin of a metric whose own is `usual`.
     pub(crate) fn margin(&self, metric: &MetricId, usual: f64) -> f64 {
-        let chosen = self.min_effect.or(self.margins.get(metric).copied());
-        chosen.unwrap_or(usual)
+        self.min_effect.or(self.margins.get(metric).copied()).unwrap_or(usual)
     }
 }
 
 fn known(metric: &MetricId, data: &RunData) -> Result<(), CompareError> {
-    let is_short = || {
-        let mut steps = data.steps.iter();
-        steps.any(|step| metric.of_subject(&step.subject.kind).is_some())
-    };
+    let is_short = || data.steps.iter().any(|step| metric.of_subject(&step.subject.kind).is_some());
     let is_measured = || data.cells.iter().any(|cell| cell.metric == *metric);
     if describe(metric).is_some() || is_short() || is_measured() {
         return Ok(());
@@ -97,7 +87,6 @@ fn known(metric: &MetricId, data: &RunData) -> Result<(), CompareError> {
     Err(CompareError::UnknownMetric { metric: metric.clone(), nearest: nearest(&metric.0, data) })
 }
 
-/// Names that are offered at most for one that does not exist.
 const MOST_NAMES: usize = 4;
 
 /// The metrics of a run that `asked` may mean: those that others call so; else those that have it in their name, the shortest first, then
@@ -112,17 +101,76 @@ fn nearest(asked: &str, data: &RunData) -> Vec<String> {
         let length = if is_part { name.len() } else { 0 };
         (!is_part, length, strsim::damerau_levenshtein(asked, name))
     };
-    let meant = model::meant_by(asked).iter();
-    let meant: Vec<String> = meant
-        .filter(|metric| known.iter().any(|name| name == *metric))
-        .map(ToString::to_string)
-        .collect();
+    let meant = model::meant_by(asked).iter().map(ToString::to_string);
+    let meant: Vec<String> = meant.filter(|metric| known.contains(metric)).collect();
     known.retain(|name| !meant.contains(name) && (meant.is_empty() || name.contains(asked)));
     known.sort_by_cached_key(far);
-    let mut names = meant;
-    names.extend(known);
-    names.truncate(MOST_NAMES);
-    names
+    meant.into_iter().chain(known).take(MOST_NAMES).collect()
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Selection {
+    #[default]
+    All,
+    /// The one that decides each step ([`model::Step::metric`]).
+    Deciding,
+    /// Only these; short forms such as `response.p99` mean each step's subject.
+    Only(Vec<MetricId>),
+}
+
+pub struct Steps<'a> {
+    /// By their places in the workload.
+    known: HashMap<u32, &'a Step>,
+}
+
+impl<'a> Steps<'a> {
+    pub fn of(data: &'a RunData) -> Self {
+        Self { known: data.steps.iter().map(|step| (step.ordinal, step)).collect() }
+    }
+
+    /// Does a metric decide the step at this place? Throughput does where nothing is known of the step.
+    pub(crate) fn decides(&self, ordinal: u32, metric: &MetricId) -> bool {
+        match self.known.get(&ordinal) {
+            Some(step) => step.metric == *metric,
+            None => metric.0 == MetricId::RATE,
+        }
+    }
+
+    pub fn selects(&self, selection: &Selection, cell: &Cell) -> bool {
+        self.asks_for(selection, cell.ordinal, &cell.metric)
+    }
+
+    /// Is this metric of the step at this place asked for?
+    pub fn asks_for(&self, selection: &Selection, ordinal: u32, metric: &MetricId) -> bool {
+        match selection {
+            Selection::All => true,
+            Selection::Deciding => self.decides(ordinal, metric),
+            Selection::Only(all) => all.iter().any(|asked| self.is_of(asked, ordinal, metric)),
+        }
+    }
+
+    /// Is this value one of the metric that is asked for, by its whole name or its short one?
+    pub fn means(&self, asked: &MetricId, cell: &Cell) -> bool {
+        self.is_of(asked, cell.ordinal, &cell.metric)
+    }
+
+    /// The name of a metric, short for the step's subject: `response.p99`.
+    pub(crate) fn short_of(&self, cell: &Cell) -> String {
+        let short = || {
+            let subject = &self.known.get(&cell.ordinal)?.subject.kind;
+            let (head, tail) = cell.metric.0.split_once(&format!(".{subject}."))?;
+            Some(format!("{head}.{tail}"))
+        };
+        short().unwrap_or_else(|| cell.metric.0.clone())
+    }
+
+    fn is_of(&self, asked: &MetricId, ordinal: u32, metric: &MetricId) -> bool {
+        let subject = self.known.get(&ordinal).map(|step| step.subject.kind.as_str());
+        // Cheap, and true of every metric of the subject.
+        let subject = subject.filter(|subject| metric.0.contains(subject));
+        let short = || subject.and_then(|subject| asked.of_subject(subject));
+        asked == metric || short().is_some_and(|meant| meant == *metric)
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! How many more rounds would decide a cell.
 
-use crate::levels::LEVEL;
 use crate::looks::{Looks, tail_among};
+use crate::student::LEVEL;
 use crate::student::{Quantiles, z_critical};
 
 /// Rounds beyond these are not worth planning.
@@ -22,7 +22,6 @@ pub struct Situation {
     pub margin: f64,
     /// The p-value that a change needs, adjusted for the other tests of its family.
     pub alpha: f64,
-    /// Is the run looked at after each round?
     pub looks: Option<Looks>,
 }
 
@@ -43,7 +42,6 @@ pub fn further_rounds(now: &Situation) -> Option<u32> {
     further_rounds_by(now, &Quantiles::default())
 }
 
-/// The same, with quantiles that others may have asked for.
 pub(crate) fn further_rounds_by(now: &Situation, quantiles: &Quantiles) -> Option<u32> {
     let decided = |further: u32| decides(now, now.rounds.saturating_add(further), quantiles);
     if !decided(MOST) {

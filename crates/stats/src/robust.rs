@@ -39,7 +39,6 @@ pub fn sign_flip(logs: &[f64]) -> Option<f64> {
     Some(flips as f64 / 2.0_f64.powi(logs.len() as i32))
 }
 
-/// The sums of all ways to set the signs.
 fn signed_sums(values: &[f64]) -> Vec<f64> {
     values.iter().fold(vec![0.0_f64], |sums, value| {
         sums.iter().flat_map(|sum| [sum + value, sum - value]).collect()
@@ -113,7 +112,6 @@ fn place_of(value: f64) -> u64 {
     if bits & SIGN == 0 { bits | SIGN } else { !bits }
 }
 
-/// The double at a place.
 fn double_at(place: u64) -> f64 {
     f64::from_bits(if place & SIGN == 0 { !place } else { place & !SIGN })
 }

@@ -20,7 +20,6 @@ pub(crate) struct Rounding<'a> {
     digits: HashMap<Value<'a>, f64>,
 }
 
-/// Metric, round and the value's bits.
 type Value<'a> = (&'a MetricId, u32, u64);
 
 impl<'a> Rounding<'a> {
@@ -100,7 +99,6 @@ impl<'a> Printed<'a> {
         printed
     }
 
-    /// The last printed digit, in the unit of the value.
     fn digit(&self, cell: &'a Cell) -> f64 {
         let digits = self.readings(cell).filter_map(|(reading, factor)| {
             // Zeros before the point are digits like others: a writer kept its 100 rows a second.
@@ -113,8 +111,7 @@ impl<'a> Printed<'a> {
     /// The conversions from printed numbers to values, with their factors.
     fn readings(&self, cell: &'a Cell) -> impl Iterator<Item = (Reading<'a>, f64)> + use<'a> {
         let beside = |metric: &'a str| {
-            let place = (cell.round, cell.system.as_str(), &cell.step, metric);
-            self.beside.get(&place).copied()
+            self.beside.get(&(cell.round, cell.system.as_str(), &cell.step, metric)).copied()
         };
         let rate = beside(RATE);
         let per_op = rate.map(|rate| 1.0 / rate.value);

@@ -57,27 +57,23 @@ fn mean_of_rounds(rounds: &[Vec<f64>]) -> Option<f64> {
     Paired::of(&means).map(|rounds| rounds.mean)
 }
 
-/// The pairs of a round, as distances from this mean.
 fn centred(round: &[f64], mean: f64) -> Vec<f64> {
     round.iter().map(|log| log - mean).collect()
 }
 
-/// The precision of slice pairs alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlicePairs {
     pub pairs: u32,
     /// How many independent ones would be worth as much.
     pub effective: f64,
-    /// The standard error of their mean.
     pub error: f64,
 }
 
 /// The variance of a round's mean by what the pairs within each round scatter, on average over the rounds; `None`
 /// where a round has fewer than two.
 pub(crate) fn variance_of_round(rounds: &[&[f64]]) -> Option<f64> {
-    let each = rounds.iter();
     let centred: Option<Vec<Vec<f64>>> =
-        each.map(|round| Some(centred(round, mean(round)?))).collect();
+        rounds.iter().map(|round| Some(centred(round, mean(round)?))).collect();
     let centred = centred?;
     let correlation = correlation_time(&centred);
     let variances: Option<Vec<f64>> = centred
@@ -107,8 +103,7 @@ impl SlicePairs {
         if count < 2 || !mean.is_finite() {
             return None;
         }
-        let each = rounds.iter();
-        let centred: Vec<Vec<f64>> = each.map(|round| centred(round, mean)).collect();
+        let centred: Vec<Vec<f64>> = rounds.iter().map(|round| centred(round, mean)).collect();
         let squares: Vec<f64> = centred.iter().map(|round| squares(round)).collect();
         let variance = sum(&squares) / (pairs - 1.0);
         let effective = pairs / correlation_time(&centred);

@@ -1,4 +1,4 @@
-//! Student's t and the normal distribution, from `statrs`.
+//! Student's t and the normal distribution, from `statrs`; how sure is sure enough.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -67,10 +67,20 @@ impl Quantiles {
     /// The same as [`t_critical`].
     pub(crate) fn t_critical(&self, tail: f64, df: f64) -> f64 {
         let key = (tail.to_bits(), df.to_bits());
-        let mut known = self.0.borrow_mut();
-        *known.entry(key).or_insert_with(|| t_critical(tail, df))
+        *self.0.borrow_mut().entry(key).or_insert_with(|| t_critical(tail, df))
     }
 }
+
+/// The confidence of every interval that is shown or judged by.
+pub(crate) const CONFIDENCE: f64 = 0.95;
+
+pub(crate) const LEVEL: f64 = 0.05;
+
+/// Rounds below which no verdict is given: two agree by chance too easily.
+pub(crate) const FEWEST_ROUNDS: u32 = 3;
+
+/// Rounds below which nothing is said about less than what another start changes.
+pub(crate) const FEWEST_STARTS: u32 = 4;
 
 #[cfg(test)]
 mod tests {

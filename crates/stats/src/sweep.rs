@@ -2,8 +2,8 @@
 
 use model::{Comparison, Verdict};
 
-use crate::levels::CONFIDENCE;
 use crate::paired::Paired;
+use crate::student::CONFIDENCE;
 
 /// On which side of 1 the ratio of candidate to base is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,19 +17,15 @@ pub enum Side {
     Unknown,
 }
 
-/// The rounds' result at one client count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepPoint {
-    /// Clients; more than zero.
     pub clients: u32,
-    /// The verdict there.
     pub side: Side,
     /// Complete rounds: (round, ln candidate − ln base).
     pub rounds: Vec<(u32, f64)>,
 }
 
 impl SweepPoint {
-    /// The result of a comparison; `None` without a ratio.
     pub fn of(comparison: &Comparison) -> Option<Self> {
         let ratio =
             comparison.ratio.filter(|r| r.is_finite() && *r > 0.0 && comparison.clients > 0)?;
@@ -39,8 +35,7 @@ impl SweepPoint {
             Verdict::Unchanged => Side::Near,
             Verdict::Inconclusive(_) | Verdict::Incomparable(_) => Side::Unknown,
         };
-        let usable = comparison.pairs.iter();
-        let usable = usable.filter(|(_, ratio)| ratio.is_finite() && *ratio > 0.0);
+        let usable = comparison.pairs.iter().filter(|(_, ratio)| ratio.is_finite() && *ratio > 0.0);
         Some(Self {
             clients: comparison.clients,
             side,
@@ -54,8 +49,7 @@ impl SweepPoint {
     }
 
     fn log(&self, round: u32) -> Option<f64> {
-        let of_round = self.rounds.iter().find(|(r, _)| *r == round);
-        of_round.map(|(_, log)| *log)
+        self.rounds.iter().find(|(r, _)| *r == round).map(|(_, log)| *log)
     }
 
     /// Is the mean log ratio above zero? `None` without a round, or at exactly zero.
@@ -82,11 +76,9 @@ pub struct Crossing {
     pub to: u32,
     /// Does the ratio rise from below 1 to above it, as the clients become more?
     pub rises: bool,
-    /// Where, and how certain.
     pub place: Place,
 }
 
-/// Where a ratio passes 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Place {
     /// The ratio is certainly on either side at the two counts, and every round crosses between them.
@@ -95,24 +87,14 @@ pub enum Place {
         clients: f64,
         /// The 95 % interval of that, within the two counts; `None` with a single round.
         ends: Option<(f64, f64)>,
-        /// Rounds behind it.
         rounds: u32,
     },
     /// The ratio is certainly on either side at the two counts, but not every round crosses between
-    /// them, so that no place can be given.
-    Between {
-        /// Rounds that cross.
-        crossing: u32,
-        /// Rounds that are complete at all counts from the lower to the higher.
-        rounds: u32,
-    },
-    /// The ratio is certain at one of the two counts only, at the other its mean is beyond 1.
-    Inconclusive {
-        /// Rounds that cross.
-        crossing: u32,
-        /// Rounds that are complete at both counts.
-        rounds: u32,
-    },
+    /// them, so that no place can be given. `rounds` are complete at all counts between.
+    Between { crossing: u32, rounds: u32 },
+    /// The ratio is certain at one of the two counts only, at the other its mean is beyond 1. `rounds` are
+    /// complete at both.
+    Inconclusive { crossing: u32, rounds: u32 },
 }
 
 /// Where the ratio of one candidate to the base passes 1 over the client counts of one test, by rising
@@ -129,8 +111,7 @@ pub enum Place {
 /// count. So on either side of the certain counts an opposite mean is inconclusive, and only if
 /// it lasts to the end of the sweep; one that lies within the margin is not told at all.
 pub fn crossings(points: &[SweepPoint]) -> Vec<Crossing> {
-    let usable = points.iter();
-    let usable = usable.filter(|p| p.clients > 0 && !p.rounds.is_empty());
+    let usable = points.iter().filter(|p| p.clients > 0 && !p.rounds.is_empty());
     let mut points: Vec<&SweepPoint> = usable.collect();
     points.sort_by_key(|p| p.clients);
     let certain: Vec<usize> =
@@ -144,8 +125,7 @@ pub fn crossings(points: &[SweepPoint]) -> Vec<Crossing> {
         let rises = points[to].is_certainly_above()?;
         (points[from].is_certainly_above()? != rises).then(|| found(&points[from..=to], rises))
     });
-    let outer = undecided(&before).into_iter();
-    outer.chain(between).chain(undecided(&points[*last..])).collect()
+    undecided(&before).into_iter().chain(between).chain(undecided(&points[*last..])).collect()
 }
 
 /// The crossing on a stretch of counts whose two ends are certain and opposite.
@@ -231,7 +211,6 @@ pub struct ScaleUp {
     pub ratio: f64,
     /// The 95 % interval of that; `None` with a single round.
     pub ends: Option<(f64, f64)>,
-    /// Rounds behind it.
     pub rounds: u32,
 }
 

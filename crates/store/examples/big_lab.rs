@@ -6,21 +6,18 @@
 //! Of each step the store writes the first seconds, as it does in a run; all others are copies of these with a
 //! start of their own, which go past the store into its file: it has no fast way to keep what nobody measures.
 
-use std::error::Error;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use model::{KindInterval, Nanos, Outcome, Plan, Rng, RunId, Trial, TrialKey, measure};
+use model::{Nanos, Plan, Rng, measure};
 use rusqlite::{Connection, params};
 use store::{Store, TrialId, Want};
 use testkit::fixtures;
 
 mod made_up;
 
-use made_up::{Kind, STEPS};
-
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+use made_up::{Kind, Result, STEPS};
 
 /// Runs of one plan.
 struct Shape {
@@ -50,8 +47,6 @@ const WRITTEN: u32 = 4;
 const SAMPLES: u64 = 4;
 /// Latencies in the histograms of a whole step.
 const SAMPLES_OF_STEP: u64 = 2_000;
-
-const NOW: &str = "2026-01-02T03:04:05Z";
 
 fn main() -> Result<()> {
     let directory = std::env::args().nth(1).ok_or("usage: big_lab DIRECTORY")?;
@@ -110,94 +105,23 @@ impl Writer {
         let reader = Connection::open(&self.path)?;
         let before = reader.unchecked_transaction()?;
         let _runs: u32 = before.query_row("SELECT count(*) FROM run", [], |row| row.get(0))?;
-        let plan = plan(shape);
-        let host = fixtures::host();
-        let run = self.store.create_run(&plan, &host, "0.1.0", NOW)?;
         // Trunk has lost 5 % since the middle of its runs.
         let has_lost = number * 2 >= shape.runs;
-        for trial in plan.trials() {
-            self.write_trial(&run, &plan, &trial, shape, has_lost)?;
-        }
-        self.store.finish_run(&run)?;
+        let (steps, seconds) = (shape.steps, shape.seconds);
+        let Self { store, copies, rng, intervals, .. } = self;
+        made_up::write_run(
+            store,
+            &plan(shape),
+            (steps, seconds),
+            |store, trial, system, ordinal| {
+                let level = if has_lost && system == "trunk" { 1.05 } else { 1.0 };
+                let slowness = level * (0.99 + 0.02 * rng.unit());
+                *intervals += u64::from(seconds);
+                write_step(store, copies, rng, (trial, ordinal), (seconds, slowness))
+            },
+        )?;
         drop(before);
         self.copies.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        Ok(())
-    }
-
-    fn write_trial(
-        &mut self,
-        run: &RunId,
-        plan: &Plan,
-        trial: &Trial,
-        shape: &Shape,
-        has_lost: bool,
-    ) -> Result<()> {
-        let system = plan.systems.get(trial.system).ok_or("no such system")?;
-        let key =
-            TrialKey { round: trial.round, position: trial.position, system: system.name.clone() };
-        let level = if has_lost && system.name == "trunk" { 1.05 } else { 1.0 };
-        let id = self.store.begin_trial(run, &key, NOW)?;
-        for ordinal in 0..shape.steps {
-            let slowness = level * (0.99 + 0.02 * self.rng.unit());
-            self.write_step(id, ordinal, shape.seconds, slowness)?;
-        }
-        let seconds = u64::from(shape.steps) * u64::from(shape.seconds);
-        self.intervals += seconds;
-        let duration = Nanos::from_secs(seconds);
-        self.store.finish_trial(id, &Outcome::Completed, duration)?;
-        Ok(())
-    }
-
-    fn write_step(
-        &mut self,
-        trial: TrialId,
-        ordinal: u32,
-        seconds: u32,
-        slowness: f64,
-    ) -> Result<()> {
-        let name = step_name(ordinal);
-        let row = self.store.begin_step(trial, &made_up::step(name.as_str(), ordinal, &KINDS))?;
-        for index in 0..WRITTEN.min(seconds) {
-            let mut second = made_up::second(&KINDS, SAMPLES, slowness, &mut self.rng);
-            second.index = index;
-            second.start = Nanos::from_secs(index.into());
-            self.store.add_interval(row, &second)?;
-        }
-        self.copy_seconds(seconds)?;
-        let totals = KINDS.map(|(_, scheduled)| self.total(scheduled, seconds, slowness));
-        let record = made_up::record(&name, ordinal, seconds, &KINDS, totals.into());
-        self.store.finish_step(row, &record, &measure(&record))?;
-        Ok(())
-    }
-
-    /// What a kind does in a whole step.
-    fn total(&mut self, scheduled: bool, seconds: u32, slowness: f64) -> KindInterval {
-        let mut total = made_up::kind(scheduled, SAMPLES_OF_STEP, slowness, &mut self.rng);
-        total.ops *= u64::from(seconds);
-        total.rows *= u64::from(seconds);
-        total
-    }
-
-    /// Fills the step that was begun last with copies of its first seconds.
-    fn copy_seconds(&mut self, seconds: u32) -> Result<()> {
-        let change = self.copies.transaction()?;
-        let step: i64 = change.query_row("SELECT max(id) FROM step", [], |row| row.get(0))?;
-        let first = first_seconds(&change, step)?;
-        {
-            let mut interval = change.prepare_cached(
-                "INSERT INTO interval (step, number, numbers) VALUES (?1, ?2, ?3)",
-            )?;
-            let mut detail = change.prepare_cached(
-                "INSERT INTO interval_detail (step, number, latency, readings)
-                 VALUES (?1, ?2, ?3, ?4)",
-            )?;
-            for (index, second) in (WRITTEN..seconds).zip(first.iter().cycle()) {
-                let numbers = with_start(&second.numbers, index);
-                interval.execute(params![step, index, numbers])?;
-                detail.execute(params![step, index, second.latency, second.readings])?;
-            }
-        }
-        change.commit()?;
         Ok(())
     }
 
@@ -213,6 +137,55 @@ impl Writer {
         }
         Ok(())
     }
+}
+
+fn write_step(
+    store: &mut Store,
+    copies: &mut Connection,
+    rng: &mut Rng,
+    (trial, ordinal): (TrialId, u32),
+    (seconds, slowness): (u32, f64),
+) -> Result<()> {
+    let name = step_name(ordinal);
+    let row = store.begin_step(trial, &made_up::step(name.as_str(), ordinal, &KINDS))?;
+    for index in 0..WRITTEN.min(seconds) {
+        let mut second = made_up::second(&KINDS, SAMPLES, slowness, rng);
+        second.index = index;
+        second.start = Nanos::from_secs(index.into());
+        store.add_interval(row, &second)?;
+    }
+    copy_seconds(copies, seconds)?;
+    // What each kind does in the whole step.
+    let totals = KINDS.map(|(_, scheduled)| {
+        let mut total = made_up::kind(scheduled, SAMPLES_OF_STEP, slowness, rng);
+        total.ops *= u64::from(seconds);
+        total.rows *= u64::from(seconds);
+        total
+    });
+    let record = made_up::record(&name, ordinal, seconds, &KINDS, totals.into());
+    store.finish_step(row, &record, &measure(&record))?;
+    Ok(())
+}
+
+/// Fills the step that was begun last with copies of its first seconds.
+fn copy_seconds(copies: &mut Connection, seconds: u32) -> Result<()> {
+    let change = copies.transaction()?;
+    let step: i64 = change.query_row("SELECT max(id) FROM step", [], |row| row.get(0))?;
+    let first = first_seconds(&change, step)?;
+    {
+        let mut interval = change
+            .prepare_cached("INSERT INTO interval (step, number, numbers) VALUES (?1, ?2, ?3)")?;
+        let mut detail = change.prepare_cached(
+            "INSERT INTO interval_detail (step, number, latency, readings)
+             VALUES (?1, ?2, ?3, ?4)",
+        )?;
+        for (index, second) in (WRITTEN..seconds).zip(first.iter().cycle()) {
+            interval.execute(params![step, index, with_start(&second.numbers, index)])?;
+            detail.execute(params![step, index, second.latency, second.readings])?;
+        }
+    }
+    change.commit()?;
+    Ok(())
 }
 
 /// A second as the store wrote it.
@@ -243,8 +216,7 @@ fn with_start(numbers: &[u8], second: u32) -> Vec<u8> {
     }
     bytes.push(start as u8);
     // The last byte of a number is the first below 0x80.
-    let rest = numbers.iter().skip_while(|byte| **byte > 0x7f).skip(1);
-    bytes.extend(rest);
+    bytes.extend(numbers.iter().skip_while(|byte| **byte > 0x7f).skip(1));
     bytes
 }
 
@@ -261,6 +233,5 @@ fn plan(shape: &Shape) -> Plan {
 
 /// Those of the Insert Benchmark, then others.
 fn step_name(ordinal: u32) -> String {
-    let known = STEPS.get(ordinal as usize);
-    known.map_or_else(|| format!("q{ordinal}"), |name| (*name).to_owned())
+    STEPS.get(ordinal as usize).map_or_else(|| format!("q{ordinal}"), |name| (*name).to_owned())
 }

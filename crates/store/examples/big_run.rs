@@ -4,20 +4,17 @@
 //! `cargo run --release -p store --example big_run -- DIRECTORY [ROUNDS [SECONDS]]` leaves
 //! `lab.sqlite` in the directory. Where it is there already, it is only read.
 
-use std::error::Error;
 use std::io::{Write, stdout};
 use std::path::Path;
 use std::time::Instant;
 
-use model::{Interval, KindInterval, Nanos, Outcome, Plan, Rng, RunId, TrialKey, measure};
+use model::{Interval, KindInterval, Nanos, Rng, measure};
 use store::{Store, TrialId, Want};
 use testkit::fixtures;
 
 mod made_up;
 
-use made_up::{Kind, STEPS};
-
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+use made_up::{Kind, Result, STEPS};
 
 const SYSTEMS: [&str; 4] = ["base", "faster", "slower", "control"];
 /// The operation kinds of every step.
@@ -62,51 +59,29 @@ fn main() -> Result<()> {
 /// Writes the run and says how many intervals it has.
 fn write_run(path: &Path, rounds: u32, seconds: u32) -> Result<u32> {
     let plan = fixtures::plan(&SYSTEMS, rounds);
-    let mut store = Store::open(path)?;
-    let run = store.create_run(&plan, &fixtures::host(), "0.1.0", "2026-01-02T03:04:05Z")?;
+    let steps = STEPS.len() as u32;
     let mut rng = Rng::new(1);
-    let mut written = 0;
-    for trial in plan.trials() {
-        written += write_trial(&mut store, &run, &plan, &trial, seconds, &mut rng)?;
-    }
-    store.finish_run(&run)?;
-    Ok(written)
-}
-
-fn write_trial(
-    store: &mut Store,
-    run: &RunId,
-    plan: &Plan,
-    trial: &model::Trial,
-    seconds: u32,
-    rng: &mut Rng,
-) -> Result<u32> {
-    let system = plan.systems.get(trial.system).ok_or("no such system")?;
-    let key =
-        TrialKey { round: trial.round, position: trial.position, system: system.name.clone() };
-    let id = store.begin_trial(run, &key, "2026-01-02T03:04:05Z")?;
-    for (ordinal, step) in (0..).zip(STEPS) {
+    let mut store = Store::open(path)?;
+    made_up::write_run(&mut store, &plan, (steps, seconds), |store, trial, system, ordinal| {
         // One system is 5 % faster than the base and one 5 % slower; each trial varies by 1 %.
-        let slowness = match system.name.as_str() {
+        let slowness = match system {
             "faster" => 0.95,
             "slower" => 1.05,
             _ => 1.0,
         } * (0.99 + 0.02 * rng.unit());
-        write_step(store, id, step, ordinal, (seconds, slowness), rng)?;
-    }
-    let duration = Nanos::from_secs(u64::from(seconds) * STEPS.len() as u64);
-    store.finish_trial(id, &Outcome::Completed, duration)?;
-    Ok(seconds * STEPS.len() as u32)
+        write_step(store, trial, ordinal, (seconds, slowness), &mut rng)
+    })?;
+    Ok(plan.trials().len() as u32 * steps * seconds)
 }
 
 fn write_step(
     store: &mut Store,
     trial: TrialId,
-    step: &str,
     ordinal: u32,
     (seconds, slowness): (u32, f64),
     rng: &mut Rng,
 ) -> Result<()> {
+    let step = STEPS[ordinal as usize];
     let row = store.begin_step(trial, &made_up::step(step, ordinal, &KINDS))?;
     let mut some: Vec<Interval> = (0..VARIETY.min(seconds))
         .map(|_| made_up::second(&KINDS, SAMPLES, slowness, rng))

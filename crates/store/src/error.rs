@@ -9,37 +9,27 @@ use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 /// An operation on the lab's store that failed. Nothing of a failed write is kept.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The file cannot be opened or created.
     #[error("cannot open {}; check that its directory exists and that you may read and write there", .path.display())]
     Open { path: PathBuf, source: rusqlite::Error },
-    /// The file may be read and not written to.
     #[error("{} is read-only here, {doing} failed; use a lab that you may write to", .path.display())]
     ReadOnly { path: PathBuf, doing: &'static str },
-    /// A read-only file that must be changed before it can be read.
     #[error("{} is read-only here and cannot be read: {why}; copy the lab to a directory that you may write to", .path.display())]
     NeedsWriting { path: PathBuf, why: &'static str },
-    /// The file is something else.
     #[error("{} is not the store of a lab; choose another lab directory", .path.display())]
     NotALab { path: PathBuf },
-    /// The file has a newer schema than this program knows.
     #[error(
         "{} was written by backslide {written_by} (schema {found}, this one knows {known}); use that version or another lab directory",
         .path.display()
     )]
     Newer { path: PathBuf, written_by: String, found: u32, known: u32 },
-    /// Another process holds the file for longer than is waited for.
     #[error("{} is locked by another process, {doing} failed; wait for it, or end it", .path.display())]
     Locked { path: PathBuf, doing: &'static str },
-    /// No room is left.
     #[error("the disk that holds {} is full, {doing} failed; make room, then resume the run", .path.display())]
     Full { path: PathBuf, doing: &'static str },
-    /// Something in the file cannot be read.
     #[error("{} is damaged: {what}: {cause}; restore it from a copy, or use another lab directory", .path.display())]
     Damaged { path: PathBuf, what: String, cause: String },
-    /// An unknown run.
     #[error("{} has no run {id}; `backslide list` shows the runs there are", .path.display())]
     UnknownRun { path: PathBuf, id: RunId },
-    /// An unknown step.
     #[error("run {run} has no step {step} of {system} in round {round}")]
     UnknownStep { run: RunId, round: u32, system: String, step: StepId },
     /// The trial has an outcome already and is not done again.
@@ -48,7 +38,6 @@ pub enum StoreError {
     /// The target of a write is gone: another process started the same trial again.
     #[error("{} no longer has the {what} that is being written; is the same run going on in another process?", .path.display())]
     Gone { path: PathBuf, what: &'static str },
-    /// Anything else that `SQLite` refuses.
     #[error("{doing} failed in {}", .path.display())]
     Sqlite { path: PathBuf, doing: &'static str, source: rusqlite::Error },
 }
@@ -91,19 +80,13 @@ impl Fault {
 }
 
 fn of_sqlite(source: rusqlite::Error, path: PathBuf, doing: &'static str) -> StoreError {
-    if is_wrong_value(&source) {
-        return StoreError::Damaged {
-            path,
-            what: format!("{doing} failed"),
-            cause: source.to_string(),
-        };
-    }
     let cause = source.sqlite_error();
     // The index of the write-ahead log could not grow: also a full disk, under another name.
-    if cause.is_some_and(|e| e.extended_code == SQLITE_IOERR_SHMSIZE) {
-        return StoreError::Full { path, doing };
-    }
+    let is_full = cause.is_some_and(|e| e.extended_code == SQLITE_IOERR_SHMSIZE);
     match cause.map(|e| e.code) {
+        Some(ErrorCode::DatabaseCorrupt) => damaged(&source, path, doing),
+        None if is_wrong_value(&source) => damaged(&source, path, doing),
+        _ if is_full => StoreError::Full { path, doing },
         Some(ErrorCode::DiskFull) => StoreError::Full { path, doing },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             StoreError::Locked { path, doing }
@@ -113,11 +96,12 @@ fn of_sqlite(source: rusqlite::Error, path: PathBuf, doing: &'static str) -> Sto
         Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
             StoreError::Open { path, source }
         }
-        Some(ErrorCode::DatabaseCorrupt) => {
-            StoreError::Damaged { path, what: format!("{doing} failed"), cause: source.to_string() }
-        }
         _ => StoreError::Sqlite { path, doing, source },
     }
+}
+
+fn damaged(source: &rusqlite::Error, path: PathBuf, doing: &str) -> StoreError {
+    StoreError::Damaged { path, what: format!("{doing} failed"), cause: source.to_string() }
 }
 
 /// Does a column violate the schema?

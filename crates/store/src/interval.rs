@@ -9,7 +9,6 @@
 
 use model::{Interval, KindInterval, KindNumbers, Latency, Nanos, Readings};
 
-/// The context of the columns: where damage was found.
 #[derive(Debug)]
 pub(crate) struct Damage(pub(crate) String);
 
@@ -53,7 +52,6 @@ pub(crate) fn encode_latency(interval: &Interval) -> Vec<u8> {
     bytes
 }
 
-/// The start of the column `numbers`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
     pub(crate) start: Nanos,
@@ -109,7 +107,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// An interval from its columns.
 pub(crate) fn decode(
     index: u32,
     numbers: &[u8],

@@ -19,7 +19,6 @@ mod read;
 mod read_only;
 mod slices;
 mod sqlite;
-mod whole;
 mod write;
 
 #[cfg(test)]
@@ -38,8 +37,8 @@ pub use error::StoreError;
 pub use load::finished::Want;
 pub use read::RunSummary;
 use sqlite::{PATIENCE, in_transaction, keep_plans};
-pub use whole::WholeTrial;
-pub use write::{StepRowId, TrialId};
+
+pub use write::{StepRowId, TrialId, WholeTrial};
 
 /// How often the turn to open the store is asked for.
 const POLL: Duration = Duration::from_millis(2);
@@ -86,7 +85,6 @@ impl Store {
         Ok(store)
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -150,8 +148,7 @@ fn turn(path: &Path) -> Option<File> {
 /// Creates the file where it is missing, so that only its owner can ever read it. What cannot be created here cannot be
 /// created by `SQLite` either, which says why.
 fn create_private(path: &Path) {
-    let mut options = OpenOptions::new();
-    drop(options.write(true).create_new(true).mode(0o600).open(path));
+    drop(OpenOptions::new().write(true).create_new(true).mode(0o600).open(path));
 }
 
 /// Lets only the owner read the store: it holds what servers said of themselves. `SQLite` gives the files

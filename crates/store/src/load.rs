@@ -14,7 +14,7 @@ use rusqlite::Connection;
 use crate::Store;
 use crate::error::{Fault, StoreError};
 use crate::pack::from_json;
-use crate::read::{row_of, run_info, wrong_type};
+use crate::read::{row_of, run_info, text};
 use finished::{FinishedStep, Want, finished_steps};
 use readers::read_below;
 
@@ -34,8 +34,8 @@ impl Store {
             let notes = notes.flat_map(notes_of).collect();
             let measured = finished.into_iter().filter(|step| step.record.measured);
             let finished: Vec<FinishedStep> = measured.collect();
-            let completed = finished.iter().filter(|step| step.trial_completed);
-            let completed: Vec<&FinishedStep> = completed.collect();
+            let completed: Vec<&FinishedStep> =
+                finished.iter().filter(|step| step.trial_completed).collect();
             let below = read_below(state, &self.path, &completed, want)?;
             Ok(RunData {
                 steps: steps_of(&info.plan, &finished),
@@ -83,10 +83,9 @@ fn trials(state: &Connection, run: i64) -> Result<Vec<TrialRecord>, Fault> {
         let round: u32 = row.get(0)?;
         let system: String = row.get(2)?;
         let what = || format!("trial of {system}, round {round}");
-        let text = |column| row.get_ref(column)?.as_str().map_err(wrong_type);
         Ok(TrialRecord {
-            outcome: from_json(text(5)?, what)?,
-            provenance: from_json(text(6)?, what)?,
+            outcome: from_json(text(row, 5)?, what)?,
+            provenance: from_json(text(row, 6)?, what)?,
             round,
             position: row.get(1)?,
             started: row.get(3)?,

@@ -13,11 +13,9 @@ use crate::error::{Fault, StoreError};
 use crate::interval::decode;
 use crate::pack::{from_json, unpack};
 
-/// A run and how far it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSummary {
     pub info: RunInfo,
-    /// Trials that completed.
     pub completed: u32,
     pub failed: u32,
     /// Trials that were disturbed and set aside.
@@ -45,9 +43,17 @@ impl StepName<'_> {
     fn describe(&self) -> String {
         describe_step(self.step, self.system, self.round)
     }
+
+    fn unknown(&self) -> Fault {
+        Fault::from(StoreError::UnknownStep {
+            run: self.run.clone(),
+            round: self.round,
+            system: self.system.to_owned(),
+            step: self.step.clone(),
+        })
+    }
 }
 
-/// Words for the place of damage.
 pub(crate) fn describe_step(step: &StepId, system: &str, round: u32) -> String {
     format!("step {step} of {system}, round {round}")
 }
@@ -96,7 +102,7 @@ impl Store {
                 let key =
                     TrialKey { round: row.get(0)?, position: row.get(1)?, system: row.get(2)? };
                 let what = || format!("outcome of {}, round {}", key.system, key.round);
-                let outcome = from_json(row.get_ref(3)?.as_str().map_err(wrong_type)?, what)?;
+                let outcome = from_json(text(row, 3)?, what)?;
                 Ok((key, outcome))
             })?;
             journal.collect()
@@ -131,8 +137,7 @@ impl Store {
             let captures = query.query_and_then(place, |row| {
                 let name: String = row.get(0)?;
                 let what = || format!("{name} of {}", describe_step(step, system, round));
-                let listing = row.get_ref(1)?.as_blob().map_err(wrong_type)?;
-                let capture: Capture = unpack(listing, what)?;
+                let capture: Capture = unpack(blob(row, 1)?, what)?;
                 // Labs of earlier versions hold them as they were read.
                 Ok(capture.without_secrets())
             })?;
@@ -171,7 +176,7 @@ impl Store {
         let name = StepName { run, round, system, step };
         self.read("reading the record of a step", |state| {
             let (id, record) = self.find_step(state, &name)?;
-            let record = record.ok_or_else(|| unknown(&name))?;
+            let record = record.ok_or_else(|| name.unknown())?;
             let mut record: StepRecord = from_json(&record, || name.describe())?;
             for (kind, place) in record.kinds.iter_mut().zip(0..) {
                 let found = histograms(state, id, place, &kind.spec, &name)?;
@@ -197,7 +202,7 @@ impl Store {
                 |row| Ok((row.get(0)?, row.get(1)?)),
             )
             .optional()?
-            .ok_or_else(|| unknown(name))
+            .ok_or_else(|| name.unknown())
     }
 }
 
@@ -219,12 +224,10 @@ pub(crate) fn run_info(state: &Connection, row: i64) -> Result<RunInfo, Fault> {
         .prepare_cached("SELECT plan, host, backslide, started, finished FROM run WHERE id = ?1")?;
     let mut rows = query.query([row])?;
     let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-    let plan = row.get_ref(0)?.as_str().map_err(wrong_type)?;
-    let host = row.get_ref(1)?.as_str().map_err(wrong_type)?;
     let state = if row.get(4)? { RunState::Finished } else { RunState::Unfinished };
     Ok(RunInfo {
-        plan: from_json::<Plan>(plan, || format!("plan of run {id}"))?.with_steps(),
-        host: from_json(host, || format!("host of run {id}"))?,
+        plan: from_json::<Plan>(text(row, 0)?, || format!("plan of run {id}"))?.with_steps(),
+        host: from_json(text(row, 1)?, || format!("host of run {id}"))?,
         backslide: row.get(2)?,
         started: row.get(3)?,
         state,
@@ -232,7 +235,6 @@ pub(crate) fn run_info(state: &Connection, row: i64) -> Result<RunInfo, Fault> {
     })
 }
 
-/// Trials of a run, and how many have an outcome.
 fn total(info: &RunInfo, ended: u32) -> u32 {
     let planned = info.plan.systems.len() as u32 * info.plan.rounds;
     match info.state {
@@ -244,10 +246,10 @@ fn total(info: &RunInfo, ended: u32) -> u32 {
 
 fn interval(row: &Row<'_>, name: &StepName<'_>) -> Result<Interval, Fault> {
     let index: u32 = row.get(0)?;
-    let blob = |column| row.get_ref(column)?.as_blob().map_err(wrong_type);
     let what = || format!("interval {index} of {}", name.describe());
-    let readings: Readings = unpack(blob(3)?, what)?;
-    decode(index, blob(1)?, blob(2)?, readings).map_err(|damage| Fault::damaged(what(), &damage.0))
+    let readings: Readings = unpack(blob(row, 3)?, what)?;
+    decode(index, blob(row, 1)?, blob(row, 2)?, readings)
+        .map_err(|damage| Fault::damaged(what(), &damage.0))
 }
 
 fn histograms(
@@ -273,15 +275,6 @@ fn histograms(
     Ok((service, read(true)?))
 }
 
-fn unknown(name: &StepName<'_>) -> Fault {
-    Fault::from(StoreError::UnknownStep {
-        run: name.run.clone(),
-        round: name.round,
-        system: name.system.to_owned(),
-        step: name.step.clone(),
-    })
-}
-
 pub(crate) fn id_of(row: i64) -> RunId {
     RunId(format!("r{row}"))
 }
@@ -293,7 +286,17 @@ pub(crate) const fn moment_word(moment: Moment) -> &'static str {
     }
 }
 
+/// A column of text, borrowed.
+pub(crate) fn text<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r str> {
+    row.get_ref(column)?.as_str().map_err(wrong_type)
+}
+
+/// A column of bytes, borrowed.
+pub(crate) fn blob<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r [u8]> {
+    row.get_ref(column)?.as_blob().map_err(wrong_type)
+}
+
 /// A column that holds another type than the schema says.
-pub(crate) fn wrong_type(cause: rusqlite::types::FromSqlError) -> rusqlite::Error {
+fn wrong_type(cause: rusqlite::types::FromSqlError) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Blob, Box::new(cause))
 }

@@ -22,8 +22,7 @@ pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
             if has_log(path) {
                 return Err(needs_writing("its latest changes are still in its log"));
             }
-            let flags = flags | OpenFlags::SQLITE_OPEN_URI;
-            connect(&immutable(path), path, flags).map_err(failed)?
+            connect(&immutable(path), path, flags | OpenFlags::SQLITE_OPEN_URI).map_err(failed)?
         }
         outcome => outcome?,
     };

@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 use crate::Store;
 use crate::error::{Fault, StoreError};
 use crate::load::finished::FinishedStep;
-use crate::read::wrong_type;
+use crate::read::blob;
 use crate::write::{StepRowId, still_there};
 
 const VALUE: usize = size_of::<f64>();
@@ -40,8 +40,7 @@ pub(crate) fn slices(
     let mut rows = query.query([step.id])?;
     while let Some(row) = rows.next()? {
         let metric = model::MetricId(row.get(0)?);
-        let packed = row.get_ref(1)?.as_blob().map_err(wrong_type)?;
-        let values = decode(packed)
+        let values = decode(blob(row, 1)?)
             .ok_or_else(|| step.damaged("the slices of", &"they end in the middle of a value"))?;
         slices.extend((0..).zip(values).map(|(pair, value)| SliceValue {
             round: step.round,

@@ -20,8 +20,7 @@ const ALIASES: &[(&[&str], &[&str])] = &[
 /// The metrics, or their short forms, that `name` may mean if it is not a metric of ours.
 pub fn meant_by(name: &str) -> &'static [&'static str] {
     let name = name.to_ascii_lowercase();
-    let mut aliases = ALIASES.iter();
-    let found = aliases.find(|(names, _)| names.contains(&name.as_str()));
+    let found = ALIASES.iter().find(|(names, _)| names.contains(&name.as_str()));
     found.map_or(&[], |(_, metrics)| metrics)
 }
 

@@ -10,24 +10,20 @@ use serde::{Deserialize, Serialize};
 pub struct MetricId(pub String);
 
 impl MetricId {
+    /// The throughput of what a step is about.
+    pub const RATE: &'static str = "rate";
+    /// How throughput drifted within the window.
+    pub const DRIFT_RATE: &'static str = "drift.rate";
+    /// How the server's CPU per operation drifted within the window.
+    pub const DRIFT_SERVER_CPU: &'static str = "drift.server.cpu/o";
+    /// The highest rate at which a limit on response time was kept.
+    pub const HIGHEST_RATE: &'static str = "highest_rate";
+    /// Completed New-Orders per minute.
+    pub const TPMC: &'static str = "tpmc";
+
     pub fn new(id: impl Into<String>) -> Self {
         Self(id.into())
     }
-
-    /// The throughput of what a step is about.
-    pub const RATE: &'static str = "rate";
-
-    /// How throughput drifted within the window.
-    pub const DRIFT_RATE: &'static str = "drift.rate";
-
-    /// How the server's CPU per operation drifted within the window.
-    pub const DRIFT_SERVER_CPU: &'static str = "drift.server.cpu/o";
-
-    /// The highest rate at which a limit on response time was kept.
-    pub const HIGHEST_RATE: &'static str = "highest_rate";
-
-    /// Completed New-Orders per minute.
-    pub const TPMC: &'static str = "tpmc";
 }
 
 impl fmt::Display for MetricId {

@@ -1,18 +1,17 @@
 //! What a row of the table of metrics holds.
 
+use std::fmt;
+
+use serde::de::value::{Error as Unknown, StrDeserializer};
 use serde::{Deserialize, Serialize};
 
 use super::id::{KIND, MetricId};
-use super::unit::Unit;
 use crate::{KindTotals, StepRecord};
 
-/// Which direction is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// Throughput.
     Higher,
-    /// Latency, cost, size.
     Lower,
     /// Neither: it explains.
     Neither,
@@ -24,7 +23,6 @@ pub enum Direction {
 pub enum Group {
     Rate,
     Latency,
-    /// Errors and retries.
     Errors,
     Server,
     Host,
@@ -38,7 +36,6 @@ pub enum Group {
 /// From which moment a latency counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Clock {
-    /// From sending.
     Service,
     /// From the intended start of a schedule.
     Response,
@@ -47,7 +44,6 @@ pub enum Clock {
 impl Clock {
     pub const ALL: [Self; 2] = [Self::Service, Self::Response];
 
-    /// As it is stored.
     pub const fn of(is_response: bool) -> Self {
         if is_response { Self::Response } else { Self::Service }
     }
@@ -64,20 +60,14 @@ impl Clock {
 /// The tables and charts that show a metric. Verdicts, the list of metrics, exports and docs have all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// A table of values and one of ratios under the cost's group, and a column of each step's costs.
-    Cost {
-        /// Is it shown where there is room for a few?
-        main: bool,
-    },
+    /// A table of values and one of ratios under the cost's group, and a column of each step's costs; `main`: shown where there is room for a few.
+    Cost { main: bool },
     /// A table of sizes after each step.
     Size,
     /// A column of the response times of each operation kind.
     Times(Clock),
-    /// A column of the operations that failed or were repeated.
-    Errors {
-        /// Is the operation lost?
-        lost: bool,
-    },
+    /// A column of the operations that failed (and are `lost`) or were repeated.
+    Errors { lost: bool },
     /// A share that transactions asked for, beside the standard's range.
     Audit,
     /// A part of the report has a layout for it alone, as for throughput.
@@ -114,11 +104,8 @@ pub struct RunColumn {
 /// When a chart of transactions shows a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum When {
-    /// In the first step and in the last.
     Ends,
-    /// Before the first step.
     Loaded,
-    /// After the last step.
     Last,
 }
 
@@ -126,12 +113,10 @@ pub enum When {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chart {
     pub title: &'static str,
-    /// The title in a word or two.
     pub word: &'static str,
     pub when: When,
 }
 
-/// A metric.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
     /// `{kind}` stands for the name of an operation kind.
@@ -142,9 +127,7 @@ pub struct Metric {
     pub group: Group,
     /// The smallest relative change worth calling (`statistics`: the practical margin).
     pub margin: f64,
-    /// What it says, in a few words.
     pub title: &'static str,
-    /// How it is computed, for the docs.
     pub formula: &'static str,
     pub part: Part,
     /// The heading of its column, where that is not the id.
@@ -168,6 +151,8 @@ pub struct Metric {
 pub(super) enum Compute {
     Step(fn(&StepRecord) -> Option<f64>),
     Kind(fn(&KindTotals, &StepRecord) -> Option<f64>),
+    /// A quantile of the latencies of a kind; their mean where it is not a number.
+    Time(Clock, f64),
     /// Nothing here: other tools print it.
     Imported,
 }
@@ -204,8 +189,13 @@ pub(super) const fn metric(
 }
 
 impl Metric {
-    pub(super) const fn says(self, title: &'static str, formula: &'static str) -> Self {
-        Self { title, formula, ..self }
+    /// The formula is the same in words, unless one is given.
+    pub(super) const fn says(self, title: &'static str) -> Self {
+        Self { title, formula: title, ..self }
+    }
+
+    pub(super) const fn formula(self, formula: &'static str) -> Self {
+        Self { formula, ..self }
     }
 
     pub(super) const fn of_step(self, compute: fn(&StepRecord) -> Option<f64>) -> Self {
@@ -227,7 +217,6 @@ impl Metric {
         Self { head, ..self }
     }
 
-    /// Shown where there is room for a few costs.
     pub(super) const fn main(self) -> Self {
         Self { part: Part::Cost { main: true }, ..self }
     }
@@ -261,7 +250,7 @@ impl Metric {
     }
 
     pub fn is_of_kinds(&self) -> bool {
-        matches!(self.compute, Compute::Kind(_))
+        matches!(self.compute, Compute::Kind(_) | Compute::Time(..))
     }
 
     /// Is it processor time, which every operation costs, be it in memory or on disk?
@@ -284,5 +273,71 @@ impl Metric {
         let (head, tail) = self.id.split_once(KIND)?;
         let kind = id.strip_prefix(head)?.strip_suffix(tail)?;
         (!kind.is_empty()).then_some(kind)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Unit {
+    #[serde(rename = "ops/s")]
+    OpsPerSecond,
+    #[serde(rename = "rows/s")]
+    RowsPerSecond,
+    #[serde(rename = "1/min")]
+    PerMinute,
+    /// Megabytes (1000 KB of 1024 bytes) per second, as `iostat` and the published tables have them.
+    #[serde(rename = "MB/s")]
+    MbPerSecond,
+    /// Kilobytes (1024 bytes) per second over operations per minute, as published tables have them.
+    #[serde(rename = "KB/s/tpmc")]
+    KbPerSecondPerTpmc,
+    /// Millionths of a per cent of all CPUs over operations per minute, as published tables have them.
+    #[serde(rename = "µ%/tpmc")]
+    MicroPercentPerTpmc,
+    #[serde(rename = "µs")]
+    Micros,
+    #[serde(rename = "µs/op")]
+    MicrosPerOp,
+    #[serde(rename = "1/op")]
+    PerOp,
+    /// Kilobytes (1024 bytes) per operation.
+    #[serde(rename = "KB/op")]
+    KbPerOp,
+    #[serde(rename = "GiB")]
+    Gib,
+    #[serde(rename = "%")]
+    Percent,
+    #[serde(rename = "count")]
+    Count,
+}
+
+impl Unit {
+    /// As it is printed and stored.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OpsPerSecond => "ops/s",
+            Self::RowsPerSecond => "rows/s",
+            Self::PerMinute => "1/min",
+            Self::MbPerSecond => "MB/s",
+            Self::KbPerSecondPerTpmc => "KB/s/tpmc",
+            Self::MicroPercentPerTpmc => "µ%/tpmc",
+            Self::Micros => "µs",
+            Self::MicrosPerOp => "µs/op",
+            Self::PerOp => "1/op",
+            Self::KbPerOp => "KB/op",
+            Self::Gib => "GiB",
+            Self::Percent => "%",
+            Self::Count => "count",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        // The words are those that serde knows.
+        Self::deserialize(StrDeserializer::<Unknown>::new(name)).ok()
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }

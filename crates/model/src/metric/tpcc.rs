@@ -15,96 +15,76 @@ use crate::{
 
 pub(super) const METRICS: &[Metric] = &[
     metric(MetricId::TPMC, Group::Rate, (Neither, 0.02), Unit::PerMinute)
-        .says(
-            "completed New-Orders, those rolled back on purpose included",
-            "60 · n / T; `rate` is judged in its place",
-        )
+        .says("completed New-Orders, those rolled back on purpose included")
+        .formula("60 · n / T; `rate` is judged in its place")
         .drifting(MetricId::DRIFT_RATE)
         .column(Published, 3, MetricId::TPMC)
         .of_step(tpmc),
     metric("nopm", Group::Rate, (Neither, 0.02), Unit::PerMinute)
-        .says("committed New-Orders", "60 · (n − r) / T")
+        .says("committed New-Orders")
+        .formula("60 · (n − r) / T")
         .column(Corrected, 1, "nopm")
         .of_step(nopm),
     metric("committed", Group::Rate, (Neither, 0.0), Unit::Count)
-        .says(
-            "New-Orders that clients saw committed, warm-up included",
-            "New-Orders of which clients heard that they were committed, warm-up included",
-        )
+        .says("New-Orders that clients saw committed, warm-up included")
+        .formula("New-Orders of which clients heard that they were committed, warm-up included")
         .shown(Part::Audit)
         .of_step(|s| Some(s.tpcc?.committed as f64)),
     metric("counted", Group::Rate, (Neither, 0.0), Unit::Count)
-        .says(
-            "orders that the database counted meanwhile",
-            "growth of Σ `d_next_o_id` meanwhile; must be equal to `committed`",
-        )
+        .says("orders that the database counted meanwhile")
+        .formula("growth of Σ `d_next_o_id` meanwhile; must be equal to `committed`")
         .shown(Part::Audit)
         .of_step(|s| Some(s.tpcc?.counted as f64)),
     metric("wMB/s", Group::Rate, (Neither, 0.05), Unit::MbPerSecond)
-        .says(
-            "MB written to the device per second",
-            "Δ bytes written by the device / 1024 / 1000 / T",
-        )
+        .says("MB written to the device per second")
+        .formula("Δ bytes written by the device / 1024 / 1000 / T")
         .column(Published, 1, "wMB/s")
         .of_step(|s| written_kb_per_second(s).map(|kb| kb / 1e3)),
     metric("wkb/t", Group::Rate, (Neither, 0.05), Unit::KbPerSecondPerTpmc)
-        .says(
-            "KB written per second over tpmc; 60 times that is wKB/o",
-            "(Δ bytes written / 1024 / T) / `tpmc`; `wKB/o` is judged in its place",
-        )
+        .says("KB written per second over tpmc; 60 times that is wKB/o")
+        .formula("(Δ bytes written / 1024 / T) / `tpmc`; `wKB/o` is judged in its place")
         .column(Published, 2, "wkb/t")
         .of_step(|s| Some(written_kb_per_second(s)? / tpmc(s)?)),
     metric("cpu/s", Group::Rate, (Neither, 0.02), Unit::Percent)
-        .says("busy CPU time, of all CPUs, client included", "100 · Δ busy CPU / (T · P)")
+        .says("busy CPU time, of all CPUs, client included")
+        .formula("100 · Δ busy CPU / (T · P)")
         .column(Published, 4, "cpu/s")
         .of_step(busy_percent),
     metric("Mcpu/t", Group::Rate, (Neither, 0.02), Unit::MicroPercentPerTpmc)
-        .says(
-            "a million times cpu/s over tpmc",
-            "10⁶ · `cpu/s` / `tpmc`; `cpu/o` is judged in its place",
-        )
+        .says("a million times cpu/s over tpmc")
+        .formula("10⁶ · `cpu/s` / `tpmc`; `cpu/o` is judged in its place")
         .column(Published, 5, "Mcpu/t")
         .of_step(|s| Some(1e6 * busy_percent(s)? / tpmc(s)?)),
     metric("loaded.data", Group::Size, (Lower, 0.02), Unit::Gib)
-        .says("tables and indexes before the first transactions", "tables and indexes before `h1`")
+        .says("tables and indexes before the first transactions")
+        .formula("tables and indexes before `h1`")
         .shown(Part::Own)
         .of_step(|s| loaded(s, |sizes| sizes.data)),
     metric("loaded.allocated", Group::Size, (Lower, 0.02), Unit::Gib)
-        .says(
-            "the whole instance before the first transactions, allocated blocks",
-            "blocks of the instance's files before `h1`",
-        )
+        .says("the whole instance before the first transactions, allocated blocks")
+        .formula("blocks of the instance's files before `h1`")
         .shown(Part::Own)
         .charted(When::Loaded, "size", "Size")
         .of_step(|s| loaded(s, |sizes| sizes.allocated)),
     metric("grown.data", Group::Size, (Lower, 0.05), Unit::KbPerOp)
-        .says(
-            "KB by which tables and indexes grew per committed New-Order",
-            "(tables and indexes after the step − before it) / 1024 / `committed`; below zero where they shrank",
-        )
+        .says("KB by which tables and indexes grew per committed New-Order")
+        .formula("(tables and indexes after the step − before it) / 1024 / `committed`; below zero where they shrank")
         .shown(Part::Lists)
         .column(Corrected, 7, "tables grown")
         .of_step(|s| grown(s, |sizes| sizes.data)),
     metric("grown.allocated", Group::Size, (Lower, 0.05), Unit::KbPerOp)
-        .says(
-            "KB by which the whole instance grew per committed New-Order, allocated blocks",
-            "(blocks of the instance after the step − before it) / 1024 / `committed`; below zero where it shrank",
-        )
+        .says("KB by which the whole instance grew per committed New-Order, allocated blocks")
+        .formula("(blocks of the instance after the step − before it) / 1024 / `committed`; below zero where it shrank")
         .shown(Part::Lists)
         .column(Corrected, 6, "grown")
         .of_step(|s| grown(s, |sizes| sizes.allocated)),
     metric("backlog", Group::Sla, (Neither, 0.0), Unit::Count)
-        .says(
-            "orders that wait for delivery after the step",
-            "orders that wait for delivery after the step",
-        )
+        .says("orders that wait for delivery after the step")
         .shown(Part::Own)
         .of_step(|s| Some(s.tpcc?.backlog as f64)),
     metric("skipped", Group::Sla, (Neither, 0.0), Unit::Count)
-        .says(
-            "districts where a Delivery found nothing to deliver",
-            "districts without an order to deliver when a Delivery of the window came",
-        )
+        .says("districts where a Delivery found nothing to deliver")
+        .formula("districts without an order to deliver when a Delivery of the window came")
         .shown(Part::Own)
         .summed()
         .of_step(|s| Some(s.tpcc?.skipped as f64)),
@@ -126,10 +106,8 @@ pub(super) const KIND_METRICS: &[Metric] = &[metric(
     (Neither, 0.05),
     Unit::Percent,
 )
-.says(
-    "transactions that kept their limit on response time",
-    "transactions of the kind within their limit / (all of them + those that failed for good)",
-)
+.says("transactions that kept their limit on response time")
+.formula("transactions of the kind within their limit / (all of them + those that failed for good)")
 .shown(Part::Own)
 .of_each_kind(within_limit)];
 
@@ -142,7 +120,8 @@ const fn asked(place: usize) -> Metric {
     let unit = if range.is_percent { Unit::Percent } else { Unit::PerOp };
     let formula = "what transactions asked for in the whole step, beside the standard's range";
     metric(range.metric, Group::Sla, (Neither, 0.0), unit)
-        .says(range.title, formula)
+        .says(range.title)
+        .formula(formula)
         .shown(Part::Audit)
 }
 

@@ -6,7 +6,6 @@ use crate::{
     Tables,
 };
 
-/// What a step of the Insert Benchmark does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InsertStage {
     /// `l.i0`: inserts in key order, no secondary index.
@@ -23,7 +22,6 @@ pub enum InsertStage {
     Query { kind: QueryKind, rate: u32 },
 }
 
-/// The size of the transactions that insert and delete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transactions {
     Large,
@@ -46,7 +44,6 @@ impl InsertStage {
         all
     }
 
-    /// The stages that a plan's `steps` name.
     pub fn named(spec: &InsertSpec) -> Vec<Self> {
         let all: Vec<(StepId, Self)> = Self::all(spec).into_iter().map(|s| (s.id(), s)).collect();
         let find = |id: &StepId| all.iter().find(|(known, _)| known == id);
@@ -85,7 +82,6 @@ impl InsertStage {
         matches!(self, Self::Query { .. })
     }
 
-    /// Rows that one client is to insert.
     pub fn rows(&self, spec: &InsertSpec) -> u64 {
         match self {
             Self::Load => spec.rows,
@@ -106,7 +102,6 @@ impl InsertStage {
         rows.max(1)
     }
 
-    /// Is it a result, or a phase between results?
     pub const fn is_measured(&self) -> bool {
         !matches!(self, Self::Settle | Self::Warm)
     }
@@ -123,31 +118,23 @@ impl InsertStage {
         }
     }
 
-    fn subject(&self) -> Subject {
-        let (kind, counts) = match self {
-            Self::Load | Self::Random { .. } => ("insert", Counts::Rows),
-            Self::Index => ("create_index", Counts::Rows),
-            Self::Settle => ("settle", Counts::Operations),
-            Self::Warm => ("scan", Counts::Rows),
-            Self::Query { .. } => ("query", Counts::Operations),
-        };
-        Subject { kind: kind.to_owned(), counts }
-    }
-
-    const fn task(&self) -> StepTask {
+    /// What it does, and what it is about.
+    const fn facts(&self) -> (StepTask, &'static str, Counts) {
         match self {
-            Self::Load => StepTask::Load,
-            Self::Index => StepTask::Index,
-            Self::Settle => StepTask::Settle,
-            Self::Warm => StepTask::Warm,
-            Self::Random { .. } | Self::Query { .. } => StepTask::Run,
+            Self::Load => (StepTask::Load, "insert", Counts::Rows),
+            Self::Index => (StepTask::Index, "create_index", Counts::Rows),
+            Self::Random { .. } => (StepTask::Run, "insert", Counts::Rows),
+            Self::Settle => (StepTask::Settle, "settle", Counts::Operations),
+            Self::Warm => (StepTask::Warm, "scan", Counts::Rows),
+            Self::Query { .. } => (StepTask::Run, "query", Counts::Operations),
         }
     }
 
     /// Beside each client's queries run its inserts, its deletes with the search for the lowest row, and its long
     /// transaction, each over a session of their own.
     fn sessions(&self, spec: &InsertSpec) -> u32 {
-        let tables = tables(spec);
+        // Clients may share one table.
+        let tables = if spec.tables == Tables::Own { spec.clients } else { 1 };
         let deletes = self.has_deletes() && deletes(spec);
         let queries = if self.is_query() { spec.query_sessions } else { 0 };
         let each =
@@ -172,10 +159,7 @@ impl InsertStage {
             }
             Self::Index => "Creates the secondary indexes.".to_owned(),
             Self::Random { size, .. } => {
-                let size = match size {
-                    Transactions::Large => "large",
-                    Transactions::Small => "small",
-                };
+                let size = if *size == Transactions::Large { "large" } else { "small" };
                 format!(
                     "Inserts and deletes rows with all indexes in place, in {size} transactions."
                 )
@@ -194,8 +178,10 @@ impl InsertStage {
     fn step(&self, spec: &InsertSpec, place: Place) -> Step {
         let target_rate = self.rate().map(|rate| u64::from(rate) * u64::from(spec.clients));
         let loads_tables = !self.is_query();
+        let (task, kind, counts) = self.facts();
+        let subject = Subject { kind: kind.to_owned(), counts };
         Step {
-            task: self.task(),
+            task,
             // The query steps have writers in the background.
             class: if loads_tables { StepClass::Loading } else { StepClass::Writing },
             measured: self.is_measured(),
@@ -205,7 +191,7 @@ impl InsertStage {
             target_rate,
             compat: spec.compat,
             description: self.description(target_rate),
-            ..Step::new(self.id(), place.ordinal, spec.clients, self.subject())
+            ..Step::new(self.id(), place.ordinal, spec.clients, subject)
         }
     }
 }
@@ -214,13 +200,6 @@ pub(super) fn steps(spec: &InsertSpec) -> Vec<Step> {
     let stages = InsertStage::of_trial(spec);
     let loading = InsertStage::loading(&stages);
     Place::all(loading).zip(&stages).map(|(place, stage)| stage.step(spec, place)).collect()
-}
-
-const fn tables(spec: &InsertSpec) -> u32 {
-    match spec.tables {
-        Tables::Own => spec.clients,
-        Tables::Shared => 1,
-    }
 }
 
 /// Clients would delete each other's rows from a table that they share.
@@ -243,46 +222,38 @@ pub struct InsertKinds {
 
 impl InsertKinds {
     pub fn of(stage: &InsertStage, spec: &InsertSpec) -> Self {
+        use InsertStage::{Index, Query, Settle, Warm};
         let scheduled = stage.rate().is_some() && spec.pacing == Pacing::Even;
-        let mut kinds = Self {
-            specs: Vec::new(),
-            insert: usize::MAX,
-            delete: usize::MAX,
-            query: usize::MAX,
-            index: usize::MAX,
-            min_pk: usize::MAX,
-            max_pk: usize::MAX,
-            long: usize::MAX,
-        };
-        match stage {
-            InsertStage::Settle => {
-                kinds.add("settle", false);
-                return kinds;
-            }
-            InsertStage::Warm => {
-                kinds.add("scan", false);
-                return kinds;
-            }
-            InsertStage::Index => kinds.index = kinds.add("create_index", false),
-            InsertStage::Query { .. } => kinds.query = kinds.add("query", false),
-            InsertStage::Load | InsertStage::Random { .. } => {}
+        let writes = !matches!(stage, Settle | Warm);
+        let deletes = stage.has_deletes() && deletes(spec);
+        let is_point = matches!(stage, Query { kind: QueryKind::Point, .. });
+        let is_long = spec.htap_seconds > 0 && writes && *stage != Index;
+        let kinds = [
+            ("settle", *stage == Settle, false),
+            ("scan", *stage == Warm, false),
+            ("create_index", *stage == Index, false),
+            ("query", stage.is_query(), false),
+            ("insert", writes, scheduled),
+            ("delete", deletes, scheduled),
+            ("min_pk", deletes, false),
+            ("max_pk", is_point, false),
+            ("long", is_long, false),
+        ];
+        let there = kinds.into_iter().filter(|(_, is_there, _)| *is_there);
+        let specs: Vec<KindSpec> = there
+            .map(|(name, _, scheduled)| KindSpec { name: name.to_owned(), scheduled })
+            .collect();
+        let place =
+            |name: &str| specs.iter().position(|kind| kind.name == name).unwrap_or(usize::MAX);
+        Self {
+            insert: place("insert"),
+            delete: place("delete"),
+            query: place("query"),
+            index: place("create_index"),
+            min_pk: place("min_pk"),
+            max_pk: place("max_pk"),
+            long: place("long"),
+            specs,
         }
-        kinds.insert = kinds.add("insert", scheduled);
-        if stage.has_deletes() && deletes(spec) {
-            kinds.delete = kinds.add("delete", scheduled);
-            kinds.min_pk = kinds.add("min_pk", false);
-        }
-        if matches!(stage, InsertStage::Query { kind: QueryKind::Point, .. }) {
-            kinds.max_pk = kinds.add("max_pk", false);
-        }
-        if spec.htap_seconds > 0 && *stage != InsertStage::Index {
-            kinds.long = kinds.add("long", false);
-        }
-        kinds
-    }
-
-    fn add(&mut self, name: &str, scheduled: bool) -> usize {
-        self.specs.push(KindSpec { name: name.to_owned(), scheduled });
-        self.specs.len() - 1
     }
 }

@@ -3,11 +3,10 @@
 mod insert;
 mod place;
 mod sql;
-mod sql_kinds;
 mod tpcc;
 
 pub use insert::{InsertKinds, InsertStage, Transactions};
-pub use sql_kinds::{BEGIN, COMMIT, SqlKinds};
+pub use sql::{BEGIN, COMMIT, SqlKinds};
 pub use tpcc::TpccStage;
 
 use crate::{ImportedScale, ImportedSpec, Plan, SqlSpec, Step, WorkloadSpec};
@@ -18,7 +17,7 @@ impl WorkloadSpec {
         match self {
             Self::Insert(spec) => insert::steps(spec),
             Self::Sql(spec) => sql::steps(spec),
-            Self::Tpcc(spec) => tpcc::steps(spec),
+            Self::Tpcc(spec) => spec.trial_steps(),
             Self::Imported(_) => Vec::new(),
         }
     }
@@ -43,12 +42,10 @@ impl Plan {
         self.steps.iter().any(|step| step.loads)
     }
 
-    /// The steps of a trial that loads its own data, or begins with a copy of loaded data.
     pub fn trial_steps(&self, on_clone: bool) -> Vec<Step> {
         if on_clone { self.workload.steps_on_clone() } else { self.steps.clone() }
     }
 
-    /// The same with another workload.
     #[must_use]
     pub fn with_workload(mut self, workload: WorkloadSpec) -> Self {
         self.change_workload(|old| *old = workload);

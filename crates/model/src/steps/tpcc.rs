@@ -11,22 +11,17 @@ use crate::{
 /// Tables of the workload; a settle phase has a session for each.
 const TABLES: u32 = 9;
 
-/// What a step of the TPC-C-like workload does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TpccStage {
-    /// Makes and fills the tables.
     Load,
     /// Builds the secondary indexes and adds the foreign keys.
     Index,
-    /// Proves what was loaded.
     CheckLoad,
-    /// Analyzes, writes back, waits.
     Settle,
     /// Reads all of what another one loaded, and compares it.
     Warm,
     /// Runs transactions; its number, from 1.
     Run(u32),
-    /// Proves what the transactions left.
     Check,
 }
 
@@ -53,44 +48,30 @@ impl TpccStage {
         })
     }
 
-    /// Can what it does be done once for many trials?
     pub const fn is_loading(self) -> bool {
         matches!(self, Self::Load | Self::Index | Self::CheckLoad | Self::Settle)
     }
 
     /// Its operation kinds. Where transactions run: each of them, and New-Orders that are rolled back once more.
     pub fn kinds(self, spec: &TpccSpec) -> Vec<KindSpec> {
-        let only = |name| vec![KindSpec::unscheduled(name)];
-        match self {
-            Self::Load => only("insert"),
-            Self::Index => only("create_index"),
-            Self::CheckLoad | Self::Check => only("check"),
-            Self::Settle => only("settle"),
-            Self::Warm => only("scan"),
-            Self::Run(_) => {
-                let scheduled = pace(spec).is_open();
-                let names = TpccTransaction::ALL.map(TpccTransaction::name).into_iter();
-                let names = names.chain([ROLLBACK]);
-                names.map(|name| KindSpec { name: name.to_owned(), scheduled }).collect()
-            }
+        let (task, kind, _) = self.facts();
+        if task != StepTask::Run {
+            return vec![KindSpec::unscheduled(kind)];
         }
+        let scheduled = pace(spec).is_open();
+        let names = TpccTransaction::ALL.map(TpccTransaction::name).into_iter().chain([ROLLBACK]);
+        names.map(|name| KindSpec { name: name.to_owned(), scheduled }).collect()
     }
 
-    const fn task(self) -> StepTask {
+    /// What it does, its first operation kind, which it is about, and what that counts as.
+    const fn facts(self) -> (StepTask, &'static str, Counts) {
         match self {
-            Self::Load => StepTask::Load,
-            Self::Index => StepTask::Index,
-            Self::Settle => StepTask::Settle,
-            Self::Warm => StepTask::Warm,
-            Self::CheckLoad | Self::Check => StepTask::Check,
-            Self::Run(_) => StepTask::Run,
-        }
-    }
-
-    const fn counts(self) -> Counts {
-        match self {
-            Self::Load | Self::Index | Self::Warm => Counts::Rows,
-            Self::CheckLoad | Self::Settle | Self::Run(_) | Self::Check => Counts::Operations,
+            Self::Load => (StepTask::Load, "insert", Counts::Rows),
+            Self::Index => (StepTask::Index, "create_index", Counts::Rows),
+            Self::CheckLoad | Self::Check => (StepTask::Check, "check", Counts::Operations),
+            Self::Settle => (StepTask::Settle, "settle", Counts::Operations),
+            Self::Warm => (StepTask::Warm, "scan", Counts::Rows),
+            Self::Run(_) => (StepTask::Run, TpccTransaction::NewOrder.name(), Counts::Operations),
         }
     }
 
@@ -109,11 +90,8 @@ impl TpccStage {
     fn description(self, spec: &TpccSpec) -> String {
         match self {
             Self::Load => {
-                let warehouses = match spec.warehouses {
-                    1 => "1 warehouse".to_owned(),
-                    several => format!("{several} warehouses"),
-                };
-                format!("Makes the tables and loads {warehouses}.")
+                let plural = if spec.warehouses == 1 { "" } else { "s" };
+                format!("Makes the tables and loads {} warehouse{plural}.", spec.warehouses)
             }
             Self::Index if spec.schema.foreign_keys => {
                 "Builds the secondary indexes and adds the foreign keys.".to_owned()
@@ -129,21 +107,17 @@ impl TpccStage {
     }
 
     fn step(self, spec: &TpccSpec, place: Place) -> Step {
-        let kinds = self.kinds(spec);
-        let subject = Subject {
-            // New-Orders, where transactions run.
-            kind: kinds.first().map(|kind| kind.name.clone()).unwrap_or_default(),
-            counts: self.counts(),
-        };
+        let (task, kind, counts) = self.facts();
+        let subject = Subject { kind: kind.to_owned(), counts };
         let (clients, sessions) = self.clients(spec);
         let runs = matches!(self, Self::Run(_));
         let pace = if runs { pace(spec) } else { StepPace::Closed };
         Step {
-            task: self.task(),
+            task,
             class: if runs { StepClass::Writing } else { StepClass::Loading },
             measured: runs || matches!(self, Self::Load | Self::Index),
             sessions,
-            kinds,
+            kinds: self.kinds(spec),
             metric: pace.deciding(&subject),
             pace,
             loads: place.loads,
@@ -180,19 +154,13 @@ const fn pace(spec: &TpccSpec) -> StepPace {
 }
 
 impl TpccSpec {
-    /// The steps of a trial.
     pub fn trial_steps(&self) -> Vec<Step> {
-        steps(self)
+        let stages = TpccStage::of_trial(self);
+        let loading = stages.iter().position(|stage| !stage.is_loading()).unwrap_or(0);
+        Place::all(loading).zip(stages).map(|(place, stage)| stage.step(self, place)).collect()
     }
 
-    /// The longest wait for the answer to a statement.
     pub fn statement_timeout(&self) -> Duration {
         Duration::from_secs(u64::from(self.statement_timeout))
     }
-}
-
-pub(super) fn steps(spec: &TpccSpec) -> Vec<Step> {
-    let stages = TpccStage::of_trial(spec);
-    let loading = stages.iter().position(|stage| !stage.is_loading()).unwrap_or(0);
-    Place::all(loading).zip(stages).map(|(place, stage)| stage.step(spec, place)).collect()
 }

@@ -10,19 +10,20 @@ use std::time::{Duration, Instant};
 use model::{Bytes, DiskFacts};
 use rustix::process::{Resource, getrlimit};
 
-use super::unknown::Unknown;
-use crate::control_group;
 use crate::error::ProbeError;
 use crate::identify::{self, chosen, disk_of, existing};
+use crate::pressure;
 use crate::read::{number, text};
 
-/// Turbo clock rates.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Boost {
     /// Of the `intel_pstate` driver.
-    IntelPstate { is_on: bool },
-    /// Of another driver.
-    Cpufreq { is_on: bool },
+    IntelPstate {
+        is_on: bool,
+    },
+    Cpufreq {
+        is_on: bool,
+    },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -51,14 +52,12 @@ pub(super) struct OpenFiles {
     pub(super) hard: Option<u64>,
 }
 
-/// Contexts of asynchronous I/O on the whole host.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Aio {
     pub(super) used: u64,
     pub(super) limit: u64,
 }
 
-/// The governors of all CPUs, each once.
 pub(super) fn governors() -> Result<Vec<String>, Unknown> {
     let path = Path::new("/sys/devices/system/cpu");
     let cpus =
@@ -115,7 +114,7 @@ pub(super) fn memory() -> Result<Memory, Unknown> {
 pub(super) fn memory_limit() -> Result<Option<Bytes>, Unknown> {
     let total = kib(&meminfo()?, "MemTotal")?;
     let groups = text("/proc/self/cgroup")?;
-    let files = control_group::files(&groups, "memory", "memory.max", "memory.limit_in_bytes");
+    let files = pressure::files(&groups, "memory", "memory.max", "memory.limit_in_bytes");
     let limits =
         files.into_iter().filter_map(|path| text(path).ok()?.trim().parse().ok().map(Bytes));
     Ok(limits.min().filter(|limit| *limit < total))
@@ -165,7 +164,6 @@ fn median(mut times: Vec<Duration>) -> Option<Duration> {
     times.get(times.len().saturating_sub(1) / 2).copied()
 }
 
-/// A file that is removed when it is dropped.
 struct Scratch {
     path: PathBuf,
     file: File,
@@ -215,6 +213,28 @@ fn kib(meminfo: &str, key: &'static str) -> Result<Bytes, Unknown> {
     number::<u64>(meminfo, key)
         .map(|kib| Bytes(kib.saturating_mul(1024)))
         .ok_or(Unknown::NoKey(key))
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unknown {
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
+    #[error("no frequency driver shows, as in most virtual machines")]
+    NoFrequencyDriver,
+    #[error("this kernel does not show {0}")]
+    NotShown(&'static str),
+    #[error("no mode is chosen in {0}")]
+    NoMode(&'static str),
+    #[error("`{value}` in {path} is not a number")]
+    NoNumber { value: String, path: &'static str },
+    #[error("no {0} in /proc/meminfo")]
+    NoKey(&'static str),
+    #[error("cannot write in {}: {cause}", .place.display())]
+    NotWritten { place: PathBuf, cause: io::Error },
+    #[error("nothing was measured")]
+    NothingMeasured,
+    #[error("the kernel's clock did not move")]
+    ClockStands,
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use model::{Bytes, DiskFacts, Nanos};
 use super::facts::{Aio, Boost, ClockSource, Memory, OpenFiles, Swap};
 use super::load::Load;
 
-/// A finding without its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Judgement {
     pub(super) status: Status,
@@ -32,25 +31,33 @@ fn good(found: impl Into<String>) -> Judgement {
 }
 
 pub(super) fn unknown(reason: impl Into<String>) -> Judgement {
-    Judgement { status: Status::Unknown, found: reason.into(), advice: None }
+    Judgement { status: Status::Unknown, ..good(reason) }
+}
+
+/// The advice is of no use to what is good.
+fn judged(status: Status, found: impl Into<String>, advice: impl Into<String>) -> Judgement {
+    let advice = (status != Status::Good).then(|| advice.into());
+    Judgement { status, found: found.into(), advice }
 }
 
 fn warn(found: impl Into<String>, advice: impl Into<String>) -> Judgement {
-    Judgement { status: Status::Warn, found: found.into(), advice: Some(advice.into()) }
+    judged(Status::Warn, found, advice)
 }
 
-fn bad(found: impl Into<String>, advice: impl Into<String>) -> Judgement {
-    Judgement { status: Status::Bad, ..warn(found, advice) }
-}
-
-/// Different governors, each once.
-pub(super) fn governor(governors: &[String]) -> Judgement {
-    let found = governors.join(", ");
-    if governors.iter().all(|governor| governor == "performance") {
-        return good(found);
+/// Bad, a warning, or neither.
+fn rated(is_bad: bool, is_doubtful: bool) -> Status {
+    match (is_bad, is_doubtful) {
+        (true, _) => Status::Bad,
+        (false, true) => Status::Warn,
+        (false, false) => Status::Good,
     }
-    warn(
-        found,
+}
+
+pub(super) fn governor(governors: &[String]) -> Judgement {
+    let is_other = governors.iter().any(|governor| governor != "performance");
+    judged(
+        rated(false, is_other),
+        governors.join(", "),
         "The clock rate follows the load, so that a light step runs slower than it could. \
          Run `cpupower frequency-set -g performance`.",
     )
@@ -63,11 +70,9 @@ pub(super) fn boost(boost: Boost) -> Judgement {
         }
         Boost::Cpufreq { is_on } => (is_on, "echo 0 > /sys/devices/system/cpu/cpufreq/boost"),
     };
-    if !is_on {
-        return good("off");
-    }
-    warn(
-        "on",
+    judged(
+        rated(false, is_on),
+        if is_on { "on" } else { "off" },
         format!(
             "The clock rate depends on temperature and on how many cores are busy. Run `{command}`."
         ),
@@ -75,21 +80,17 @@ pub(super) fn boost(boost: Boost) -> Judgement {
 }
 
 pub(super) fn smt(is_active: bool) -> Judgement {
-    if !is_active {
-        return good("off");
-    }
-    warn(
-        "on",
+    judged(
+        rated(false, is_active),
+        if is_active { "on" } else { "off" },
         "Two threads of one core slow each other down. Run `echo off > /sys/devices/system/cpu/smt/control`, \
          or give the server and the client whole cores with `cpus` in the plan.",
     )
 }
 
 pub(super) fn thp(mode: &str) -> Judgement {
-    if mode != "always" {
-        return good(mode);
-    }
-    warn(
+    judged(
+        rated(false, mode == "always"),
         mode,
         "The kernel makes huge pages when it finds the time, which changes speed and memory in the middle \
          of a step. Run `echo madvise > /sys/kernel/mm/transparent_hugepage/enabled`.",
@@ -100,29 +101,22 @@ pub(super) fn swap(swap: Swap) -> Judgement {
     if swap.total == Bytes(0) {
         return good("none");
     }
-    let found = format!("{} of {} used, swappiness {}", swap.used, swap.total, swap.swappiness);
-    if swap.used == Bytes(0) && swap.swappiness <= 1 {
-        return good(found);
-    }
-    warn(
-        found,
+    judged(
+        rated(false, swap.used > Bytes(0) || swap.swappiness > 1),
+        format!("{} of {} used, swappiness {}", swap.used, swap.total, swap.swappiness),
         "A server that is swapped out in part measures the disk. Run `swapoff -a`, or at least \
          `sysctl -w vm.swappiness=1`.",
     )
 }
 
 pub(super) fn memory(memory: Memory) -> Judgement {
-    let found = format!("{} of {} available", memory.available, memory.total);
     let share = memory.available.0 as f64 / memory.total.0.max(1) as f64;
-    let advice = "Memory of other processes is missing for the servers and the page cache. End them, or \
-                  choose a smaller scale.";
-    if share < 0.2 || memory.available < Bytes::from_mib(512) {
-        bad(found, advice)
-    } else if share < 0.5 {
-        warn(found, advice)
-    } else {
-        good(found)
-    }
+    judged(
+        rated(share < 0.2 || memory.available < Bytes::from_mib(512), share < 0.5),
+        format!("{} of {} available", memory.available, memory.total),
+        "Memory of other processes is missing for the servers and the page cache. End them, or \
+         choose a smaller scale.",
+    )
 }
 
 /// The tightest limit of the control group, where there is one below the physical memory.
@@ -164,47 +158,39 @@ pub(super) fn clock_source(clock: &ClockSource) -> Judgement {
         ),
         None => format!("{cost}, and this host offers no better one: measure on another."),
     };
-    if SLOW.contains(&current) { bad(current, advice) } else { warn(current, advice) }
+    judged(rated(SLOW.contains(&current), true), current, advice)
 }
 
-/// Share of all CPU time that the hypervisor gave to others.
 pub(super) fn steal(share: Option<f64>) -> Judgement {
     let Some(share) = share else {
         return unknown("this kernel does not tell in /proc/stat");
     };
-    let found = percent(share);
-    let advice = "The hypervisor gives this machine's CPUs to others. Wait for a quieter time, or move to \
-                  a machine with CPUs of its own.";
-    match share {
-        0.0..0.005 => good(found),
-        0.005..0.05 => warn(found, advice),
-        _ => bad(found, advice),
-    }
+    judged(
+        rated(share >= 0.05, share >= 0.005),
+        percent(share),
+        "The hypervisor gives this machine's CPUs to others. Wait for a quieter time, or move to \
+         a machine with CPUs of its own.",
+    )
 }
 
 pub(super) fn other_load(load: &Load) -> Judgement {
     let share = load.others;
     let top: Vec<String> =
         load.top.iter().map(|user| format!("{} {}", user.name, percent(user.share))).collect();
-    let found = if top.is_empty() {
-        format!("{} of all CPUs", percent(share))
-    } else {
-        format!("{} of all CPUs: {}", percent(share), top.join(", "))
-    };
-    let advice =
-        "Other processes take CPU and caches from server and client. End them before a run.";
-    match share {
-        ..0.02 => good(found),
-        0.02..0.1 => warn(found, advice),
-        _ => bad(found, advice),
-    }
+    let colon = if top.is_empty() { "" } else { ": " };
+    judged(
+        rated(share >= 0.1, share >= 0.02),
+        format!("{} of all CPUs{colon}{}", percent(share), top.join(", ")),
+        "Other processes take CPU and caches from server and client. End them before a run.",
+    )
 }
 
 pub(super) fn filesystem(disk: &DiskFacts) -> Judgement {
     let on = disk.device.as_deref().unwrap_or("no device");
     let found = format!("{} on {on} ({})", disk.filesystem, disk.options);
     match disk.filesystem.as_str() {
-        "nfs" | "nfs4" | "cifs" | "smb3" | "9p" | "virtiofs" | "vboxsf" => bad(
+        "nfs" | "nfs4" | "cifs" | "smb3" | "9p" | "virtiofs" | "vboxsf" => judged(
+            Status::Bad,
             found,
             "This is a filesystem of another machine. Put the lab on a local disk with `--lab`.",
         ),
@@ -223,20 +209,16 @@ pub(super) fn filesystem(disk: &DiskFacts) -> Judgement {
 }
 
 pub(super) fn free_space(disk: &DiskFacts) -> Judgement {
-    let found = format!("{} of {}", disk.free, disk.size);
     let share = disk.free.0 as f64 / disk.size.0.max(1) as f64;
-    let advice = "Filesystems and SSDs slow down when they are nearly full, and each system needs a data \
-                  directory of its own. Remove old instances or use another disk with `--lab`.";
-    if disk.free < Bytes::from_mib(2 << 10) {
-        bad(found, advice)
-    } else if share < 0.1 || disk.free < Bytes::from_mib(10 << 10) {
-        warn(found, advice)
-    } else {
-        good(found)
-    }
+    let is_below = |gib: u64| disk.free < Bytes::from_mib(gib << 10);
+    judged(
+        rated(is_below(2), share < 0.1 || is_below(10)),
+        format!("{} of {}", disk.free, disk.size),
+        "Filesystems and SSDs slow down when they are nearly full, and each system needs a data \
+         directory of its own. Remove old instances or use another disk with `--lab`.",
+    )
 }
 
-/// Median time of a small write made durable.
 pub(super) fn fsync(median: Duration) -> Judgement {
     let found = format!("{} (median)", Nanos::from(median));
     match median.as_micros() {
@@ -251,7 +233,8 @@ pub(super) fn fsync(median: Duration) -> Judgement {
             "Commits will wait for this disk more than for the server. Use a faster disk, or a config \
              that does not sync at each commit.",
         ),
-        _ => bad(
+        _ => judged(
+            Status::Bad,
             found,
             "Steps with commits will measure only this disk. Use a faster disk, or a config that does not \
              sync at each commit.",
@@ -267,7 +250,8 @@ pub(super) fn open_files(limit: OpenFiles) -> Judgement {
     let word = |limit: Option<u64>| limit.map_or_else(|| "unlimited".to_owned(), |n| n.to_string());
     let found = format!("{}, at most {}", word(limit.soft), word(limit.hard));
     if limit.soft.is_some_and(|soft| soft < CLIENT) {
-        bad(
+        judged(
+            Status::Bad,
             found,
             format!(
                 "200 clients need {CLIENT}. Run `ulimit -n 4096` in the shell that starts backslide."
@@ -289,18 +273,14 @@ pub(super) fn open_files(limit: OpenFiles) -> Judgement {
 pub(super) fn aio(aio: Aio) -> Judgement {
     /// `InnoDB` reserves 256 for each of its I/O threads; several servers are up at a time.
     const NEEDED: u64 = 16_384;
-    let found = format!("{} of {} in use", aio.used, aio.limit);
-    if aio.limit.saturating_sub(aio.used) >= NEEDED {
-        return good(found);
-    }
-    warn(
-        found,
+    judged(
+        rated(false, aio.limit.saturating_sub(aio.used) < NEEDED),
+        format!("{} of {} in use", aio.used, aio.limit),
         "InnoDB falls back to simulated asynchronous I/O when there are too few. \
          Run `sysctl -w fs.aio-max-nr=1048576`.",
     )
 }
 
-/// `0.4 %`.
 fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }

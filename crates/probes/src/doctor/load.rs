@@ -5,14 +5,13 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use super::unknown::Unknown;
+use super::facts::Unknown;
 use crate::error::ProbeError;
 use crate::host::{CpuTicks, parse_cpu};
 use crate::process::cpu_clock;
 use crate::read::{found, text};
 use crate::tree::numbers_in;
 
-/// How many processes are named.
 const NAMED: usize = 3;
 
 /// Shares of the CPU time of all CPUs.
@@ -26,7 +25,6 @@ pub(super) struct Load {
     pub(super) top: Vec<User>,
 }
 
-/// A process that used CPU.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct User {
     pub(super) name: String,
@@ -58,7 +56,6 @@ impl Moment {
     }
 }
 
-/// `None` when no time passed.
 fn between(
     before: &Moment,
     after: &Moment,

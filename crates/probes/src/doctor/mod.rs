@@ -10,17 +10,14 @@ mod facts;
 mod judge;
 mod load;
 mod noise;
-mod unknown;
 
+use facts::Unknown;
 use judge::Judgement;
 pub use judge::Status;
 pub use noise::{Noise, noise};
-use unknown::Unknown;
 
-/// How long the load of the host is watched.
 const SAMPLE: Duration = Duration::from_secs(1);
 
-/// One finding of the check-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     pub name: &'static str,

@@ -34,7 +34,6 @@ pub fn noise(duration: Duration) -> Noise {
     Noise { sd_percent: 100.0 * standard_deviation(&ratios), pairs: ratios.len() }
 }
 
-/// How many steps of the loop take a slice.
 fn calibrate() -> u64 {
     let mut steps = 1 << 16;
     loop {

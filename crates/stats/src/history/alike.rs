@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use model::{Connection, Interleave, Reason, RunData, RunInfo, System, Transport};
 
 use super::collect::Part;
-use super::question::HistoryError;
+use super::lines::HistoryError;
 use crate::conditions::{Of, differ, of_runs, of_systems};
 
 /// Builds of a history differ in nothing else that bears on a value.
@@ -31,7 +31,6 @@ pub(super) fn alike(parts: &[Part<'_>]) -> Result<(), HistoryError> {
     spoken_alike(&members)
 }
 
-/// A system that is part of a history.
 struct Member<'a> {
     data: &'a RunData,
     system: &'a System,
@@ -47,12 +46,8 @@ impl<'a> Member<'a> {
         format!("{} of {}", self.system.name, self.data.info.id)
     }
 
-    /// An error where there is a reason.
     fn against(&self, other: &Self, reason: Option<Reason>) -> Result<(), HistoryError> {
-        match reason {
-            Some(why) => Err(unlike(self.name(), other.name(), &why)),
-            None => Ok(()),
-        }
+        reason.map_or(Ok(()), |why| Err(unlike(self.name(), other.name(), &why)))
     }
 }
 
@@ -62,21 +57,20 @@ fn unlike(one: String, other: String, why: &Reason) -> HistoryError {
 
 fn members<'a>(part: &Part<'a>) -> Vec<Member<'a>> {
     let data = part.data;
-    let systems = part.systems.iter();
-    let systems = systems.filter_map(|name| data.info.plan.system(name));
+    let systems = part.systems.iter().filter_map(|name| data.info.plan.system(name));
     systems.map(|system| Member { data, system }).collect()
 }
 
-/// Subject, place and method of two runs.
 fn of_plans(one: &RunInfo, other: &RunInfo) -> Option<Reason> {
-    let begins = |run: &RunInfo| run.plan.template.to_string();
     let alternates = |run: &RunInfo| match run.plan.course.interleave {
         Interleave::Trials => "trials".to_owned(),
         Interleave::Slices(length) => format!("slices of {length}"),
         Interleave::Turns(length) => format!("turns of {length}"),
     };
     of_runs(one, other)
-        .or_else(|| differ("template", begins(one), begins(other)))
+        .or_else(|| {
+            differ("template", one.plan.template.to_string(), other.plan.template.to_string())
+        })
         .or_else(|| differ("interleave", alternates(one), alternates(other)))
 }
 
@@ -113,8 +107,7 @@ fn words(connection: Connection) -> String {
         (connection.describe, "describing portals"),
     ];
     let more = more.into_iter().filter(|(is_on, _)| *is_on);
-    let words = std::iter::once(transport).chain(more.map(|(_, word)| word));
-    words.collect::<Vec<_>>().join(", ")
+    std::iter::once(transport).chain(more.map(|(_, word)| word)).collect::<Vec<_>>().join(", ")
 }
 
 /// Systems of one name, each against the first of that name.
@@ -128,20 +121,18 @@ fn named_alike(members: &[Member<'_>]) -> Result<(), HistoryError> {
 
 /// A config is one thing in all versions that it is rendered for: its name is compared, not its settings.
 fn of_namesakes(one: &System, other: &System) -> Option<Reason> {
-    let engine = |system: &System| system.engine.name().to_owned();
-    let config = |system: &System| system.config.name.clone();
-    let set = |system: &System| {
-        let set = system.set.iter();
-        let set = set.map(|(name, value)| format!("{name} = {value}"));
-        or_none(set.collect::<Vec<_>>().join(", "))
+    let facts = |system: &System| {
+        let set = system.set.iter().map(|(name, value)| format!("{name} = {value}"));
+        [
+            ("engine", system.engine.name().to_owned()),
+            ("config", system.config.name.clone()),
+            ("set", or_none(set.collect::<Vec<_>>().join(", "))),
+            ("preload", or_none(system.preload.clone())),
+            ("huge_pages", system.huge_pages.to_string()),
+        ]
     };
-    let preload = |system: &System| or_none(system.preload.clone());
-    let huge_pages = |system: &System| system.huge_pages.to_string();
-    differ("engine", engine(one), engine(other))
-        .or_else(|| differ("config", config(one), config(other)))
-        .or_else(|| differ("set", set(one), set(other)))
-        .or_else(|| differ("preload", preload(one), preload(other)))
-        .or_else(|| differ("huge_pages", huge_pages(one), huge_pages(other)))
+    let mut both = facts(one).into_iter().zip(facts(other));
+    both.find_map(|((what, one), (_, other))| differ(what, one, other))
 }
 
 fn or_none(text: String) -> String {
@@ -152,8 +143,7 @@ fn or_none(text: String) -> String {
 fn spoken_alike(members: &[Member<'_>]) -> Result<(), HistoryError> {
     members.iter().try_for_each(|member| {
         let connection = member.system.connection;
-        let mut all = members.iter();
-        let first = all.find(|first| first.system.connection == connection);
+        let first = members.iter().find(|first| first.system.connection == connection);
         first.map_or(Ok(()), |first| first.against(member, of_systems(first.of(), member.of())))
     })
 }

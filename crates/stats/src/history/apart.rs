@@ -2,14 +2,13 @@
 
 use super::Standing;
 use super::line::{Chance, Contrast, Line};
-use super::prior::Variance;
+use super::spread::Variance;
 use super::spread::segments;
 
 /// Neighbours are alike if a build is this many times as far from each of them as they are from each other.
 /// That they do not certainly differ is not enough: after a dip at the foot of a step they would not.
 const ALIKE: f64 = 3.0;
 
-/// Thresholds of certainty and size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// The largest p-value that counts as certain.

@@ -8,13 +8,13 @@ use super::alike::alike;
 use super::copies::{self, Left};
 use super::days::{ByRun, centre};
 use super::lines::{At, History, HistoryLine, HistoryPoint, Ratio, Replicate};
+use super::lines::{HistoryError, HistoryOptions};
 use super::order::{Member, in_order};
-use super::question::{HistoryError, HistoryOptions};
 use super::{Change, Found, Series, analyse};
-use crate::levels::{CONFIDENCE, FEWEST_ROUNDS};
-use crate::selected::Selection;
-use crate::selected::Steps;
+use crate::options::Selection;
+use crate::options::Steps;
 use crate::student::Quantiles;
+use crate::student::{CONFIDENCE, FEWEST_ROUNDS};
 use crate::verdict::log_margin;
 
 /// Systems of one run, in the order of the history.
@@ -51,25 +51,17 @@ pub fn history(parts: &[Part<'_>], options: &HistoryOptions) -> Result<History, 
     let metrics = metrics_in_order(&parts);
     let place = |line: &HistoryLine| metrics.get(&line.metric).copied();
     lines.sort_by_cached_key(|line| (line.ordinal, line.clients, place(line)));
-    Ok(History {
-        base,
-        builds: members.into_iter().map(|member| member.at).collect(),
-        lines,
-        copies,
-    })
+    let builds = members.into_iter().map(|member| member.at).collect();
+    Ok(History { builds, base, lines, copies })
 }
 
-/// The selection of series.
 struct Runs<'a, 'd> {
     parts: &'a [Part<'d>],
     members: &'a [Member<'d>],
-    /// Trials that do not count.
     left: &'a Left<'d>,
-    /// Place of the base among the members.
     base: usize,
 }
 
-/// The place of the build that the others are compared with.
 fn base(named: Option<&str>, members: &[Member<'_>]) -> Result<usize, HistoryError> {
     let Some(name) = named else {
         return Ok(0);
@@ -83,8 +75,7 @@ fn base(named: Option<&str>, members: &[Member<'_>]) -> Result<usize, HistoryErr
             || names.any(|other| other == name)
             || runs.any(|run| run == name)
     };
-    let found = members.iter().position(is_meant);
-    found.ok_or_else(|| HistoryError::UnknownBase(name.to_owned()))
+    members.iter().position(is_meant).ok_or_else(|| HistoryError::UnknownBase(name.to_owned()))
 }
 
 /// The place of each metric, as the runs have them.
@@ -117,8 +108,7 @@ fn known(parts: &[Part<'_>], options: &HistoryOptions) -> Result<(), HistoryErro
     };
     let steps: Vec<Steps<'_>> = parts.iter().map(|part| Steps::of(part.data)).collect();
     let is_measured = |metric: &MetricId| {
-        let mut parts = parts.iter().zip(&steps);
-        parts.any(|(part, steps)| {
+        parts.iter().zip(&steps).any(|(part, steps)| {
             let mut cells = part.data.cells.iter();
             cells.any(|cell| steps.means(metric, cell))
         })
@@ -139,9 +129,7 @@ type Place<'a> = (u32, u32, &'a StepId, &'a MetricId, &'static str);
 /// All values of one step and metric in one unit.
 struct MetricRow<'a> {
     first: &'a Cell,
-    /// By part and system.
     values: HashMap<(usize, &'a str), BTreeMap<u32, f64>>,
-    /// Which of them have a value of zero.
     zeros: HashSet<(usize, &'a str)>,
 }
 
@@ -156,8 +144,7 @@ fn rows<'a>(runs: &Runs<'_, 'a>, options: &HistoryOptions) -> BTreeMap<Place<'a>
                 && !runs.left.contains(&(number, cell.system.as_str(), cell.round))
         };
         for cell in part.data.cells.iter().filter(asked) {
-            let unit = cell.unit.name();
-            let place = (cell.ordinal, cell.clients, &cell.step, &cell.metric, unit);
+            let place = (cell.ordinal, cell.clients, &cell.step, &cell.metric, cell.unit.name());
             let row = rows.entry(place).or_insert_with(|| MetricRow {
                 first: cell,
                 values: HashMap::new(),
@@ -166,8 +153,7 @@ fn rows<'a>(runs: &Runs<'_, 'a>, options: &HistoryOptions) -> BTreeMap<Place<'a>
             let build = (number, cell.system.as_str());
             // A value without a logarithm is not part of a series.
             if cell.value.is_finite() && cell.value > 0.0 {
-                let rounds = row.values.entry(build);
-                rounds.or_default().insert(cell.round, cell.value);
+                row.values.entry(build).or_default().insert(cell.round, cell.value);
             } else if cell.value == 0.0 {
                 row.zeros.insert(build);
             }
@@ -181,26 +167,19 @@ type Measured<'a> = Vec<(usize, &'a BTreeMap<u32, f64>)>;
 
 /// The values of a row in the order of the builds, empty where a build has none.
 fn in_members<'r>(row: &'r MetricRow<'r>, members: &'r [Member<'r>]) -> Vec<Measured<'r>> {
-    let of_member = |member: &'r Member<'r>| {
-        let of = member.of.iter();
-        let measured = of.filter_map(|of| Some((of.0, row.values.get(of)?)));
-        measured.collect()
-    };
-    members.iter().map(of_member).collect()
+    let measured = |of: &(usize, &'r str)| Some((of.0, row.values.get(of)?));
+    members.iter().map(|member| member.of.iter().filter_map(measured).collect()).collect()
 }
 
-/// Places of the builds that have nothing but zeros.
 fn zeros(row: &MetricRow<'_>, members: &[Member<'_>]) -> Vec<usize> {
     let is_zero = |member: &Member<'_>| {
         let mut of = member.of.iter();
         of.clone().any(|of| row.zeros.contains(of)) && !of.any(|of| row.values.contains_key(of))
     };
-    let zeros = members.iter().enumerate();
-    let zeros = zeros.filter(|(_, member)| is_zero(member));
+    let zeros = members.iter().enumerate().filter(|(_, member)| is_zero(member));
     zeros.map(|(place, _)| place).collect()
 }
 
-/// The lines of one metric.
 fn lines(
     family: &[&MetricRow<'_>],
     runs: &Runs<'_, '_>,
@@ -239,23 +218,18 @@ fn series(builds: &[Measured<'_>]) -> (Series, BTreeMap<usize, f64>) {
     for (part, rounds) in builds.iter().flatten() {
         of_part.entry(*part).or_default().push(rounds);
     }
-    let common = of_part.iter();
     let common: BTreeMap<usize, BTreeMap<u32, f64>> =
-        common.map(|(part, systems)| (*part, common_rounds(systems))).collect();
+        of_part.iter().map(|(part, systems)| (*part, common_rounds(systems))).collect();
     let free = |rounds: &BTreeMap<u32, f64>| (rounds.len() as u32).saturating_sub(1);
     let present: Vec<&Measured<'_>> = builds.iter().filter(|runs| !runs.is_empty()).collect();
     let logs = |(part, rounds): &(usize, &BTreeMap<u32, f64>)| {
         let shift = |round: &u32| common[part].get(round).copied().unwrap_or(0.0);
-        let logs = rounds.iter();
-        let logs = logs.map(|(round, value)| value.ln() - shift(round));
-        (*part, logs.collect())
+        (*part, rounds.iter().map(|(round, value)| value.ln() - shift(round)).collect())
     };
     let by_run: Vec<ByRun> = present.iter().map(|runs| runs.iter().map(logs).collect()).collect();
     let is_beside = |runs: Option<&&Measured<'_>>| {
-        let runs = runs.into_iter().flat_map(|runs| runs.iter());
-        let rounds = runs.map(|(part, rounds)| {
-            let with = rounds.keys().filter(|round| common[part].contains_key(*round));
-            with.count()
+        let rounds = runs.into_iter().flat_map(|runs| runs.iter()).map(|(part, rounds)| {
+            rounds.keys().filter(|round| common[part].contains_key(*round)).count()
         });
         rounds.sum::<usize>() >= FEWEST_ROUNDS as usize
     };
@@ -342,7 +316,6 @@ fn replicates(measured: &Measured<'_>, runs: &Runs<'_, '_>) -> Vec<Replicate> {
     measured.iter().flat_map(of_run).collect()
 }
 
-/// Facts about each build of a series.
 struct Estimates<'a> {
     series: &'a Series,
     means: Vec<f64>,

@@ -49,8 +49,7 @@ pub(super) fn without<'a>(parts: &[Part<'a>]) -> (Vec<Part<'a>>, Left<'a>, Vec<C
         });
     }
     let id = |place: usize| parts[place].data.info.id.clone();
-    let told = copied.into_iter();
-    let told = told.map(|((run, of, system), rounds)| Copied {
+    let told = copied.into_iter().map(|((run, of, system), rounds)| Copied {
         run: id(run),
         of: id(of),
         system: system.to_owned(),
@@ -62,10 +61,8 @@ pub(super) fn without<'a>(parts: &[Part<'a>]) -> (Vec<Part<'a>>, Left<'a>, Vec<C
 fn trials<'a>(part: &Part<'a>) -> BTreeMap<(&'a str, u32), Vec<&'a Cell>> {
     let mut trials: BTreeMap<(&str, u32), Vec<&Cell>> = BTreeMap::new();
     let systems: HashSet<&str> = part.systems.iter().copied().collect();
-    let cells = part.data.cells.iter();
-    for cell in cells.filter(|cell| systems.contains(cell.system.as_str())) {
-        let trial = trials.entry((&cell.system, cell.round));
-        trial.or_default().push(cell);
+    for cell in part.data.cells.iter().filter(|cell| systems.contains(cell.system.as_str())) {
+        trials.entry((&cell.system, cell.round)).or_default().push(cell);
     }
     trials
 }
@@ -73,8 +70,7 @@ fn trials<'a>(part: &Part<'a>) -> BTreeMap<(&'a str, u32), Vec<&'a Cell>> {
 fn trial<'a>(data: &'a RunData, system: &str, cells: Vec<&'a Cell>) -> Option<Trial<'a>> {
     let system = data.info.plan.system(system)?;
     let value = |cell: &'a Cell| -> Value<'a> {
-        let bits = cell.value.to_bits();
-        (&cell.step.0, cell.clients, &cell.metric.0, cell.unit.name(), bits)
+        (&cell.step.0, cell.clients, &cell.metric.0, cell.unit.name(), cell.value.to_bits())
     };
     let mut values: Vec<Value<'a>> = cells.into_iter().map(value).collect();
     values.sort_unstable();

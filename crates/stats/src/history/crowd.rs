@@ -7,7 +7,6 @@ pub(super) struct Crowd {
 }
 
 impl Crowd {
-    /// From the borders that each series has.
     pub(super) fn of<'a>(family: impl Iterator<Item = &'a Vec<usize>>) -> Self {
         let (mut series, mut changed) = (0, Vec::new());
         for borders in family {
@@ -34,8 +33,7 @@ impl Crowd {
         let at = |place: usize| {
             let all = self.changed.get(place).copied().unwrap_or(0);
             let with = all - usize::from(own.contains(&place));
-            let without = self.series.saturating_sub(1 + with);
-            (without as f64 + places) / (with as f64 + 1.0)
+            (self.series.saturating_sub(1 + with) as f64 + places) / (with as f64 + 1.0)
         };
         (0..builds).map(at).collect()
     }

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 /// The logarithms of one build, run by run: the place of the run, its replicates.
 pub(super) type ByRun = Vec<(usize, Vec<f64>)>;
 
-/// Replicates and their sum on each day.
 pub(super) type Sums = Vec<(f64, f64)>;
 
 /// The days of a series: which build was measured on which, and how far they are apart.
@@ -24,13 +23,11 @@ pub struct Days {
     covariance: Vec<Vec<f64>>,
 }
 
-/// A series with its days taken out.
 pub(super) struct Centred {
     /// The replicates of each build, as if all had been measured on the first day that links them.
     pub(super) builds: Vec<Vec<f64>>,
     /// The value subtracted from the logarithms of each run.
     pub(super) shifts: BTreeMap<usize, f64>,
-    /// Degrees of freedom that the distances took.
     pub(super) free: u32,
     /// Do the replicates tell how much builds scatter: does nothing but days that are linked part them?
     pub(super) is_linked: bool,
@@ -40,9 +37,8 @@ pub(super) struct Centred {
 /// Estimates the distances of days by least squares, each build having a level of its own (the two-way analysis of
 /// variance), and takes them out.
 pub(super) fn centre(builds: &[ByRun]) -> Centred {
-    let day_of = days_of(builds);
+    let (day_of, runs_alone) = days_of(builds);
     let days = day_of.values().max().map_or(0, |last| last + 1);
-    let runs_alone = count_alone(builds);
     if days < 2 {
         let all = builds.iter().map(|runs| runs.iter().flat_map(|(_, logs)| logs.clone()));
         return Centred {
@@ -64,15 +60,13 @@ pub(super) fn centre(builds: &[ByRun]) -> Centred {
         *sum -= *replicates * by_day[*day];
     }
     let of_build = |runs: &ByRun| -> Vec<f64> {
-        let runs = runs.iter();
-        let centred = runs.flat_map(|(run, logs)| {
+        let centred = runs.iter().flat_map(|(run, logs)| {
             let shift = by_day[day_of[run]];
             logs.iter().map(move |log| log - shift)
         });
         centred.collect()
     };
-    let firsts = linked.iter().enumerate().filter(|(day, first)| day == *first);
-    let components = firsts.count();
+    let components = linked.iter().enumerate().filter(|(day, first)| day == *first).count();
     Centred {
         builds: builds.iter().map(of_build).collect(),
         shifts: day_of.iter().map(|(run, day)| (*run, by_day[*day])).collect(),
@@ -82,12 +76,13 @@ pub(super) fn centre(builds: &[ByRun]) -> Centred {
     }
 }
 
-/// The day of each run, counted from 0 in the order of the runs.
-fn days_of(builds: &[ByRun]) -> BTreeMap<usize, usize> {
+/// The day of each run, counted from 0 in the order of the runs; and how many runs hold a single build.
+fn days_of(builds: &[ByRun]) -> (BTreeMap<usize, usize>, usize) {
     let mut held: BTreeMap<usize, u32> = BTreeMap::new();
     for (run, _) in builds.iter().flatten() {
         *held.entry(*run).or_default() += 1;
     }
+    let runs_alone = held.values().filter(|held| **held == 1).count();
     let (mut next, mut alone) = (0, None);
     let mut new_day = || {
         next += 1;
@@ -97,16 +92,7 @@ fn days_of(builds: &[ByRun]) -> BTreeMap<usize, usize> {
         let day = if held > 1 { new_day() } else { *alone.get_or_insert_with(&mut new_day) };
         (run, day)
     });
-    days.collect()
-}
-
-/// Runs that hold a single build.
-fn count_alone(builds: &[ByRun]) -> usize {
-    let mut held: BTreeMap<usize, u32> = BTreeMap::new();
-    for (run, _) in builds.iter().flatten() {
-        *held.entry(*run).or_default() += 1;
-    }
-    held.values().filter(|held| **held == 1).count()
+    (days.collect(), runs_alone)
 }
 
 fn cells(builds: &[ByRun], day_of: &BTreeMap<usize, usize>) -> Vec<Vec<(usize, f64, f64)>> {
@@ -126,8 +112,7 @@ fn cells(builds: &[ByRun], day_of: &BTreeMap<usize, usize>) -> Vec<Vec<(usize, f
 fn linked(cells: &[Vec<(usize, f64, f64)>], days: usize) -> Vec<usize> {
     let mut linked: Vec<usize> = (0..days).collect();
     for build in cells {
-        let groups = build.iter().map(|(day, ..)| linked[*day]);
-        let groups: Vec<usize> = groups.collect();
+        let groups: Vec<usize> = build.iter().map(|(day, ..)| linked[*day]).collect();
         let Some(first) = groups.iter().min().copied() else {
             continue;
         };
@@ -182,7 +167,6 @@ fn inverse(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
 }
 
 impl Days {
-    /// All was measured on one day.
     pub(super) const fn one() -> Self {
         Self { builds: Vec::new(), linked: Vec::new(), covariance: Vec::new() }
     }

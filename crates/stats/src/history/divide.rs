@@ -2,11 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::dip::most_unlike;
 use super::line::{Beside, Chance, Contrast, Line};
 use super::spread::segments;
 
-/// The result of dividing a line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Divided {
     /// The first build of each new level, in order.
@@ -35,8 +33,7 @@ impl Searched {
     }
 
     fn split(&mut self, line: &Line<'_>, stretch: (usize, usize)) -> Option<usize> {
-        let known = self.splits.entry(stretch);
-        *known.or_insert_with(|| line.split(stretch))
+        *self.splits.entry(stretch).or_insert_with(|| line.split(stretch))
     }
 
     fn dip(&mut self, line: &Line<'_>, (from, to): (usize, usize)) -> Option<Dip> {
@@ -117,7 +114,6 @@ fn is_certain(
     holds(line) && without.is_some_and(|line| holds(&line))
 }
 
-/// Borders with more of them, in order.
 fn joined(borders: &[usize], more: &[usize]) -> Vec<usize> {
     let mut all = [borders, more].concat();
     all.sort_unstable();
@@ -152,11 +148,51 @@ pub(super) fn prune(
         });
         let weakest = failing.min_by(|a, b| a.1.log.abs().total_cmp(&b.1.log.abs()));
         let Some(weakest) = weakest.map(|((_, border, _), _)| *border) else {
-            let kept = steps.into_iter();
-            return kept.map(|((_, border, _), one)| (border, one)).collect();
+            return steps.into_iter().map(|((_, border, _), one)| (border, one)).collect();
         };
         borders.retain(|other| *other != weakest);
     }
+}
+
+/// The stretch within `values` that differs most from its surroundings: its first place, and the one
+/// after its last. Neither end is an end of `values`. With it, how many stretches there could be.
+///
+/// Levels on both sides of it are taken for one, so that a short dip in a long series stands out where
+/// either border alone hardly moves a mean (Olshen et al. 2004, *Circular binary segmentation for the
+/// analysis of array-based DNA copy number data*, Biostatistics 5(4)). A weight of zero leaves a value out.
+pub(super) fn most_unlike(
+    values: &[f64],
+    weights: &[f64],
+    may_be: impl Fn(usize) -> bool,
+) -> Option<((usize, usize), usize)> {
+    let sums = running(values.iter().zip(weights).map(|(value, weight)| value * weight));
+    let counts = running(weights.iter().copied());
+    let (all, sum) = (*counts.last()?, *sums.last()?);
+    let places: Vec<usize> = (1..values.len()).filter(|place| may_be(*place)).collect();
+    let mut best: Option<((usize, usize), f64)> = None;
+    for (number, from) in places.iter().enumerate() {
+        for to in &places[number + 1..] {
+            let inside = counts[*to] - counts[*from];
+            let around = all - inside;
+            // How far the sum inside is from its share of all, in standard errors but for a factor.
+            let off = (sums[*to] - sums[*from]) - sum * inside / all;
+            let far = off * off / (inside * around);
+            if far > best.map_or(0.0, |(_, most)| most) {
+                best = Some(((*from, *to), far));
+            }
+        }
+    }
+    let stretches = places.len() * places.len().saturating_sub(1) / 2;
+    best.map(|(stretch, _)| (stretch, stretches))
+}
+
+/// The sums of the first none, one, two … of these.
+fn running(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let sums = values.scan(0.0, |sum, value| {
+        *sum += value;
+        Some(*sum)
+    });
+    std::iter::once(0.0).chain(sums).collect()
 }
 
 #[cfg(test)]
@@ -176,5 +212,18 @@ mod tests {
         wild.odds = vec![0.5; 8];
         assert_eq!(pruned(&wild), [2, 4]);
         assert_eq!(pruned(&line(&[0.0, 0.0, 9.0, 8.5, 0.0, 0.0, 0.0, 0.0])), [2, 4]);
+    }
+
+    #[test]
+    fn a_dip_is_found_and_its_ends_are_where_they_may_be() {
+        let mut values = [1.0; 12];
+        values[5..7].fill(0.5);
+        let found = |may_be: &dyn Fn(usize) -> bool| most_unlike(&values, &[1.0; 12], may_be);
+        assert_eq!(found(&|_| true), Some(((5, 7), 55)));
+        assert_eq!(found(&|place| place != 7), Some(((5, 8), 45)));
+        assert_eq!(found(&|place| place == 7), None);
+        assert_eq!(most_unlike(&[1.0; 12], &[1.0; 12], |_| true), None);
+        assert_eq!(most_unlike(&[], &[], |_| true), None);
+        assert_eq!(most_unlike(&values, &[0.0; 12], |_| true), None);
     }
 }

@@ -1,8 +1,9 @@
-//! A history: builds, and a line for each metric of each step.
+//! The question to a history, and its answer: builds, and a line for each metric of each step.
 
 use model::{MetricId, RunId, StepId, Unit};
 
 use super::{Change, Standing};
+use crate::options::Selection;
 
 /// A build of a history, as one run or several measured it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,22 +17,18 @@ pub struct At {
 /// Trials of a run that an earlier one has too, to the last digit: they count once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copied {
-    /// The run whose trials do not count.
+    /// The run whose trials do not count, and the one whose trials do.
     pub run: RunId,
-    /// The run whose trials do.
     pub of: RunId,
-    /// Name of the system in `run`.
     pub system: String,
-    /// How many rounds of it.
     pub rounds: u32,
 }
 
-/// A value as it was measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replicate {
     pub run: RunId,
     pub round: u32,
-    /// The value, in the line's unit.
+    /// In the line's unit.
     pub value: f64,
 }
 
@@ -45,7 +42,6 @@ pub struct Ratio {
 /// One build in one line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistoryPoint {
-    /// The replicates as they were measured.
     pub rounds: Vec<Replicate>,
     /// Their geometric mean, those of other days multiplied as [`HistoryLine::days`] says.
     pub value: f64,
@@ -53,9 +49,7 @@ pub struct HistoryPoint {
     pub error: Option<f64>,
     /// Over the build before it that has a value.
     pub to_previous: Option<Ratio>,
-    /// Over the base.
     pub to_base: Option<Ratio>,
-    /// Its role in its line.
     pub standing: Standing,
 }
 
@@ -63,7 +57,6 @@ pub struct HistoryPoint {
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistoryLine {
     pub step: StepId,
-    /// Its place in the workload.
     pub ordinal: u32,
     pub clients: u32,
     pub metric: MetricId,
@@ -92,13 +85,41 @@ impl HistoryLine {
     }
 }
 
-/// Builds in order, and a line for each metric of each step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct History {
     pub builds: Vec<At>,
     pub base: usize,
     /// By step, then by metric as the runs have them.
     pub lines: Vec<HistoryLine>,
-    /// Repeated trials.
     pub copies: Vec<Copied>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HistoryOptions {
+    pub metrics: Selection,
+    pub step: Option<StepId>,
+    /// The practical margin for every metric, as a fraction; `None` for each metric's own.
+    pub min_effect: Option<f64>,
+    /// The build that the others are compared with: the first that this names, by its system, its build or its run;
+    /// `None` for the first.
+    pub base: Option<String>,
+}
+
+/// A history that cannot be made as it was asked for.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum HistoryError {
+    #[error(
+        "a history needs at least two builds, not {0}; name more runs, or a run of several systems (runs of one version are one build)"
+    )]
+    TooFew(usize),
+    #[error("no build of this history is called `{0}`: name a run, a system or a build")]
+    UnknownBase(String),
+    #[error("{one} and {other} cannot be in one history: {why}; name runs that are alike")]
+    Unlike { one: String, other: String, why: String },
+    #[error("these runs have no step `{step}`; their steps are {}", .known.join(", "))]
+    UnknownStep { step: StepId, known: Vec<String> },
+    #[error("these runs have no metric `{metric}`; they have {}", .known.join(", "))]
+    UnknownMetric { metric: MetricId, known: Vec<String> },
+    #[error("the smallest effect worth calling must be a fraction of at least 0, not {0}")]
+    BadMargin(f64),
 }

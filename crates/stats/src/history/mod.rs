@@ -8,30 +8,26 @@ mod collect;
 mod copies;
 mod crowd;
 mod days;
-mod dip;
 mod divide;
-mod energy;
 mod line;
 mod lines;
 mod order;
-mod prior;
-mod question;
 mod spread;
 
 pub use collect::{Part, history};
 pub use days::Days;
-pub use lines::{At, Copied, History, HistoryLine, HistoryPoint, Ratio, Replicate};
-pub use question::{HistoryError, HistoryOptions};
+pub use lines::{
+    At, Copied, History, HistoryError, HistoryLine, HistoryOptions, HistoryPoint, Ratio, Replicate,
+};
 
 use self::apart::{Limits, between_alike, set_apart};
 use self::crowd::Crowd;
 use self::divide::{Searched, divide, prune};
 use self::line::{Chance, Line};
-use self::prior::{Variance, fit};
-use self::spread::{FEWEST_BUILDS, around_levels, between, larger, within};
+use self::spread::{FEWEST_BUILDS, Variance, around_levels, between, fit, larger, within};
 use crate::fdr::adjust;
-use crate::levels::CONFIDENCE;
 use crate::moderate::Prior;
+use crate::student::CONFIDENCE;
 use crate::student::Quantiles;
 
 /// The largest p-value of a step that is worth dividing further for, having looked for its place; what
@@ -59,13 +55,11 @@ pub struct Series {
     /// Are all builds of one run, or of runs that builds link? If not, their replicates say nothing of how much runs
     /// differ.
     pub is_linked: bool,
-    /// Were the first build's replicates measured beside those of another build?
+    /// Were the first build's replicates, and the last one's, measured beside those of another build?
     pub first_beside: bool,
-    /// Were the last build's?
     pub last_beside: bool,
     /// Steps up to this size do not matter, on the scale of logarithms.
     pub margin: f64,
-    /// On which days the builds were measured.
     pub days: Days,
 }
 
@@ -81,26 +75,22 @@ pub enum Standing {
     Unconfirmed,
 }
 
-/// A level begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// Place of the first build of the new level.
     pub at: usize,
-    /// The new level over the one before it.
+    /// The new level over the one before it, and its 95 % interval.
     pub ratio: f64,
-    /// Lower end of the 95 % interval of that.
     pub low: f64,
     pub high: f64,
-    /// Two-sided p-value, with a bound for having looked for the place.
+    /// Two-sided p-value, with a bound for having looked for the place; `q_value`: adjusted for the family's other series.
     pub p_value: f64,
-    /// The same, adjusted for the other series of the family.
     pub q_value: f64,
     /// Does no run link the two levels? The change may then be that of the day.
     pub may_be_day: bool,
 }
 
 impl Change {
-    /// How sure it is that the level changed: 1 − q.
     pub fn confidence(&self) -> f64 {
         1.0 - self.q_value
     }
@@ -147,8 +137,7 @@ pub fn analyse(family: &[Series]) -> Vec<Found> {
     }
     let limit = FamilyLimit::of(&drafts);
     let quantiles = Quantiles::default();
-    let finished = drafts.into_iter();
-    finished.map(|draft| draft.finish(prior, &limit, &quantiles)).collect()
+    drafts.into_iter().map(|draft| draft.finish(prior, &limit, &quantiles)).collect()
 }
 
 /// A variance of each series, drawn towards that of the family.
@@ -158,11 +147,9 @@ fn moderated<'a>(
 ) -> Vec<Option<Variance>> {
     let each: Vec<Option<Variance>> = drafts.iter().map(of).collect();
     let prior = fit(&each.iter().flatten().copied().collect::<Vec<_>>());
-    let drawn = each.into_iter();
-    drawn.map(|one| one.map(|v| v.moderated(prior))).collect()
+    each.into_iter().map(|one| one.map(|v| v.moderated(prior))).collect()
 }
 
-/// A series on its way.
 struct Draft<'a> {
     series: &'a Series,
     line: Line<'a>,
@@ -170,7 +157,6 @@ struct Draft<'a> {
     replicates: Option<Variance>,
     searched: Searched,
     borders: Vec<usize>,
-    /// The p-values of all borders that were looked at in the end.
     looks: Vec<f64>,
 }
 
@@ -234,8 +220,7 @@ impl<'a> Draft<'a> {
             between_alike(&mut self.line, &mut self.standing, &divided.borders, chance, limits);
         let steps = prune(&self.line, &borders, chance, P, self.series.margin);
         self.borders = steps.iter().map(|(border, _)| *border).collect();
-        let taken = steps.iter().map(|(_, one)| one.p);
-        self.looks = taken.chain(divided.refused).collect();
+        self.looks = steps.iter().map(|(_, one)| one.p).chain(divided.refused).collect();
     }
 
     fn finish(self, prior: Option<Prior>, limit: &FamilyLimit, quantiles: &Quantiles) -> Found {
@@ -264,7 +249,6 @@ impl<'a> Draft<'a> {
 
 /// The changes that are certain among all tests of a family.
 struct FamilyLimit {
-    /// The largest p-value that is.
     p: f64,
     /// Each p-value with its q-value, by rising p.
     known: Vec<(f64, f64)>,

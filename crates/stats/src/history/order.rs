@@ -7,7 +7,6 @@ use model::{Build, BuildSource, Dbms, Engine, System};
 use super::collect::Part;
 use super::lines::At;
 
-/// A build of a history.
 pub(super) struct Member<'a> {
     pub(super) at: At,
     /// Where it was measured: the place of the part, the name of the system there.

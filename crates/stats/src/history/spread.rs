@@ -1,7 +1,7 @@
-//! How much the values of one build scatter, from its replicates and from its neighbours.
+//! How much the values of one build scatter, from its replicates, its neighbours and its family.
 
 use super::Series;
-use super::prior::Variance;
+use crate::moderate::{Family, Prior};
 use crate::paired::LEAST_SD;
 
 /// Builds from which on neighbours say how much values scatter: with fewer, most steps between neighbours
@@ -79,8 +79,7 @@ pub(super) fn level(means: &[f64], weights: &[f64]) -> f64 {
 /// The stretches between borders, as (first, one past the last).
 pub(super) fn segments(borders: &[usize], end: usize) -> impl Iterator<Item = (usize, usize)> {
     let from = std::iter::once(0).chain(borders.iter().copied());
-    let to = borders.iter().copied().chain(std::iter::once(end));
-    from.zip(to)
+    from.zip(borders.iter().copied().chain(std::iter::once(end)))
 }
 
 /// The larger of two: neither replicates nor neighbours may hide the other's evidence.
@@ -89,6 +88,32 @@ pub(super) fn larger(one: Option<Variance>, other: Option<Variance>) -> Option<V
         (Some(one), Some(other)) if one.value < other.value => Some(other),
         (Some(one), _) => Some(one),
         (None, other) => other,
+    }
+}
+
+/// A variance and the degrees of freedom behind it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Variance {
+    pub(super) value: f64,
+    pub(super) df: f64,
+}
+
+/// The variance that a series of a family has before it is looked at; `None` for small families.
+pub(super) fn fit(seen: &[Variance]) -> Option<Prior> {
+    Prior::fit(&Family {
+        variances: seen.iter().map(|one| (one.value, one.df)).collect(),
+        cells: seen.len() as u32,
+        df: seen.iter().map(|one| one.df).sum(),
+    })
+}
+
+impl Variance {
+    pub(super) fn moderated(self, prior: Option<Prior>) -> Self {
+        let Some(prior) = prior else {
+            return self;
+        };
+        let (value, added) = prior.moderate(self.value, self.df);
+        Self { value, df: self.df + added }
     }
 }
 
@@ -120,5 +145,16 @@ mod tests {
         assert!((levels.df - 18.0).abs() < 1e-12);
         assert_eq!(between(&means[..7], &weights[..7]), None);
         assert_eq!(around_levels(&means[..7], &weights[..7], &[]), None);
+    }
+
+    #[test]
+    fn a_series_alone_keeps_its_variance_and_one_of_many_is_drawn_to_the_others() {
+        let usual = Variance { value: 1.0, df: 3.0 };
+        let wild = Variance { value: 9.0, ..usual };
+        assert_eq!(wild.moderated(fit(&[wild; 3])), wild);
+        let mut family = vec![usual; 20];
+        family.push(wild);
+        let drawn = wild.moderated(fit(&family));
+        assert!(drawn.value < 5.0 && drawn.df > 3.0, "{drawn:?}");
     }
 }

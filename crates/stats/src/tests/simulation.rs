@@ -4,13 +4,13 @@ mod slices;
 
 use model::{Reason, Rng, RunData, Verdict};
 
-use crate::estimate::Estimate;
 use crate::fdr::adjust;
-use crate::levels::LEVEL;
 use crate::looks::{Looks, p_among, tail_among};
 use crate::moderate::{Family, Prior};
+use crate::paired::Estimate;
 use crate::paired::Paired;
 use crate::robust::sign_flip;
+use crate::student::LEVEL;
 use crate::student::Quantiles;
 use crate::tests::fixture::{cell, empty_run};
 use crate::verdict::{Decision, Evidence, decide, log_margin};

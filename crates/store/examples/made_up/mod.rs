@@ -1,9 +1,17 @@
 //! Made-up measurements, for the examples that write large labs.
 
+use std::error::Error;
+
 use model::{
-    Counter, Counts, Interval, KindInterval, KindSpec, KindTotals, Nanos, Readings, Rng, Step,
-    StepId, StepRecord, Subject,
+    Counter, Counts, Interval, KindInterval, KindSpec, KindTotals, Nanos, Outcome, Plan, Readings,
+    Rng, Step, StepId, StepRecord, Subject, TrialKey,
 };
+use store::{Store, TrialId};
+use testkit::fixtures;
+
+pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+const NOW: &str = "2026-01-02T03:04:05Z";
 
 /// An operation kind, and whether it follows a schedule.
 pub(crate) type Kind = (&'static str, bool);
@@ -12,10 +20,31 @@ pub(crate) type Kind = (&'static str, bool);
 pub(crate) const STEPS: [&str; 10] =
     ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"];
 
+/// Writes a run of steps of so many seconds each: `write_step` writes one of a trial of the system that it is told.
+pub(crate) fn write_run(
+    store: &mut Store,
+    plan: &Plan,
+    (steps, seconds): (u32, u32),
+    mut write_step: impl FnMut(&mut Store, TrialId, &str, u32) -> Result<()>,
+) -> Result<()> {
+    let run = store.create_run(plan, &fixtures::host(), "0.1.0", NOW)?;
+    for trial in plan.trials() {
+        let system = &plan.systems.get(trial.system).ok_or("no such system")?.name;
+        let key = TrialKey { round: trial.round, position: trial.position, system: system.clone() };
+        let id = store.begin_trial(&run, &key, NOW)?;
+        for ordinal in 0..steps {
+            write_step(store, id, system, ordinal)?;
+        }
+        let duration = Nanos::from_secs(u64::from(steps) * u64::from(seconds));
+        store.finish_trial(id, &Outcome::Completed, duration)?;
+    }
+    store.finish_run(&run)?;
+    Ok(())
+}
+
 /// A second of these kinds.
 pub(crate) fn second(kinds: &[Kind], samples: u64, slowness: f64, rng: &mut Rng) -> Interval {
-    let kinds = kinds.iter();
-    let kinds = kinds.map(|(_, scheduled)| kind(*scheduled, samples, slowness, rng));
+    let kinds = kinds.iter().map(|(_, scheduled)| kind(*scheduled, samples, slowness, rng));
     Interval {
         index: 0,
         start: Nanos(0),
@@ -36,8 +65,7 @@ pub(crate) fn kind(scheduled: bool, samples: u64, slowness: f64, rng: &mut Rng) 
         let service = Nanos((micros * 1e3) as u64);
         kind.service.record(service);
         if scheduled {
-            let response = kind.response.get_or_insert_default();
-            response.record(service + Nanos(rng.below(50_000)));
+            kind.response.get_or_insert_default().record(service + Nanos(rng.below(50_000)));
         }
     }
     kind

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::finished::{FinishedStep, Want};
 use crate::error::Fault;
 use crate::interval::{Damage, Reader};
-use crate::read::wrong_type;
+use crate::read::{blob, text};
 use crate::slices::slices;
 
 /// The numbers of a step's intervals: one range of the primary key.
@@ -23,7 +23,6 @@ pub(crate) struct Below {
 }
 
 impl Below {
-    /// Reads it, step by step.
     pub(super) fn read(
         state: &Connection,
         steps: &[&FinishedStep],
@@ -43,7 +42,6 @@ impl Below {
         Ok(below)
     }
 
-    /// Adds the data below later steps.
     pub(super) fn append(&mut self, later: Self) {
         let Self { cells, slices, series, histograms } = later;
         self.cells.extend(cells);
@@ -63,7 +61,7 @@ pub(super) fn cells(
     )?;
     let mut rows = query.query([step.id])?;
     while let Some(row) = rows.next()? {
-        let unit = row.get_ref(1)?.as_str().map_err(wrong_type)?;
+        let unit = text(row, 1)?;
         cells.push(Cell {
             round: step.round,
             position: step.position,
@@ -91,8 +89,7 @@ fn series(state: &Connection, step: &FinishedStep) -> Result<StepSeries, Fault> 
     let mut query = state.prepare_cached(NUMBERS)?;
     let mut rows = query.query([step.id])?;
     while let Some(row) = rows.next()? {
-        let numbers = row.get_ref(0)?.as_blob().map_err(wrong_type)?;
-        push_interval(&mut series, numbers)
+        push_interval(&mut series, blob(row, 0)?)
             .map_err(|damage| step.damaged("an interval of", &damage.0))?;
     }
     Ok(series)
@@ -116,8 +113,7 @@ fn push_interval(series: &mut StepSeries, numbers: &[u8]) -> Result<(), Damage> 
         let (has, needs) = (head.kinds, series.kinds.len());
         return Err(Damage(format!("it has {has} kinds, the step has {needs}")));
     }
-    let span = (head.start.as_secs_f64(), head.length.as_secs_f64());
-    series.spans.push(span);
+    series.spans.push((head.start.as_secs_f64(), head.length.as_secs_f64()));
     for column in &mut series.kinds {
         let kind = reader.kind()?;
         column.ops.push(kind.ops);
@@ -143,7 +139,6 @@ pub(super) fn histograms(
         let place: u32 = row.get(0)?;
         let kind = step.record.kinds.get(place as usize);
         let kind = kind.ok_or_else(|| step.damaged("a histogram of", &"it is of no known kind"))?;
-        let packed = row.get_ref(2)?.as_blob().map_err(wrong_type)?;
         let what = || format!("histogram of `{}` in", kind.spec.name);
         histograms.push(StepHistogram {
             round: step.round,
@@ -151,7 +146,8 @@ pub(super) fn histograms(
             step: step.name.clone(),
             kind: kind.spec.name.clone(),
             is_response: row.get(1)?,
-            latency: Latency::decode(packed).map_err(|cause| step.damaged(&what(), &cause))?,
+            latency: Latency::decode(blob(row, 2)?)
+                .map_err(|cause| step.damaged(&what(), &cause))?,
         });
     }
     Ok(())

@@ -5,7 +5,7 @@ use rusqlite::{Connection, Row};
 
 use crate::error::Fault;
 use crate::pack::from_json;
-use crate::read::{describe_step, wrong_type};
+use crate::read::{describe_step, text};
 
 /// Which of the large parts of a run are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,19 +43,17 @@ pub(super) const FINISHED: &str =
      ORDER BY trial.id, ordinal";
 
 pub(crate) fn finished_steps(state: &Connection, run: i64) -> Result<Vec<FinishedStep>, Fault> {
-    let mut query = state.prepare(FINISHED)?;
-    query.query_and_then([run], finished_step)?.collect()
+    state.prepare(FINISHED)?.query_and_then([run], finished_step)?.collect()
 }
 
 pub(super) fn finished_step(row: &Row<'_>) -> Result<FinishedStep, Fault> {
-    let text = |column| row.get_ref(column)?.as_str().map_err(wrong_type);
     let round = row.get(1)?;
     let system: String = row.get(3)?;
     let name = StepId(row.get(5)?);
     let what = || describe_step(&name, &system, round);
     Ok(FinishedStep {
-        kinds: from_json(text(6)?, what)?,
-        record: from_json(text(7)?, what)?,
+        kinds: from_json(text(row, 6)?, what)?,
+        record: from_json(text(row, 7)?, what)?,
         id: row.get(0)?,
         round,
         position: row.get(2)?,

@@ -40,11 +40,9 @@ pub(super) fn read_below(
     let each = steps.len().div_ceil(READERS);
     let (first, further) = steps.split_at(each);
     thread::scope(|scope| {
-        let parts = further.chunks(each);
-        let readers = parts.map(|part| {
+        let readers = further.chunks(each).map(|part| {
             let read = move || read_beside(path, part, want);
-            let reader = thread::Builder::new().spawn_scoped(scope, read);
-            (part, reader.ok())
+            (part, thread::Builder::new().spawn_scoped(scope, read).ok())
         });
         // All begin now.
         let readers: Vec<_> = readers.collect();
@@ -59,7 +57,6 @@ pub(super) fn read_below(
     })
 }
 
-/// The result of [`read_beside`].
 type Read = Result<Option<Below>, Fault>;
 
 fn result_of(reader: ScopedJoinHandle<'_, Read>) -> Option<Below> {

@@ -8,7 +8,7 @@ use model::{
     Cell, Interval, IntervalNumbers, KindNumbers, Readings, RunId, RunInfo, StepHistogram,
     StepPlace, TrialKey, TrialRecord,
 };
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 
 use super::below::{cells, histograms};
 use super::finished::{FINISHED, FinishedStep, finished_step};
@@ -16,7 +16,7 @@ use super::trials;
 use crate::Store;
 use crate::error::{Fault, StoreError};
 use crate::interval::{Damage, Reader, decode};
-use crate::read::{row_of, run_info, wrong_type};
+use crate::read::{blob, row_of, run_info};
 
 /// The numbers of a step's intervals, with their places.
 const NUMBERED: &str = "SELECT number, numbers FROM interval WHERE step = ?1 ORDER BY number";
@@ -34,7 +34,6 @@ impl Store {
         })
     }
 
-    /// Hands over every measurement.
     pub fn each_cell<E: From<StoreError>>(
         &self,
         run: &RunId,
@@ -47,7 +46,6 @@ impl Store {
         })
     }
 
-    /// Hands over every merged histogram.
     pub fn each_histogram<E: From<StoreError>>(
         &self,
         run: &RunId,
@@ -61,42 +59,42 @@ impl Store {
         })
     }
 
-    /// Hands over the numbers of every interval.
     pub fn each_interval<E: From<StoreError>>(
         &self,
         run: &RunId,
-        mut take: impl FnMut(&StepPlace, &IntervalNumbers) -> Result<(), E>,
+        take: impl FnMut(&StepPlace, &IntervalNumbers) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.each_step(run, |state, step| {
-            let place = place(step);
-            let mut query = state.prepare_cached(NUMBERED)?;
-            let mut rows = query.query([step.id])?;
-            while let Some(row) = rows.next()? {
-                let bytes = row.get_ref(1)?.as_blob().map_err(wrong_type)?;
-                let interval = numbers(row.get(0)?, bytes)
-                    .map_err(|damage| step.damaged("an interval of", &damage.0))?;
-                if let Err(stopped) = take(&place, &interval) {
-                    return Ok(Err(stopped));
-                }
-            }
-            Ok(Ok(()))
-        })
+        self.each_row(run, NUMBERED, |row| Ok(numbers(row.get(0)?, blob(row, 1)?)), take)
     }
 
     /// Hands over every interval with its histograms, without probe readings.
     pub fn each_second<E: From<StoreError>>(
         &self,
         run: &RunId,
-        mut take: impl FnMut(&StepPlace, &Interval) -> Result<(), E>,
+        take: impl FnMut(&StepPlace, &Interval) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let read = |row: &Row<'_>| {
+            let (numbers, latency) = (blob(row, 1)?, blob(row, 2)?);
+            Ok(decode(row.get(0)?, numbers, latency, Readings::default()))
+        };
+        self.each_row(run, DETAILED, read, take)
+    }
+
+    /// Hands over what `read` makes of each interval that `sql` selects of a step.
+    fn each_row<T, E: From<StoreError>>(
+        &self,
+        run: &RunId,
+        sql: &str,
+        read: impl Fn(&Row<'_>) -> rusqlite::Result<Result<T, Damage>>,
+        mut take: impl FnMut(&StepPlace, &T) -> Result<(), E>,
     ) -> Result<(), E> {
         self.each_step(run, |state, step| {
             let place = place(step);
-            let mut query = state.prepare_cached(DETAILED)?;
+            let mut query = state.prepare_cached(sql)?;
             let mut rows = query.query([step.id])?;
             while let Some(row) = rows.next()? {
-                let blob = |column| row.get_ref(column)?.as_blob().map_err(wrong_type);
-                let interval = decode(row.get(0)?, blob(1)?, blob(2)?, Readings::default())
-                    .map_err(|damage| step.damaged("an interval of", &damage.0))?;
+                let interval =
+                    read(row)?.map_err(|damage| step.damaged("an interval of", &damage.0))?;
                 if let Err(stopped) = take(&place, &interval) {
                     return Ok(Err(stopped));
                 }
