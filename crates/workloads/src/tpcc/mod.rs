@@ -11,8 +11,6 @@ mod blocks;
 mod check;
 mod conditions;
 mod deck;
-#[cfg(test)]
-mod fixture;
 mod index;
 mod input;
 mod loading;

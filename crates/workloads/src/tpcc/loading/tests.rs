@@ -5,10 +5,10 @@ use drivers::{
 };
 use model::{LoadMethod, TpccIndexes};
 
-use super::super::fixture::{Database, target};
 use super::super::scale::tests::spec;
 use super::super::{index, reading, settle};
 use super::*;
+use crate::tpcc::transactions::tests::fixture::{Database, target};
 use load::engine::Blind;
 
 const SEED: u64 = 20_261_121;

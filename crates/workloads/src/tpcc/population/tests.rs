@@ -3,10 +3,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{TpccCardinality, TpccSpec};
 
 use super::*;
-use crate::tpcc::fixture::sqlite;
 use crate::tpcc::random::{ORIGINAL, last_name};
 use crate::tpcc::scale::tests::spec;
 use crate::tpcc::tables::{Kind, tables};
+use crate::tpcc::transactions::tests::fixture::sqlite;
 use data::checksum::{Form, Sum};
 use data::source::{Rows as _, Source};
 use data::table::Batch;

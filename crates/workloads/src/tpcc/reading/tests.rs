@@ -1,11 +1,11 @@
 use drivers::Value;
 use model::Dialect;
 
-use super::super::fixture::Database;
 use super::super::population::LOADED_AT;
 use super::super::scale::tests::spec;
 use super::super::tables::Kind;
 use super::*;
+use crate::tpcc::transactions::tests::fixture::Database;
 use data::checksum::RowHash;
 use load::engine::Blind;
 
