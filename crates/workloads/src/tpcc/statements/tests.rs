@@ -209,8 +209,10 @@ fn texts_have_their_values_in_them() {
 
 #[test]
 fn every_text_is_of_a_statement_and_of_known_words() {
-    let words =
-        ["standard", "percona", "batched", "single", "together", "by-order", "join", "loop"];
+    let words = [
+        "standard", "percona", "batched", "single", "together", "by-order", "join", "loop",
+        "mysql", "others",
+    ];
     let names = TpccTransaction::ALL.map(TpccTransaction::name);
     for (header, lines) in blocks(TEXTS) {
         let [name, transactions, conditions] = header[..] else { panic!("{header:?}") };

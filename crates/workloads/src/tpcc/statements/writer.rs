@@ -1,101 +1,135 @@
 //! Writes the statements that a step needs, from their texts.
 
-use drivers::ParamType;
+use drivers::{Param, ParamType};
 use model::{Dialect, StockLevel, TpccForm, TpccMix, TpccProfile, TpccSpec, TpccTransaction};
 
-use super::ask::Ask;
-use super::lists::{List, expanded};
-use super::statement::Statement;
+use super::{Ask, List};
 use crate::tpcc::blocks::{blocks, named};
 use crate::tpcc::money;
+use data::literal::{Literal, push_int, push_text};
 
-/// All texts, but for those that begin and end a transaction, and updates by rows of values.
+/// All texts, except for those that begin and end a transaction.
 pub(super) const TEXTS: &str = include_str!("statements.sql");
 
-/// Writes the statements that a step needs.
-pub(super) struct Writer<'a> {
-    pub(super) statements: &'a mut Vec<Option<Statement>>,
-    pub(super) dialect: Dialect,
-    pub(super) spec: &'a TpccSpec,
+/// One statement: its text for a server to prepare, and the pieces that values are put between.
+#[derive(Debug)]
+pub(super) struct Statement {
+    /// What it is called in messages.
+    pub(super) name: String,
+    /// With the placeholders of the dialect.
+    pub(super) sql: String,
+    pub(super) types: Vec<ParamType>,
+    pub(super) pieces: Vec<String>,
+    pub(super) can_be_prepared: bool,
 }
 
-impl Writer<'_> {
-    pub(super) fn put_all(&mut self) {
-        let begin = match self.dialect {
-            Dialect::Mysql | Dialect::Postgres => "BEGIN",
-            // Otherwise two that read and then want to write would wait for each other.
-            Dialect::Sqlite => "BEGIN IMMEDIATE",
-        };
-        for (ask, text) in
-            [(Ask::Begin, begin), (Ask::BeginReading, "BEGIN"), (Ask::Commit, "COMMIT")]
-        {
-            self.put(ask.place(), format!("{ask:?}"), text);
-        }
-        let comes_up = TpccTransaction::ALL.map(|t| is_in(self.spec.mix, t).then_some(t.name()));
-        let manner = manner(self.spec);
-        for (header, lines) in blocks(TEXTS) {
-            let [name, transactions, conditions] = header[..] else { continue };
-            let is_needed = transactions.split(' ').any(|name| comes_up.contains(&Some(name)));
-            if is_needed && conditions.split_whitespace().all(|word| manner.contains(&word)) {
-                self.put_text(name, &lines.join(" "));
-            }
-        }
-        self.put_update_lists(&comes_up, &manner);
-    }
-
-    /// Puts the text of a block; one about several lines or districts for each number of them.
-    fn put_text(&mut self, name: &str, text: &str) {
-        if let Some(ask) = named::<Ask>(name) {
-            self.put(ask.place(), name.to_owned(), text);
-        } else if let Some(list) = named::<List>(name) {
-            for count in list.counts() {
-                let text = expanded(text, count);
-                self.put(list.place(count), format!("{name} of {count}"), &text);
-            }
-        }
-    }
-
-    /// Puts a statement whose parameters are written `?`, `?t`, `?m` and `?a`, whatever the dialect.
-    fn put(&mut self, place: usize, name: String, text: &str) {
-        let lock = match self.dialect {
-            Dialect::Mysql | Dialect::Postgres => " FOR UPDATE",
-            // It has locked the whole database.
-            Dialect::Sqlite => "",
-        };
-        let amount = match self.dialect {
+impl Statement {
+    /// From a text whose parameters are written `?`, `?t`, `?m` and `?a`, whatever the dialect.
+    fn new(dialect: Dialect, name: String, text: &str) -> Self {
+        let (lock, amount) = match dialect {
             // A text would make it add real numbers.
-            Dialect::Mysql => "CAST(? AS DECIMAL(12,2))",
-            Dialect::Postgres | Dialect::Sqlite => "?",
+            Dialect::Mysql => (" FOR UPDATE", "CAST(?m AS DECIMAL(12,2))"),
+            Dialect::Postgres => (" FOR UPDATE", "?m"),
+            // It has locked the whole database.
+            Dialect::Sqlite => ("", "?m"),
         };
-        let money = money::param_type(self.dialect);
-        let text = text.replace("{lock}", lock);
+        let text = text.replace("{lock}", lock).replace("?a", amount);
         let mut parts = text.split('?');
-        let mut sql = parts.next().unwrap_or_default().to_owned();
+        let mut pieces = vec![parts.next().unwrap_or_default().to_owned()];
         let mut types = Vec::new();
         for part in parts {
-            let (kind, placeholder, rest) = match part.split_at_checked(1) {
-                Some(("t", rest)) => (ParamType::Text, "?", rest),
-                Some(("m", rest)) => (money, "?", rest),
-                Some(("a", rest)) => (money, amount, rest),
-                Some(_) | None => (ParamType::Int, "?", part),
+            let (kind, piece) = match part.split_at_checked(1) {
+                Some(("t", rest)) => (ParamType::Text, rest),
+                Some(("m", rest)) => (money::param_type(dialect), rest),
+                Some(_) | None => (ParamType::Int, part),
             };
             types.push(kind);
-            sql.push_str(placeholder);
-            sql.push_str(rest);
+            pieces.push(piece.to_owned());
         }
-        self.put_typed(place, name, &sql, &types);
+        let sql = match dialect {
+            Dialect::Mysql | Dialect::Sqlite => pieces.join("?"),
+            Dialect::Postgres => {
+                let numbered = pieces.iter().enumerate().map(|(number, piece)| match number {
+                    0 => piece.clone(),
+                    _ => format!("${number}{piece}"),
+                });
+                numbered.collect()
+            }
+        };
+        // MySQL prepares COMMIT, but not this.
+        let can_be_prepared = dialect != Dialect::Mysql || sql != "BEGIN";
+        Self { name, sql, types, pieces, can_be_prepared }
     }
 
-    fn put_typed(&mut self, place: usize, name: String, sql: &str, types: &[ParamType]) {
-        let statement = Statement::new(self.dialect, name, sql, types);
-        if let Some(slot) = self.statements.get_mut(place) {
-            *slot = Some(statement);
+    /// Writes the statement with these values in it.
+    pub(super) fn write(&self, dialect: Dialect, params: &[Param<'_>], sql: &mut String) {
+        sql.clear();
+        let mut values = params.iter().zip(&self.types);
+        for (number, piece) in self.pieces.iter().enumerate() {
+            if number > 0
+                && let Some((param, kind)) = values.next()
+            {
+                push(sql, dialect, *param, *kind);
+            }
+            sql.push_str(piece);
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn placeholders(&self) -> usize {
+        self.pieces.len() - 1
+    }
+}
+
+fn push(sql: &mut String, dialect: Dialect, param: Param<'_>, kind: ParamType) {
+    match (param, kind) {
+        (Param::Int(number), _) => push_int(sql, number),
+        (Param::Text(text), ParamType::Int | ParamType::Decimal) => {
+            push_text(sql, dialect, Literal::Number, text);
+        }
+        (Param::Text(text), ParamType::Text | ParamType::DateTime) => {
+            push_text(sql, dialect, Literal::Quoted, text);
         }
     }
 }
 
-/// How transactions are carried out, in the words of [`TEXTS`].
-fn manner(spec: &TpccSpec) -> [&'static str; 4] {
+/// Puts the statements that a step needs at their places.
+pub(super) fn put_all(spec: &TpccSpec, dialect: Dialect, by_place: &mut [Option<Statement>]) {
+    let mut put = |place: usize, name: String, text: &str| {
+        if let Some(slot) = by_place.get_mut(place) {
+            *slot = Some(Statement::new(dialect, name, text));
+        }
+    };
+    let begin = match dialect {
+        Dialect::Mysql | Dialect::Postgres => "BEGIN",
+        // Otherwise two that read and then want to write would wait for each other.
+        Dialect::Sqlite => "BEGIN IMMEDIATE",
+    };
+    for (ask, text) in [(Ask::Begin, begin), (Ask::BeginReading, "BEGIN"), (Ask::Commit, "COMMIT")]
+    {
+        put(ask.place(), format!("{ask:?}"), text);
+    }
+    let comes_up = TpccTransaction::ALL.map(|t| is_in(spec.mix, t).then_some(t.name()));
+    let manner = manner(spec, dialect);
+    for (header, lines) in blocks(TEXTS) {
+        let [name, transactions, conditions] = header[..] else { continue };
+        let is_needed = transactions.split(' ').any(|name| comes_up.contains(&Some(name)));
+        if !is_needed || !conditions.split_whitespace().all(|word| manner.contains(&word)) {
+            continue;
+        }
+        let text = lines.join(" ");
+        if let Some(ask) = named::<Ask>(name) {
+            put(ask.place(), name.to_owned(), &text);
+        } else if let Some(list) = named::<List>(name) {
+            for count in list.counts() {
+                put(list.place(count), format!("{name} of {count}"), &expanded(&text, count));
+            }
+        }
+    }
+}
+
+/// How transactions are carried out and by which server, in the words of [`TEXTS`].
+fn manner(spec: &TpccSpec, dialect: Dialect) -> [&'static str; 5] {
     let is_batched = spec.form == TpccForm::Batched;
     [
         match spec.profile {
@@ -108,6 +142,7 @@ fn manner(spec: &TpccSpec) -> [&'static str; 4] {
             StockLevel::Join => "join",
             StockLevel::Loop => "loop",
         },
+        if dialect == Dialect::Mysql { "mysql" } else { "others" },
     ]
 }
 
@@ -119,101 +154,21 @@ fn is_in(mix: TpccMix, transaction: TpccTransaction) -> bool {
     }
 }
 
-const INT: ParamType = ParamType::Int;
-
-/// Rows of values that a table is updated by, called `v`.
-struct UpdateList<'a> {
-    list: List,
-    table: &'a str,
-    columns: &'a [(&'a str, ParamType)],
-    set: &'a str,
-    on: &'a str,
-}
-
-impl Writer<'_> {
-    /// Puts the updates by rows of values: of stock, and of the customers of a Delivery.
-    fn put_update_lists(&mut self, comes_up: &[Option<&str>], manner: &[&str]) {
-        let is_wanted = |transaction: TpccTransaction, word| {
-            comes_up.contains(&Some(transaction.name())) && manner.contains(&word)
-        };
-        if is_wanted(TpccTransaction::NewOrder, "batched") {
-            let standard = [
-                ("w", INT),
-                ("i", INT),
-                ("quantity", INT),
-                ("ordered", INT),
-                ("orders", INT),
-                ("remote", INT),
-            ];
-            let (columns, set) = match self.spec.profile {
-                TpccProfile::Standard => (
-                    &standard[..],
-                    "s_quantity = v.quantity, s_ytd = s_ytd + v.ordered, \
-                     s_order_cnt = s_order_cnt + v.orders, s_remote_cnt = s_remote_cnt + v.remote",
-                ),
-                TpccProfile::Percona => (&standard[..3], "s_quantity = v.quantity"),
-            };
-            self.put_update_list(&UpdateList {
-                list: List::TakeStocks,
-                table: "stock",
-                columns,
-                set,
-                on: "s_w_id = v.w AND s_i_id = v.i",
-            });
+/// A text with what stands in `{list:…}`, `{or:…}` and `{more:…}` as often as there are lines or districts.
+fn expanded(text: &str, count: usize) -> String {
+    let mut sql = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        sql.push_str(before);
+        let (part, after) = after.split_once('}').unwrap_or((after, ""));
+        match part.split_once(':') {
+            Some(("or", key)) => sql.push_str(&vec![format!("({key})"); count].join(" OR ")),
+            Some(("more", other)) => sql.push_str(&other.repeat(count - 1)),
+            Some((_, item)) => sql.push_str(&vec![item; count].join(", ")),
+            // Of another kind, to be filled in later.
+            None => sql.extend(["{", part, "}"]),
         }
-        if is_wanted(TpccTransaction::Delivery, "together") {
-            let money = money::param_type(self.dialect);
-            self.put_update_list(&UpdateList {
-                list: List::ChargeAll,
-                table: "customer",
-                columns: &[("w", INT), ("d", INT), ("c", INT), ("amount", money)],
-                set: "c_balance = c_balance + v.amount, c_delivery_cnt = c_delivery_cnt + 1",
-                on: "c_w_id = v.w AND c_d_id = v.d AND c_id = v.c",
-            });
-        }
+        rest = after;
     }
-
-    fn put_update_list(&mut self, update: &UpdateList<'_>) {
-        let UpdateList { list, table, columns, set, on } = *update;
-        let types: Vec<ParamType> = columns.iter().map(|(_, kind)| *kind).collect();
-        for count in list.counts() {
-            let sql = match self.dialect {
-                Dialect::Mysql => {
-                    let rows = union(columns, count);
-                    // Without the word, an optimizer may read the whole table before the rows of values.
-                    format!("UPDATE ({rows}) AS v STRAIGHT_JOIN {table} ON {on} SET {set}")
-                }
-                Dialect::Postgres | Dialect::Sqlite => {
-                    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-                    let names = names.join(", ");
-                    let row = format!("({})", vec!["?"; columns.len()].join(", "));
-                    let rows = vec![row; count].join(", ");
-                    format!(
-                        "WITH v ({names}) AS (VALUES {rows}) UPDATE {table} SET {set} FROM v WHERE {on}"
-                    )
-                }
-            };
-            let name = format!("{list:?} of {count}");
-            self.put_typed(list.place(count), name, &sql, &types.repeat(count));
-        }
-    }
-}
-
-/// Rows of values in the words of every MySQL version, with types: otherwise they would be texts, which
-/// no index finds.
-fn union(columns: &[(&str, ParamType)], count: usize) -> String {
-    let cast = |kind: &ParamType| match kind {
-        ParamType::Int => "CAST(? AS SIGNED)",
-        ParamType::Decimal => "CAST(? AS DECIMAL(12,2))",
-        ParamType::Text | ParamType::DateTime => "?",
-    };
-    let first: Vec<String> =
-        columns.iter().map(|(name, kind)| format!("{} AS {name}", cast(kind))).collect();
-    let other: Vec<&str> = columns.iter().map(|(_, kind)| cast(kind)).collect();
-    let mut sql = format!("SELECT {}", first.join(", "));
-    for _ in 1..count {
-        sql.push_str(" UNION ALL SELECT ");
-        sql.push_str(&other.join(", "));
-    }
-    sql
+    sql + rest
 }

@@ -35,7 +35,7 @@ impl Exchange<'_> {
         self.spec.form == TpccForm::Batched
     }
 
-    pub(super) const fn dialect(&self) -> Dialect {
+    pub(super) fn dialect(&self) -> Dialect {
         self.statements.dialect()
     }
 

@@ -49,8 +49,7 @@ impl Runner {
     ) -> Result<Self, Refused> {
         match spec.form {
             TpccForm::Single | TpccForm::Batched => {
-                let runner =
-                    StatementRunner::prepare(spec, statements, population, dialect, session)?;
+                let runner = StatementRunner::prepare(spec, statements, population, session)?;
                 Ok(Self::Statements(Box::new(runner)))
             }
             TpccForm::Procedures => match ProcedureRunner::prepare(session, spec, dialect) {

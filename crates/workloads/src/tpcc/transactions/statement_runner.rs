@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use drivers::{Session, SessionError};
-use model::{Dialect, TpccSpec};
+use model::TpccSpec;
 
 use super::exchange::{Exchange, Stopped};
 use super::memory::Memory;
@@ -29,11 +29,10 @@ impl StatementRunner {
         spec: &Arc<TpccSpec>,
         statements: &Arc<StepStatements>,
         population: Population,
-        dialect: Dialect,
         session: &mut dyn Session,
     ) -> Result<Self, Refused> {
         Ok(Self {
-            statements: PreparedStatements::prepare(statements, dialect, session)?,
+            statements: PreparedStatements::prepare(statements, session)?,
             spec: Arc::clone(spec),
             memory: Memory::default(),
             has_sent_commit: false,
