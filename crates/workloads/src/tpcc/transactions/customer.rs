@@ -6,7 +6,7 @@ use model::TpccProfile;
 use super::amounts::middle;
 use super::exchange::{Exchange, Stopped, cents, int, number, shown};
 use super::memory::Memory;
-use crate::tpcc::input::{Customer, LastName};
+use crate::tpcc::input::Customer;
 use crate::tpcc::statements::Ask;
 
 pub(super) fn id(
@@ -55,9 +55,9 @@ fn in_the_middle(
     named: &mut Vec<(u32, i64)>,
     ask: Ask,
     (warehouse, district): (Param<'_>, Param<'_>),
-    name: &LastName,
+    name: &str,
 ) -> Result<(u32, i64), Stopped> {
-    let params = [warehouse, district, Param::Text(name.as_str())];
+    let params = [warehouse, district, Param::Text(name)];
     let counted = match exchange.spec.profile {
         TpccProfile::Standard => None,
         TpccProfile::Percona => Some(exchange.one(Ask::CountNamed, &params, |row| number(row, 0))?),
