@@ -63,6 +63,11 @@ impl Table {
         self.columns().iter().position(|own| own.name == column)
     }
 
+    /// The places of columns that it has.
+    pub(super) fn places<const N: usize>(self, columns: [&str; N]) -> [usize; N] {
+        columns.map(|column| self.place_of(column).unwrap_or(0))
+    }
+
     /// The columns of its primary key; none for `history`.
     pub(super) fn key(self) -> &'static [&'static str] {
         &self.described().key

@@ -36,26 +36,12 @@ pub(crate) const fn line(profile: TpccProfile, quantity: i64, price: i64, terms:
     }
 }
 
-/// The row in the middle of `count`, from 1: that of half of them, rounded up.
-pub(super) const fn middle(count: usize) -> usize {
-    count.div_ceil(2)
-}
-
 pub(super) fn is_original(data: &[u8]) -> bool {
     const MARK: u64 = u64::from_le_bytes(*b"ORIGINAL");
     data.windows(8).any(|window| {
         let letters = <[u8; 8]>::try_from(window).map_or(0, u64::from_le_bytes);
         letters == MARK
     })
-}
-
-/// Where the texts for the districts begin among the columns of a stock row.
-pub(super) const DISTRICT_TEXTS: usize = 2;
-
-/// An order that has its number.
-pub(super) struct Entered {
-    pub(super) order: u32,
-    pub(super) terms: Terms,
 }
 
 #[cfg(test)]
@@ -75,11 +61,6 @@ mod tests {
                 assert_eq!((quantity - ordered - left).rem_euclid(91), 0);
             }
         }
-    }
-
-    #[test]
-    fn the_middle_row_is_half_of_them_rounded_up() {
-        assert_eq!([1, 2, 3, 4, 5, 6].map(middle), [1, 1, 2, 2, 3, 3]);
     }
 
     #[test]
