@@ -2,7 +2,7 @@
 
 use model::{Nanos, Rng, TpccPace, TpccTransaction};
 
-use super::own::kind;
+use super::kind;
 
 /// Seconds in which a transaction is keyed in, in the order of [`TpccTransaction::ALL`] (5.2.5.7).
 const KEYING: [u64; 5] = [18, 3, 2, 2, 2];
