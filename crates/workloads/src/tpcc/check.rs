@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use drivers::{Session, SessionError};
-use model::{Dialect, Note, StepRecord, TpccProfile, TpccSpec, TpccStage};
+use model::{Dialect, Note, StepRecord, TpccProfile, TpccStage};
 
 use self::findings::{Findings, Found};
 use self::jobs::{Job, jobs};
@@ -21,16 +21,16 @@ use self::proof::Proof;
 use self::seeded::Seeded;
 use super::conditions::Circumstances;
 pub(super) use super::conditions::When;
+use super::loading::{self, Setting};
 use super::meta;
-use super::reading;
 use super::receipts::Receipts;
 use super::scale::Scale;
 use super::tables::Table;
 use load::clients::{Clients, Notes, bounded};
-use load::engine::{Observer, Stop};
+use load::engine::Observer;
 use load::fixed_work::FixedWork;
 use load::worker::Worker;
-use load::{Client, ClientContext, StepError, Target};
+use load::{Client, ClientContext, StepError};
 
 /// Under which name it is noted how long each condition took.
 const NOTES: &str = "conditions";
@@ -39,24 +39,17 @@ const NOTES: &str = "conditions";
 /// they must be. A check for each condition that holds there and then; what is not asked is noted. After
 /// transactions, `receipts` are what terminals saw committed, where that is known.
 pub(super) fn run(
-    spec: &TpccSpec,
-    (when, receipts): (When, Option<&Receipts>),
-    rows_seed: u64,
-    target: &Target,
-    stop: &Stop,
+    at: &Setting<'_>,
+    when: When,
+    receipts: Option<&Receipts>,
     observer: &mut dyn Observer,
 ) -> Result<StepRecord, StepError> {
-    let clock = stop.clock();
-    let notes = Notes::default();
-    let checking = Arc::new(Checking::new(spec, when, rows_seed, target.dialect));
-    let work = FixedWork {
-        kinds: TpccStage::Check.kinds(spec),
-        clients: connect(&checking, spec, rows_seed, target)?,
-        clock,
-        notes: (NOTES.into(), &notes),
-    };
-    let mut result = work.run(stop, observer)?;
-    result.notes.extend(checking.notes(spec.profile));
+    let (clock, notes) = (at.stop.clock(), Notes::default());
+    let checking = Arc::new(Checking::new(at, when));
+    let (kinds, clients) = (TpccStage::Check.kinds(at.spec), connect(&checking, at)?);
+    let work = FixedWork { kinds, clients, clock, notes: (NOTES.into(), &notes) };
+    let mut result = work.run(at.stop, observer)?;
+    result.notes.extend(checking.notes(at.spec.profile));
     result.checks = checking.findings.checks(&checking.proofs);
     if let Some(receipts) = receipts {
         let (checks, note) = receipts.compare(&checking.findings.added());
@@ -64,8 +57,7 @@ pub(super) fn run(
         result.notes.extend(note);
     }
     if when == When::Loaded {
-        let rows = reading::checks(spec, rows_seed, target, stop)?;
-        result.checks.extend(rows);
+        result.checks.extend(loading::checks(at)?);
     }
     Ok(result)
 }
@@ -80,13 +72,14 @@ struct Checking {
 }
 
 impl Checking {
-    fn new(spec: &TpccSpec, when: When, rows_seed: u64, dialect: Dialect) -> Self {
+    fn new(at: &Setting<'_>, when: When) -> Self {
+        let Setting { spec, rows_seed, target, .. } = *at;
         let (proofs, left_out) = Proof::of(spec.profile, when);
         let jobs = jobs(&proofs, spec.warehouses, spec.load.clients.max(1));
         let scale = Scale::of(spec);
         Self {
             circumstances: Circumstances { scale, when },
-            seeded: Seeded::new(scale, rows_seed, spec.profile, dialect),
+            seeded: Seeded::new(scale, rows_seed, spec.profile, target.dialect),
             left_out,
             next: AtomicUsize::new(0),
             findings: Findings::new(proofs.len()),
@@ -116,23 +109,17 @@ impl Checking {
 /// Connects the clients. The first looks whether the database is the one that is meant, and has the server
 /// count what its tables hold: right after a load it believes them to be small, and reads all of them where it
 /// should look for a few rows.
-fn connect(
-    checking: &Arc<Checking>,
-    spec: &TpccSpec,
-    rows_seed: u64,
-    target: &Target,
-) -> Result<Clients, StepError> {
-    let clients = (1..=spec.load.clients.max(1)).map(|number| {
+fn connect(checking: &Arc<Checking>, at: &Setting<'_>) -> Result<Clients, StepError> {
+    let clients = (1..=at.spec.load.clients.max(1)).map(|number| {
         let name = format!("check {number}");
-        let mut worker = Worker::connect(&*target.patient, name.clone())?;
+        let mut worker = at.worker(&name)?;
         if number == 1 {
-            meta::refuse_other(&mut *worker.session, spec, rows_seed)?;
-            for sql in analyze(target.dialect) {
+            meta::refuse_other(&mut *worker.session, at.spec, at.rows_seed)?;
+            for sql in analyze(at.target.dialect) {
                 worker.run(&sql)?;
             }
         }
-        let checking = Arc::clone(checking);
-        Ok(bounded(name, Checker { worker, checking }))
+        Ok(bounded(name, Checker { worker, checking: Arc::clone(checking) }))
     });
     clients.collect()
 }
@@ -214,8 +201,12 @@ impl Checker {
 
 #[cfg(test)]
 mod tests {
+    use model::TpccSpec;
+
     use super::super::scale::tests::spec;
     use super::*;
+    use crate::tpcc::transactions::tests::fixture::sqlite;
+    use load::engine::Stop;
 
     fn names(proofs: &[Proof]) -> Vec<&'static str> {
         proofs.iter().map(|proof| proof.name()).collect()
@@ -239,19 +230,22 @@ mod tests {
     fn what_a_profile_does_not_keep_is_noted() {
         let mut spec = spec();
         spec.profile = TpccProfile::Percona;
-        let checking = Checking::new(&spec, When::Used, 1, Dialect::Sqlite);
-        let notes = checking.notes(spec.profile);
-        assert_eq!(notes[1].what.word(), "not applicable");
+        let (target, stop) = (sqlite(), Stop::default());
+        let notes = |spec: &TpccSpec, when| {
+            let at = Setting { spec, rows_seed: 1, target: &target, stop: &stop };
+            Checking::new(&at, when).notes(spec.profile)
+        };
+        let used = notes(&spec, When::Used);
+        assert_eq!(used[1].what.word(), "not applicable");
         assert!(
-            notes[1].text.starts_with(
+            used[1].text.starts_with(
                 "condition 12, payments, stock sums, stock quantities: this profile leaves c_ytd_payment"
             ),
             "{}",
-            notes[1].text
+            used[1].text
         );
         for spec in [spec, super::super::scale::tests::spec()] {
-            let checking = Checking::new(&spec, When::Loaded, 1, Dialect::Sqlite);
-            assert_eq!(checking.notes(spec.profile).len(), 1);
+            assert_eq!(notes(&spec, When::Loaded).len(), 1);
         }
     }
 }

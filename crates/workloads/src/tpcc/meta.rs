@@ -1,11 +1,12 @@
 //! What was loaded, written down in the database itself when all of it is there. Whoever goes on with that
-//! database can tell whether it is the one that his plan means, and whether the load ended.
+//! database can tell whether it is the one that his plan means, and whether the load ended. The same as text, for a
+//! trial that goes on from there in another process.
 
 use std::collections::BTreeMap;
 
 use drivers::{Session, SessionError};
 use model::{Dialect, TpccForm, TpccSpec};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::population::DATA_VERSION;
 use super::random::Constants;
@@ -50,7 +51,42 @@ pub(super) fn procedures(spec: &TpccSpec) -> Option<impl Serialize + use<>> {
 }
 
 fn json(value: &impl Serialize) -> Result<String, StepError> {
-    serde_json::to_string(value).map_err(|error| StepError::State(error.to_string()))
+    serde_json::to_string(value).map_err(unusable)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
+fn unusable(error: serde_json::Error) -> StepError {
+    StepError::State(error.to_string())
+}
+
+/// What was loaded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Loaded {
+    /// The seed of the rows: whoever makes them again needs it, not that of his own trial.
+    pub(super) seed: u64,
+    facts: Facts,
+}
+
+/// What the loading steps left, as text. `seed` is that of the rows.
+pub(super) fn state(spec: &TpccSpec, seed: u64) -> Result<String, StepError> {
+    let facts = facts(spec, seed)?;
+    json(&Loaded { seed, facts })
+}
+
+/// Takes over what another process loaded. Fails when the text is not of [`state`], or of another load
+/// than the plan's.
+pub(super) fn restore(text: &str, spec: &TpccSpec) -> Result<Loaded, StepError> {
+    let loaded: Loaded = serde_json::from_str(text).map_err(unusable)?;
+    match difference(&loaded.facts, &facts(spec, loaded.seed)?) {
+        Some(difference) => Err(StepError::State(difference)),
+        None => Ok(loaded),
+    }
+}
+
+pub(crate) fn loading(spec: &TpccSpec) -> Result<String, StepError> {
+    let data = (DATA_VERSION, spec.warehouses, spec.cardinality, spec.profile);
+    let work = (&spec.schema, &spec.load, spec.settle);
+    json(&(data, work, procedures(spec)))
 }
 
 /// How one load differs from what is wanted, in words; `None` where it does not.
@@ -149,7 +185,7 @@ fn is_no_table(error: &SessionError) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use model::TpccProfile;
+    use model::{PaymentOrder, TpccMix, TpccProfile};
 
     use super::super::scale::tests::spec;
     use super::*;
@@ -190,5 +226,53 @@ mod tests {
             assert!(!name.contains(['\'', '\\']) && !text.contains(['\'', '\\']), "{text}");
             assert!(name.len() <= 32 && text.len() <= 500);
         }
+    }
+
+    #[test]
+    fn a_state_survives_and_others_are_refused() {
+        let text = state(&spec(), u64::MAX).unwrap();
+        let loaded = restore(&text, &spec()).unwrap();
+        assert_eq!(loaded.seed, u64::MAX);
+        let mut larger = spec();
+        larger.warehouses = 3;
+        assert_eq!(
+            restore(&text, &larger).unwrap_err().to_string(),
+            "the state of the loaded data cannot be used: it has warehouses 2; the plan has \
+             warehouses 3"
+        );
+        let newer = text.replace("\"data\":\"1\"", "\"data\":\"2\"");
+        assert_ne!(newer, text);
+        assert!(restore(&newer, &spec()).is_err());
+        let message = restore("{}", &spec()).unwrap_err().to_string();
+        assert!(message.contains("missing field"), "{message}");
+        assert!(restore("", &spec()).is_err());
+    }
+
+    #[test]
+    fn what_transactions_do_is_no_part_of_the_loading() {
+        let of = |change: &dyn Fn(&mut TpccSpec)| {
+            let mut spec = spec();
+            change(&mut spec);
+            loading(&spec).unwrap()
+        };
+        let base = of(&|_| ());
+        assert_eq!(of(&|spec| spec.clients = 99), base);
+        assert_eq!(of(&|spec| spec.mix = TpccMix::Weights([1; 5])), base);
+        assert_eq!(of(&|spec| spec.form = TpccForm::Batched), base);
+        assert_eq!(of(&|spec| spec.payment_order = PaymentOrder::District), base);
+        assert_ne!(of(&|spec| spec.warehouses = 3), base);
+        assert_ne!(of(&|spec| spec.cardinality.items = 60), base);
+        assert_ne!(of(&|spec| spec.schema.history_key = true), base);
+        assert_ne!(of(&|spec| spec.load.rows_per_commit = 1), base);
+        assert_ne!(of(&|spec| spec.settle = model::Settle::Formula), base);
+        // The load makes the procedures.
+        let procedures = |order| {
+            of(&|spec| {
+                spec.form = TpccForm::Procedures;
+                spec.payment_order = order;
+            })
+        };
+        assert_ne!(procedures(PaymentOrder::Warehouse), base);
+        assert_ne!(procedures(PaymentOrder::Warehouse), procedures(PaymentOrder::District));
     }
 }

@@ -11,7 +11,6 @@ mod blocks;
 mod check;
 mod conditions;
 mod deck;
-mod index;
 mod input;
 mod loading;
 mod meta;
@@ -20,12 +19,9 @@ mod outcome;
 mod population;
 mod procedures;
 mod random;
-mod reading;
 mod receipts;
 mod run;
 mod scale;
-mod settle;
-mod state;
 mod statements;
 mod tables;
 mod terminal;
@@ -35,8 +31,10 @@ use std::sync::Arc;
 
 use model::{StepRecord, TpccSpec, TpccStage as Stage};
 
+use self::loading::Setting;
+use self::meta::Loaded;
+pub(super) use self::meta::loading;
 use self::receipts::Receipts;
-use self::state::Loaded;
 use load::engine::{Observer, Stop};
 use load::{StepError, Target, Workload};
 pub(super) struct Tpcc {
@@ -74,15 +72,13 @@ impl Workload for Tpcc {
         observer: &mut dyn Observer,
     ) -> Result<StepRecord, StepError> {
         let (spec, rows_seed) = (&self.spec, self.rows_seed());
+        let at = &Setting { spec, rows_seed, target, stop };
         match self.stages[index] {
-            Stage::Load => loading::run(spec, rows_seed, target, stop, observer),
-            Stage::Index => index::run(spec, target, stop, observer),
-            Stage::CheckLoad => {
-                let when = (check::When::Loaded, None);
-                check::run(spec, when, rows_seed, target, stop, observer)
-            }
-            Stage::Settle => settle::run(spec, target, stop, observer),
-            Stage::Warm => reading::run(spec, rows_seed, target, stop, observer),
+            Stage::Load => loading::load(at, observer),
+            Stage::Index => loading::index(at, observer),
+            Stage::CheckLoad => check::run(at, check::When::Loaded, None, observer),
+            Stage::Settle => loading::settle(at, observer),
+            Stage::Warm => loading::warm(at, observer),
             Stage::Run(number) => {
                 let step =
                     run::RunStep { spec, number, seed: self.seed, rows_seed, target, log: None };
@@ -93,25 +89,18 @@ impl Workload for Tpcc {
                 }
                 Ok(result)
             }
-            Stage::Check => {
-                let when = (check::When::Used, self.receipts.as_ref());
-                check::run(spec, when, rows_seed, target, stop, observer)
-            }
+            Stage::Check => check::run(at, check::When::Used, self.receipts.as_ref(), observer),
         }
     }
 
     fn state(&self, _target: &Target) -> Result<String, StepError> {
-        state::state(&self.spec, self.rows_seed())
+        meta::state(&self.spec, self.rows_seed())
     }
 
     fn restore(&mut self, state: &str) -> Result<(), StepError> {
-        self.loaded = Some(state::restore(state, &self.spec)?);
+        self.loaded = Some(meta::restore(state, &self.spec)?);
         self.stages.retain(|stage| !stage.is_loading());
         self.stages.insert(0, Stage::Warm);
         Ok(())
     }
-}
-
-pub(super) fn loading(spec: &TpccSpec) -> Result<String, StepError> {
-    state::loading(spec)
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use model::{Check, TpccSpec};
 
 use super::super::check::{self, When};
+use super::super::loading::Setting;
 use super::super::run::RunStep;
 use super::Acknowledged;
 use load::engine::{Blind, Stop};
@@ -51,6 +52,7 @@ pub fn check_conditions(
     target: &Target,
     stop: &Stop,
 ) -> Result<Vec<Check>, StepError> {
-    let result = check::run(spec, (When::Used, None), rows_seed, target, stop, &mut Blind)?;
+    let at = Setting { spec, rows_seed, target, stop };
+    let result = check::run(&at, When::Used, None, &mut Blind)?;
     Ok(result.checks)
 }

@@ -8,7 +8,7 @@ use drivers::{Connector, Endpoint, Session};
 use model::{Connection, Dialect, Engine, TpccSpec};
 use tempfile::TempDir;
 
-use crate::tpcc::loading;
+use crate::tpcc::loading::{self, Setting};
 use load::Target;
 use load::engine::{Blind, Stop};
 
@@ -26,7 +26,9 @@ impl Database {
     /// What `spec` loads.
     pub(crate) fn loaded(spec: &TpccSpec) -> Self {
         let database = Self::new();
-        loading::run(spec, ROWS, &database.target(), &Stop::default(), &mut Blind).unwrap();
+        let (target, stop) = (&database.target(), &Stop::default());
+        let at = Setting { spec, rows_seed: ROWS, target, stop };
+        loading::load(&at, &mut Blind).unwrap();
         database
     }
 
