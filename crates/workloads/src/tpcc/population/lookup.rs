@@ -3,7 +3,8 @@
 use drivers::Value;
 use model::{DISTRICTS, Dialect};
 
-use super::{Population, Rows};
+use super::Population;
+use super::rows::Rows;
 use crate::tpcc::tables::Table;
 use data::sink::Cells;
 use data::source::{Rows as _, Source};
