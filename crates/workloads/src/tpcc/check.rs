@@ -2,12 +2,9 @@
 
 mod contents;
 mod findings;
-mod jobs;
 mod made;
 mod notes;
-mod proof;
-mod quantities;
-mod seeded;
+mod proofs;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,10 +12,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use drivers::{Session, SessionError};
 use model::{Dialect, Note, StepRecord, TpccProfile, TpccStage};
 
+use self::contents::Seeded;
 use self::findings::{Findings, Found};
-use self::jobs::{Job, jobs};
-use self::proof::Proof;
-use self::seeded::Seeded;
+use self::proofs::{Job, Proof, jobs};
 use super::conditions::Circumstances;
 pub(super) use super::conditions::When;
 use super::loading::{self, Setting};
@@ -82,7 +78,7 @@ impl Checking {
             seeded: Seeded::new(scale, rows_seed, spec.profile, target.dialect),
             left_out,
             next: AtomicUsize::new(0),
-            findings: Findings::new(proofs.len()),
+            findings: Findings::default(),
             proofs,
             jobs,
         }
@@ -176,7 +172,7 @@ impl Checker {
             }
             Proof::Quantities => self.operate(context, |session, found| {
                 let warehouse = job.warehouses.first;
-                quantities::compare(session, &checking.seeded.population, warehouse, found)
+                contents::compare_quantities(session, &checking.seeded.population, warehouse, found)
             }),
             Proof::Contents(table) => self.operate(context, |session, found| {
                 contents::compare(session, &checking.seeded, table, job.warehouses, found)
@@ -218,7 +214,7 @@ mod tests {
         assert!(left_out.is_empty());
         let names = names(&proofs);
         assert_eq!(names[..2], ["condition 1", "condition 2"]);
-        assert!(names.contains(&proof::QUANTITIES));
+        assert!(names.contains(&proofs::QUANTITIES));
         assert!(names.ends_with(&["item", "stock", "order_line"]));
         let mut once = names.clone();
         once.sort_unstable();

@@ -3,7 +3,7 @@
 
 use model::{Check, Note};
 
-use super::input::{Input, NewOrder};
+use super::input::{Input, Line, NewOrder};
 use super::outcome::Committed;
 use data::checksum::{Form, RowHash, Sum};
 
@@ -17,84 +17,49 @@ pub(super) struct Receipts {
     pub(super) unknown: u64,
 }
 
-/// An order without its lines.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct OrderRow {
-    pub(super) warehouse: u32,
-    pub(super) district: u32,
-    pub(super) order: u32,
-    pub(super) customer: u32,
-    pub(super) lines: u32,
-    pub(super) is_local: bool,
-}
-
-/// A line of an order; its amount and its text follow from these.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct LineRow {
-    pub(super) warehouse: u32,
-    pub(super) district: u32,
-    pub(super) order: u32,
-    pub(super) number: u32,
-    pub(super) item: u32,
-    pub(super) supply: u32,
-    pub(super) quantity: u32,
-}
-
 impl Receipts {
     #[inline]
     pub(super) fn committed(&mut self, input: &Input, what: &Committed) {
-        match (*what, input) {
-            (Committed::Order { order, .. }, Input::NewOrder(input)) => self.entered(input, order),
-            (Committed::Payment { warehouse, district, customer, cents }, _) => {
+        match *what {
+            Committed::Payment { warehouse, district, customer, cents } => {
                 self.paid((warehouse, district), customer, cents);
             }
-            (
-                Committed::Order { .. },
-                Input::Payment(_)
-                | Input::OrderStatus(_)
-                | Input::Delivery(_)
-                | Input::StockLevel(_),
-            ) => {}
+            Committed::Order { order, .. } => {
+                if let Input::NewOrder(input) = input {
+                    self.entered(input, order);
+                }
+            }
         }
     }
 
     fn entered(&mut self, input: &NewOrder, order: u32) {
-        let (warehouse, district) = (input.warehouse, input.district);
-        self.order(&OrderRow {
-            warehouse,
-            district,
-            order,
-            customer: input.customer,
-            lines: input.lines().len() as u32,
-            is_local: input.is_local(),
-        });
-        for (line, number) in input.lines().iter().zip(1..) {
-            self.line(&LineRow {
-                warehouse,
-                district,
-                order,
-                number,
-                item: line.item,
-                supply: line.supply,
-                quantity: line.quantity,
-            });
+        let NewOrder { warehouse, district, customer, .. } = *input;
+        let (lines, is_local) = (input.lines(), u32::from(input.is_local()));
+        self.order([warehouse, district, order, customer, lines.len() as u32, is_local]);
+        for (&Line { item, supply, quantity }, number) in lines.iter().zip(1..) {
+            self.line([warehouse, district, order, number, item, supply, quantity]);
         }
     }
 
-    pub(super) fn order(&mut self, row: &OrderRow) {
+    /// Adds an order: warehouse, district, number, customer, how many lines, and 1 where these are local.
+    pub(super) fn order(&mut self, order: [u32; 6]) {
+        let [warehouse, district, number, customer, lines, is_local] = order;
         self.orders.add_row(hash([
-            two(row.warehouse, row.district),
-            two(row.order, row.customer),
-            two(row.lines, u32::from(row.is_local)),
+            two(warehouse, district),
+            two(number, customer),
+            two(lines, is_local),
         ]));
     }
 
+    /// Adds a line: warehouse, district and number of its order, its own number, item, supplying warehouse and
+    /// quantity. Its amount and its text follow from these.
     #[inline]
-    pub(super) fn line(&mut self, row: &LineRow) {
+    pub(super) fn line(&mut self, line: [u32; 7]) {
+        let [warehouse, district, order, number, item, supply, quantity] = line;
         self.lines.add_row(hash([
-            two(row.warehouse, row.district << 16 | row.number),
-            two(row.order, row.item),
-            two(row.supply, row.quantity),
+            two(warehouse, district << 16 | number),
+            two(order, item),
+            two(supply, quantity),
         ]));
     }
 

@@ -7,12 +7,11 @@ use std::collections::HashMap;
 use drivers::{Row, Session, SessionError, Value};
 use model::{DISTRICTS, TpccProfile};
 
+use super::contents::{Seeded, decimal, is_carrier};
 use super::findings::Found;
-use super::seeded::{Seeded, decimal, is_carrier};
 use crate::tpcc::conditions::Warehouses;
 use crate::tpcc::money::{self, OF_CENTS};
 use crate::tpcc::population::Lookup;
-use crate::tpcc::receipts::{LineRow, OrderRow};
 use crate::tpcc::tables::Table;
 use crate::tpcc::transactions::amounts::{self, Terms};
 
@@ -20,16 +19,11 @@ use crate::tpcc::transactions::amounts::{self, Terms};
 const PAYMENT: std::ops::RangeInclusive<i64> = 100..=500_000;
 
 /// What a row has that it must not have: the place of the column, and what was expected there.
-type Unlike = (usize, String);
+pub(super) type Unlike = (usize, String);
 
-/// What rows of one table must hold.
-pub(super) struct Made<'a> {
-    seeded: &'a Seeded,
-    table: Table,
-    rows: Rows,
-}
-
-enum Rows {
+/// What the added rows of one table must hold.
+pub(super) enum Made {
+    /// There are none.
     None,
     Orders,
     Lines(Lines),
@@ -37,31 +31,31 @@ enum Rows {
     Payments(Vec<String>),
 }
 
-struct Lines {
+pub(super) struct Lines {
     stock: Lookup,
     /// Taxes and discount of each order, where they are in the amount of a line.
     terms: Option<HashMap<[u32; 3], Terms>>,
 }
 
-impl<'a> Made<'a> {
+impl Made {
     pub(super) fn prepare(
         session: &mut dyn Session,
-        seeded: &'a Seeded,
+        seeded: &Seeded,
         table: Table,
         warehouses: Warehouses,
     ) -> Result<Self, SessionError> {
-        let rows = match table {
+        Ok(match table {
             Table::Warehouse
             | Table::District
             | Table::Customer
             | Table::NewOrder
             | Table::Item
-            | Table::Stock => Rows::None,
-            Table::Orders => Rows::Orders,
-            Table::History => Rows::Payments(payment_texts(seeded)),
+            | Table::Stock => Self::None,
+            Table::Orders => Self::Orders,
+            Table::History => Self::Payments(payment_texts(seeded)),
             Table::OrderLine => {
                 let all = (1, seeded.scale.warehouses);
-                Rows::Lines(Lines {
+                Self::Lines(Lines {
                     stock: Lookup::new(&seeded.population, Table::Stock, all),
                     terms: match seeded.profile {
                         TpccProfile::Standard => None,
@@ -69,18 +63,16 @@ impl<'a> Made<'a> {
                     },
                 })
             }
-        };
-        Ok(Self { seeded, table, rows })
+        })
     }
 
     /// Looks at a row that is no loaded one, and counts it where a transaction can have added it.
-    pub(super) fn unlike(&mut self, row: &dyn Row, found: &mut Found) -> Option<Unlike> {
-        let view = View { seeded: self.seeded, table: self.table, row };
-        let looked = match &mut self.rows {
-            Rows::None => Err(no_such_row()),
-            Rows::Orders => order(&view, found),
-            Rows::Lines(lines) => line(&view, lines, found),
-            Rows::Payments(texts) => payment(&view, texts, found),
+    pub(super) fn unlike(&mut self, view: &View<'_>, found: &mut Found) -> Option<Unlike> {
+        let looked = match self {
+            Self::None => Err(no_such_row()),
+            Self::Orders => order(view, found),
+            Self::Lines(lines) => line(view, lines, found),
+            Self::Payments(texts) => payment(view, texts, found),
         };
         looked.err()
     }
@@ -91,10 +83,10 @@ fn no_such_row() -> Unlike {
 }
 
 /// A row whose columns are looked at by place.
-struct View<'a> {
-    seeded: &'a Seeded,
-    table: Table,
-    row: &'a dyn Row,
+pub(super) struct View<'a> {
+    pub(super) seeded: &'a Seeded,
+    pub(super) table: Table,
+    pub(super) row: &'a dyn Row,
 }
 
 impl View<'_> {
@@ -140,14 +132,8 @@ fn order(view: &View<'_>, found: &mut Found) -> Result<(), Unlike> {
     if carrier != Value::Null && !is_carrier(carrier) {
         return Err((5, "1 to 10, or NULL".to_owned()));
     }
-    found.added.order(&OrderRow {
-        warehouse,
-        district,
-        order,
-        customer,
-        lines: view.number(6, 5, 15)?,
-        is_local: view.number(7, 0, 1)? == 1,
-    });
+    let (lines, is_local) = (view.number(6, 5, 15)?, view.number(7, 0, 1)?);
+    found.added.order([warehouse, district, order, customer, lines, is_local]);
     Ok(())
 }
 
@@ -155,27 +141,20 @@ fn line(view: &View<'_>, lines: &mut Lines, found: &mut Found) -> Result<(), Unl
     let Seeded { scale, profile, dialect, prices, .. } = view.seeded;
     let key = view.order()?;
     let [warehouse, district, order] = key;
-    let line = LineRow {
-        warehouse,
-        district,
-        order,
-        number: view.number(3, 1, 15)?,
-        item: view.number(4, 1, scale.items)?,
-        supply: view.number(5, 1, scale.warehouses)?,
-        quantity: view.number(7, 1, 10)?,
-    };
+    let (number, item) = (view.number(3, 1, 15)?, view.number(4, 1, scale.items)?);
+    let (supply, quantity) = (view.number(5, 1, scale.warehouses)?, view.number(7, 1, 10)?);
     let terms = match &lines.terms {
         None => Terms::default(),
         Some(terms) => *terms.get(&key).ok_or_else(no_such_row)?,
     };
-    let price = prices.get(line.item as usize - 1).copied().unwrap_or(0);
-    let amount = amounts::line(*profile, line.quantity.into(), price, &terms);
+    let price = prices.get(item as usize - 1).copied().unwrap_or(0);
+    let amount = amounts::line(*profile, quantity.into(), price, &terms);
     if view.cents(8) != Some(amount) {
         return Err((8, decimal(*dialect, amount, OF_CENTS)));
     }
     let column = STOCK_TEXTS + district as usize - 1;
-    view.text(9, lines.stock.text([line.supply, line.item, 0, 0], column))?;
-    found.added.line(&line);
+    view.text(9, lines.stock.text([supply, item, 0, 0], column))?;
+    found.added.line([warehouse, district, order, number, item, supply, quantity]);
     Ok(())
 }
 
