@@ -1,5 +1,7 @@
 //! What comes of a transaction.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// What came of a transaction.
@@ -32,6 +34,26 @@ pub(crate) enum Committed {
         customer: (u32, u32, u32),
         cents: i64,
     },
+}
+
+impl fmt::Display for Committed {
+    /// For people: `order 3021 of district 4 of warehouse 1`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Order { warehouse, district, order } => {
+                write!(f, "order {order} of district {district} of warehouse {warehouse}")
+            }
+            Self::Payment { warehouse, district, customer, cents } => {
+                let (of_warehouse, of_district, number) = customer;
+                let (whole, rest) = (cents / 100, cents % 100);
+                write!(
+                    f,
+                    "payment of {whole}.{rest:02} in district {district} of warehouse {warehouse} by \
+                     customer {number} of district {of_district} of warehouse {of_warehouse}"
+                )
+            }
+        }
+    }
 }
 
 /// How far a transaction has come that is several of the database: tried again, it goes on from there.
