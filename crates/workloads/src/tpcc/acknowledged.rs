@@ -110,17 +110,10 @@ pub struct LoggedRun<'a> {
 /// What a terminal failed with, such as a connection that was lost because the server was killed. All
 /// commits that were acknowledged until then are in the log.
 pub fn run_logged(run: &LoggedRun<'_>, target: &Target, stop: &Stop) -> Result<(), StepError> {
-    let log = Arc::new(Acknowledged::create(run.log)?);
-    let spec = Arc::new(run.spec.clone());
-    let step = RunStep {
-        spec: &spec,
-        number: run.number,
-        seed: run.seed,
-        rows_seed: run.rows_seed,
-        target,
-        log: Some(log),
-    };
-    step.run(stop, &mut Blind).map(drop)
+    let LoggedRun { spec, number, seed, rows_seed, log } = *run;
+    let log = Some(Arc::new(Acknowledged::create(log)?));
+    let at = &Setting { spec, rows_seed, target, stop };
+    RunStep { at, number, seed, log }.run(&mut Blind).map(drop)
 }
 
 /// Whether the conditions hold that must hold in any database of the workload on which transactions ran.

@@ -18,32 +18,28 @@ use load::{StepError, Target};
 pub(super) const NAME: &str = "tpcc_meta";
 
 /// What is known of a load, by name.
-pub(super) type Facts = BTreeMap<String, String>;
+type Facts = BTreeMap<String, String>;
 
-pub(super) fn facts(spec: &TpccSpec, rows_seed: u64) -> Result<Facts, StepError> {
+fn facts(spec: &TpccSpec, rows_seed: u64) -> Result<Facts, StepError> {
     let constants = Constants::of_load(rows_seed);
-    let numbers = [
-        ("data", u64::from(DATA_VERSION)),
-        ("warehouses", spec.warehouses.into()),
-        ("items", spec.cardinality.items.into()),
-        ("customers", spec.cardinality.customers.into()),
-        ("seed", rows_seed),
-        ("name constant", constants.name.into()),
-        ("customer constant", constants.customer.into()),
-        ("item constant", constants.item.into()),
-    ];
-    let texts = [
+    let facts = [
+        ("data", DATA_VERSION.to_string()),
+        ("warehouses", spec.warehouses.to_string()),
+        ("items", spec.cardinality.items.to_string()),
+        ("customers", spec.cardinality.customers.to_string()),
+        ("seed", rows_seed.to_string()),
+        ("name constant", constants.name.to_string()),
+        ("customer constant", constants.customer.to_string()),
+        ("item constant", constants.item.to_string()),
         ("profile", json(&spec.profile)?),
         ("schema", json(&spec.schema)?),
         ("procedures", json(&procedures(spec))?),
     ];
-    let numbers = numbers.map(|(name, number)| (name, number.to_string()));
-    let facts = numbers.into_iter().chain(texts);
-    Ok(facts.map(|(name, text)| (name.to_owned(), text)).collect())
+    Ok(facts.map(|(name, text)| (name.to_owned(), text)).into())
 }
 
 /// What decides the text of the stored procedures; null where there are none.
-pub(super) fn procedures(spec: &TpccSpec) -> Option<impl Serialize + use<>> {
+fn procedures(spec: &TpccSpec) -> Option<impl Serialize + use<>> {
     match spec.form {
         TpccForm::Procedures => Some((spec.profile, spec.payment_order, spec.stock_level)),
         TpccForm::Single | TpccForm::Batched => None,
@@ -60,26 +56,25 @@ fn unusable(error: serde_json::Error) -> StepError {
 }
 
 /// What was loaded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Loaded {
+#[derive(Serialize, Deserialize)]
+struct Loaded {
     /// The seed of the rows: whoever makes them again needs it, not that of his own trial.
-    pub(super) seed: u64,
+    seed: u64,
     facts: Facts,
 }
 
 /// What the loading steps left, as text. `seed` is that of the rows.
 pub(super) fn state(spec: &TpccSpec, seed: u64) -> Result<String, StepError> {
-    let facts = facts(spec, seed)?;
-    json(&Loaded { seed, facts })
+    json(&Loaded { seed, facts: facts(spec, seed)? })
 }
 
-/// Takes over what another process loaded. Fails when the text is not of [`state`], or of another load
+/// The seed of the rows that another process loaded. Fails when the text is not of [`state`], or of another load
 /// than the plan's.
-pub(super) fn restore(text: &str, spec: &TpccSpec) -> Result<Loaded, StepError> {
-    let loaded: Loaded = serde_json::from_str(text).map_err(unusable)?;
-    match difference(&loaded.facts, &facts(spec, loaded.seed)?) {
+pub(super) fn restore(text: &str, spec: &TpccSpec) -> Result<u64, StepError> {
+    let Loaded { seed, facts: found } = serde_json::from_str(text).map_err(unusable)?;
+    match difference(&found, &facts(spec, seed)?) {
         Some(difference) => Err(StepError::State(difference)),
-        None => Ok(loaded),
+        None => Ok(seed),
     }
 }
 
@@ -90,7 +85,7 @@ pub(crate) fn loading(spec: &TpccSpec) -> Result<String, StepError> {
 }
 
 /// How one load differs from what is wanted, in words; `None` where it does not.
-pub(super) fn difference(found: &Facts, wanted: &Facts) -> Option<String> {
+fn difference(found: &Facts, wanted: &Facts) -> Option<String> {
     let others: Vec<(&String, &String)> =
         wanted.iter().filter(|(name, text)| found.get(*name) != Some(*text)).collect();
     let has = others.iter().map(|(name, _)| match found.get(*name) {
@@ -98,9 +93,8 @@ pub(super) fn difference(found: &Facts, wanted: &Facts) -> Option<String> {
         None => format!("no {name}"),
     });
     let wants = others.iter().map(|(name, text)| format!("{name} {text}"));
-    let list = |facts: Vec<String>| facts.join(", ");
-    (!others.is_empty())
-        .then(|| format!("it has {}; the plan has {}", list(has.collect()), list(wants.collect())))
+    let [has, wants] = [has.collect(), wants.collect()].map(|facts: Vec<String>| facts.join(", "));
+    (!others.is_empty()).then(|| format!("it has {has}; the plan has {wants}"))
 }
 
 pub(super) fn create(
@@ -165,21 +159,12 @@ fn read(session: &mut dyn Session) -> Result<Facts, SessionError> {
         facts.insert(text(0), text(1));
     });
     match read {
-        Err(error) if is_no_table(&error) => Ok(Facts::new()),
-        read => read.map(|_| facts),
-    }
-}
-
-fn is_no_table(error: &SessionError) -> bool {
-    match error {
-        SessionError::Server { code, message, .. } => {
-            ["1146", "42P01"].contains(&code.as_str()) || message.contains("no such table")
+        Err(SessionError::Server { code, message, .. })
+            if ["1146", "42P01"].contains(&code.as_str()) || message.contains("no such table") =>
+        {
+            Ok(Facts::new())
         }
-        SessionError::Connect { .. }
-        | SessionError::Login { .. }
-        | SessionError::Lost { .. }
-        | SessionError::Timeout { .. }
-        | SessionError::Protocol { .. } => false,
+        read => read.map(|_| facts),
     }
 }
 
@@ -231,8 +216,7 @@ mod tests {
     #[test]
     fn a_state_survives_and_others_are_refused() {
         let text = state(&spec(), u64::MAX).unwrap();
-        let loaded = restore(&text, &spec()).unwrap();
-        assert_eq!(loaded.seed, u64::MAX);
+        assert_eq!(restore(&text, &spec()).unwrap(), u64::MAX);
         let mut larger = spec();
         larger.warehouses = 3;
         assert_eq!(

@@ -27,39 +27,29 @@ mod tables;
 mod terminal;
 mod transactions;
 
-use std::sync::Arc;
-
 use model::{StepRecord, TpccSpec, TpccStage as Stage};
 
 use self::loading::Setting;
-use self::meta::Loaded;
 pub(super) use self::meta::loading;
 use self::receipts::Receipts;
+use self::run::RunStep;
 use load::engine::{Observer, Stop};
 use load::{StepError, Target, Workload};
+
 pub(super) struct Tpcc {
-    spec: Arc<TpccSpec>,
+    spec: TpccSpec,
     seed: u64,
+    /// That of the trial which loaded the rows.
+    rows_seed: u64,
     stages: Vec<Stage>,
-    loaded: Option<Loaded>,
     /// What terminals saw committed since; `None` once a step that ran transactions failed.
     receipts: Option<Receipts>,
 }
 
 impl Tpcc {
     pub(super) fn new(spec: TpccSpec, seed: u64) -> Self {
-        Self {
-            stages: Stage::of_trial(&spec),
-            spec: Arc::new(spec),
-            seed,
-            loaded: None,
-            receipts: Some(Receipts::default()),
-        }
-    }
-
-    /// The seed of the rows: that of the trial which loaded them.
-    fn rows_seed(&self) -> u64 {
-        self.loaded.as_ref().map_or(self.seed, |loaded| loaded.seed)
+        let stages = Stage::of_trial(&spec);
+        Self { spec, seed, rows_seed: seed, stages, receipts: Some(Receipts::default()) }
     }
 }
 
@@ -71,8 +61,7 @@ impl Workload for Tpcc {
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<StepRecord, StepError> {
-        let (spec, rows_seed) = (&self.spec, self.rows_seed());
-        let at = &Setting { spec, rows_seed, target, stop };
+        let at = &Setting { spec: &self.spec, rows_seed: self.rows_seed, target, stop };
         match self.stages[index] {
             Stage::Load => loading::load(at, observer),
             Stage::Index => loading::index(at, observer),
@@ -80,9 +69,8 @@ impl Workload for Tpcc {
             Stage::Settle => loading::settle(at, observer),
             Stage::Warm => loading::warm(at, observer),
             Stage::Run(number) => {
-                let step =
-                    run::RunStep { spec, number, seed: self.seed, rows_seed, target, log: None };
-                let ran = step.run(stop, observer);
+                let step = RunStep { at, number, seed: self.seed, log: None };
+                let ran = step.run(observer);
                 let (result, receipts) = ran.inspect_err(|_| self.receipts = None)?;
                 if let Some(all) = &mut self.receipts {
                     all.add(&receipts);
@@ -94,11 +82,11 @@ impl Workload for Tpcc {
     }
 
     fn state(&self, _target: &Target) -> Result<String, StepError> {
-        meta::state(&self.spec, self.rows_seed())
+        meta::state(&self.spec, self.rows_seed)
     }
 
     fn restore(&mut self, state: &str) -> Result<(), StepError> {
-        self.loaded = Some(meta::restore(state, &self.spec)?);
+        self.rows_seed = meta::restore(state, &self.spec)?;
         self.stages.retain(|stage| !stage.is_loading());
         self.stages.insert(0, Stage::Warm);
         Ok(())

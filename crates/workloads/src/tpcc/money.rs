@@ -39,11 +39,6 @@ pub(super) fn param(dialect: Dialect, cents: i64, digits: &Digits) -> Param<'_> 
     }
 }
 
-/// An amount of money in digits, in cents: `12.50`.
-pub(super) fn parse_cents(digits: &[u8]) -> Option<i64> {
-    parse(digits, OF_CENTS)
-}
-
 fn units(value: Value<'_>, dialect: Dialect, decimals: usize) -> Option<i64> {
     match (dialect, value) {
         (Dialect::Sqlite, _) => value.as_int(),

@@ -106,49 +106,23 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn row(&mut self, row: &dyn Row, found: &mut Found) {
-        let key = self.key(row);
+        let (seeded, table) = (self.seeded, self.table);
         // A customer has one loaded payment, and those of the run.
         let may_be_loaded =
             self.moment.is_none_or(|place| row.value(place) == Value::Bytes(LOADED_AT.as_bytes()));
-        if may_be_loaded
-            && let Some(key) = key
+        let unlike = if may_be_loaded
+            && let Some(key) = key(table, row)
             && let Some(loaded) = self.loaded.row(key)
         {
-            let difference = difference(self.seeded, self.table, row, loaded)
-                .or_else(|| notes::unlike(self.seeded, self.notes?, row, loaded, key));
             self.keys.add_row(hash(key));
-            if let Some((place, expected)) = difference {
-                self.tell(row, place, &expected, found);
-            }
-            return;
+            difference(seeded, table, row, loaded)
+                .or_else(|| notes::unlike(seeded, self.notes?, row, loaded, key))
+        } else {
+            self.made.unlike(&View { seeded, table, row }, found)
+        };
+        if let Some((place, expected)) = unlike {
+            found.add_text(|| told(table, row, place, &expected));
         }
-        let view = View { seeded: self.seeded, table: self.table, row };
-        if let Some((place, expected)) = self.made.unlike(&view, found) {
-            self.tell(row, place, &expected, found);
-        }
-    }
-
-    /// The key of a row, filled up with zeros; of `history` its customer.
-    fn key(&self, row: &dyn Row) -> Option<[u32; 4]> {
-        let mut key = [0; 4];
-        for (place, part) in key.iter_mut().enumerate().take(key_columns(self.table)) {
-            *part = u32::try_from(row.value(place).as_int()?).ok()?;
-        }
-        Some(key)
-    }
-
-    fn tell(&self, row: &dyn Row, place: usize, expected: &str, found: &mut Found) {
-        found.add_text(|| {
-            let columns = self.table.columns();
-            let key = key_columns(self.table);
-            let text = |place: usize| match row.value(place).to_text() {
-                Some(text) => cut(&text),
-                None => "NULL".to_owned(),
-            };
-            let places = (0..key).chain((place >= key).then_some(place));
-            let values = places.map(|place| (columns[place].name, text(place)));
-            shown(values.chain([("expected", cut(expected))]))
-        });
     }
 
     fn end(&self, found: &mut Found) {
@@ -166,6 +140,26 @@ impl Reader<'_> {
             found.add_text(|| format!("loaded rows in {name} {rows}, expected {count}, each once"));
         }
     }
+}
+
+/// The key of a row, filled up with zeros; of `history` its customer.
+fn key(table: Table, row: &dyn Row) -> Option<[u32; 4]> {
+    let mut key = [0; 4];
+    for (place, part) in key.iter_mut().enumerate().take(key_columns(table)) {
+        *part = u32::try_from(row.value(place).as_int()?).ok()?;
+    }
+    Some(key)
+}
+
+/// The key of a row, and what it has at a place where something else was expected.
+fn told(table: Table, row: &dyn Row, place: usize, expected: &str) -> String {
+    let (columns, key) = (table.columns(), key_columns(table));
+    let places = (0..key).chain((place >= key).then_some(place));
+    let values = places.map(|place| {
+        let text = row.value(place).to_text();
+        (columns[place].name, text.map_or_else(|| "NULL".to_owned(), |text| cut(&text)))
+    });
+    shown(values.chain([("expected", cut(expected))]))
 }
 
 /// Characters of a value that are shown: `c_data` has 500.

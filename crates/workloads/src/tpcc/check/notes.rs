@@ -6,8 +6,9 @@ use model::TpccProfile;
 
 use super::contents::Seeded;
 use super::made::Unlike;
-use crate::tpcc::money;
+use crate::tpcc::money::{self, OF_CENTS};
 use crate::tpcc::population::FIRST_PAYMENT;
+use data::decimal::parse;
 use data::sink::Cells;
 
 const MOST: usize = 500;
@@ -84,7 +85,7 @@ impl Customer {
             let number = std::str::from_utf8(parts.next()?).ok()?;
             number.parse::<u32>().ok()?;
         }
-        let cents = money::parse_cents(parts.next()?)?;
+        let cents = parse(parts.next()?, OF_CENTS)?;
         Some((cents, parts.next()?))
     }
 
