@@ -19,7 +19,7 @@ use super::conditions::Circumstances;
 pub(super) use super::conditions::When;
 use super::loading::{self, Setting};
 use super::meta;
-use super::receipts::Receipts;
+use super::outcome::Receipts;
 use super::scale::Scale;
 use super::tables::Table;
 use load::clients::{Clients, Notes, bounded};
@@ -69,18 +69,37 @@ struct Checking {
 
 impl Checking {
     fn new(at: &Setting<'_>, when: When) -> Self {
-        let Setting { spec, rows_seed, target, .. } = *at;
-        let (proofs, left_out) = Proof::of(spec.profile, when);
-        let jobs = jobs(&proofs, spec.warehouses, spec.load.clients.max(1));
-        let scale = Scale::of(spec);
+        let (proofs, left_out) = Proof::of(at.spec.profile, when);
         Self {
-            circumstances: Circumstances { scale, when },
-            seeded: Seeded::new(scale, rows_seed, spec.profile, target.dialect),
+            circumstances: Circumstances { scale: Scale::of(at.spec), when },
+            seeded: Seeded::new(at),
+            jobs: jobs(&proofs, at.spec.warehouses, at.spec.load.clients.max(1)),
+            proofs,
             left_out,
             next: AtomicUsize::new(0),
             findings: Findings::default(),
-            proofs,
-            jobs,
+        }
+    }
+
+    fn look(
+        &self,
+        session: &mut dyn Session,
+        job: &Job,
+        found: &mut Found,
+    ) -> Result<(), SessionError> {
+        match self.proofs[job.proof] {
+            Proof::Condition(condition) => {
+                let sql = condition.sql(&self.circumstances, job.warehouses);
+                session.query(&sql, &mut |row| found.add(&condition.columns, row))?;
+                Ok(())
+            }
+            Proof::Quantities => {
+                let warehouse = job.warehouses.first;
+                contents::compare_quantities(session, &self.seeded.population, warehouse, found)
+            }
+            Proof::Contents(table) => {
+                contents::compare(session, &self.seeded, table, job.warehouses, found)
+            }
         }
     }
 
@@ -127,8 +146,7 @@ fn analyze(dialect: Dialect) -> Vec<String> {
         Dialect::Postgres => "ANALYZE",
         Dialect::Sqlite => return Vec::new(),
     };
-    let tables = Table::ALL.into_iter();
-    tables.map(|table| format!("{command} {}", table.name())).collect()
+    Table::ALL.map(|table| format!("{command} {}", table.name())).to_vec()
 }
 struct Checker {
     worker: Worker,
@@ -145,53 +163,19 @@ impl Client for Checker {
             };
             let clock = context.recorder.clock().clone();
             let started = clock.now();
-            // `None`: the step was over before it ended.
-            if let Some(found) = self.look(&checking, job, context)? {
+            let mut found = Found::default();
+            let ended = self.worker.operate(context, 0, None, |session| {
+                found = Found::default();
+                checking.look(session, job, &mut found)?;
+                Ok(found.count())
+            })?;
+            // Otherwise the step was over before it ended.
+            if ended.is_some() {
                 let took = clock.now().saturating_sub(started);
                 checking.findings.add(job.proof, place, found, took);
             }
         }
         Ok(())
-    }
-}
-
-impl Checker {
-    fn look(
-        &mut self,
-        checking: &Checking,
-        job: &Job,
-        context: &mut ClientContext<'_>,
-    ) -> Result<Option<Found>, StepError> {
-        match checking.proofs[job.proof] {
-            Proof::Condition(condition) => {
-                let sql = condition.sql(&checking.circumstances, job.warehouses);
-                self.operate(context, |session, found| {
-                    session.query(&sql, &mut |row| found.add(&condition.columns, row))?;
-                    Ok(())
-                })
-            }
-            Proof::Quantities => self.operate(context, |session, found| {
-                let warehouse = job.warehouses.first;
-                contents::compare_quantities(session, &checking.seeded.population, warehouse, found)
-            }),
-            Proof::Contents(table) => self.operate(context, |session, found| {
-                contents::compare(session, &checking.seeded, table, job.warehouses, found)
-            }),
-        }
-    }
-
-    fn operate(
-        &mut self,
-        context: &mut ClientContext<'_>,
-        look: impl Fn(&mut dyn Session, &mut Found) -> Result<(), SessionError>,
-    ) -> Result<Option<Found>, StepError> {
-        let mut found = Found::default();
-        let ended = self.worker.operate(context, 0, None, |session| {
-            found = Found::default();
-            look(session, &mut found)?;
-            Ok(found.count())
-        })?;
-        Ok(ended.map(|_| found))
     }
 }
 

@@ -8,13 +8,13 @@ use model::{
 };
 
 use super::acknowledged::Acknowledged;
-use super::audit;
+use super::audit::{self, Tallies};
 use super::loading::Setting;
 use super::meta::refuse_other;
+use super::outcome::Receipts;
 use super::random::Constants;
-use super::receipts::Receipts;
 use super::statements::{StepStatements, isolate};
-use super::terminal::{Common, Tallies, Terminal, kind, name};
+use super::terminal::{Common, Terminal, kind, name};
 use crate::recovery::Recovery;
 use crate::sql::answers::Answers;
 use crate::sql::limits::{BESIDES, Most, check_needs};

@@ -299,19 +299,10 @@ pub(super) struct Column {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
     pub(super) nullable: bool,
-    written: Written,
+    /// The profiles whose transactions change it in a loaded row; where NULL was loaded, a Delivery writes besides.
+    pub(super) written_by: &'static [TpccProfile],
 }
 
-/// Which transactions change a column of a loaded row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Written {
-    /// None. Where NULL was loaded, a Delivery writes.
-    Never,
-    /// Those of the standard's profile.
-    Standard,
-    /// Those of both profiles.
-    Always,
-}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// An integer of 16 bits.
@@ -345,23 +336,15 @@ fn column(line: &'static str) -> Option<Column> {
         _ => return None,
     };
     let last = words.next();
-    let written = match last {
-        Some("both") => Written::Always,
-        Some("standard") => Written::Standard,
-        Some(_) | None => Written::Never,
+    let written_by: &[TpccProfile] = match last {
+        Some("both") => &[TpccProfile::Standard, TpccProfile::Percona],
+        Some("standard") => &[TpccProfile::Standard],
+        Some(_) | None => &[],
     };
-    Some(Column { name, kind, nullable: last == Some("null"), written })
+    Some(Column { name, kind, nullable: last == Some("null"), written_by })
 }
 
 impl Column {
-    /// Do no transactions change it?
-    pub(super) const fn is_kept(&self, profile: TpccProfile) -> bool {
-        match (self.written, profile) {
-            (Written::Never, _) | (Written::Standard, TpccProfile::Percona) => true,
-            (Written::Standard, TpccProfile::Standard) | (Written::Always, _) => false,
-        }
-    }
-
     fn table_column(&self, dialect: Dialect) -> table::Column {
         let null = if self.nullable { "" } else { " NOT NULL" };
         table::Column {
@@ -377,26 +360,23 @@ impl Column {
 
 impl Kind {
     fn sql(self, dialect: Dialect) -> String {
-        let is_sqlite = dialect == Dialect::Sqlite;
-        match self {
-            Self::Small | Self::Int | Self::Money(_) | Self::Rate if is_sqlite => {
+        match (self, dialect) {
+            (Self::Small | Self::Int | Self::Money(_) | Self::Rate, Dialect::Sqlite) => {
                 "INTEGER".to_owned()
             }
-            Self::Char(_) | Self::Varchar(_) | Self::Name(_) | Self::Time if is_sqlite => {
+            (Self::Char(_) | Self::Varchar(_) | Self::Name(_) | Self::Time, Dialect::Sqlite) => {
                 "TEXT".to_owned()
             }
-            Self::Small => "SMALLINT".to_owned(),
-            Self::Int => "INTEGER".to_owned(),
-            Self::Money(digits) => format!("DECIMAL({digits},2)"),
-            Self::Rate => "DECIMAL(4,4)".to_owned(),
-            Self::Char(length) => format!("CHAR({length})"),
-            Self::Name(length) if dialect == Dialect::Postgres => {
-                format!("VARCHAR({length}) COLLATE \"C\"")
-            }
-            Self::Varchar(length) => format!("VARCHAR({length})"),
-            Self::Name(length) => format!("VARCHAR({length})"),
-            Self::Time if dialect == Dialect::Postgres => "TIMESTAMP(0)".to_owned(),
-            Self::Time => "DATETIME".to_owned(),
+            (Self::Small, _) => "SMALLINT".to_owned(),
+            (Self::Int, _) => "INTEGER".to_owned(),
+            (Self::Money(digits), _) => format!("DECIMAL({digits},2)"),
+            (Self::Rate, _) => "DECIMAL(4,4)".to_owned(),
+            (Self::Char(length), _) => format!("CHAR({length})"),
+            (Self::Varchar(length), _) => format!("VARCHAR({length})"),
+            (Self::Name(length), Dialect::Postgres) => format!("VARCHAR({length}) COLLATE \"C\""),
+            (Self::Name(length), _) => format!("VARCHAR({length})"),
+            (Self::Time, Dialect::Postgres) => "TIMESTAMP(0)".to_owned(),
+            (Self::Time, _) => "DATETIME".to_owned(),
         }
     }
 

@@ -9,6 +9,7 @@ use super::findings::{Found, shown};
 use super::made::{Made, Unlike, View};
 use super::notes;
 use crate::tpcc::conditions::Warehouses;
+use crate::tpcc::loading::Setting;
 use crate::tpcc::population::{LOADED_AT, Lookup, Population};
 use crate::tpcc::scale::Scale;
 use crate::tpcc::tables::{Kind, Table};
@@ -28,17 +29,13 @@ pub(super) struct Seeded {
 }
 
 impl Seeded {
-    pub(super) fn new(
-        scale: Scale,
-        rows_seed: u64,
-        profile: TpccProfile,
-        dialect: Dialect,
-    ) -> Self {
-        let population = Population::new(scale, rows_seed);
+    pub(super) fn new(at: &Setting<'_>) -> Self {
+        let (scale, population) = (Scale::of(at.spec), at.population());
         let mut items = Lookup::new(&population, Table::Item, (1, 1));
-        let place = Table::Item.place_of("i_price").unwrap_or(0);
-        let prices = (1..=scale.items).map(|item| items.number([item, 0, 0, 0], place));
-        Self { prices: prices.collect(), scale, population, profile, dialect }
+        let [place] = Table::Item.places(["i_price"]);
+        let prices = (1..=scale.items).map(|item| items.number([item, 0, 0, 0], place)).collect();
+        let (profile, dialect) = (at.spec.profile, at.target.dialect);
+        Self { scale, population, profile, dialect, prices }
     }
 }
 
@@ -200,7 +197,9 @@ fn difference(seeded: &Seeded, table: Table, row: &dyn Row, loaded: &Cells) -> O
             // A Delivery has written it since, or not.
             (Value::Null, Kind::Small) => found == Value::Null || is_carrier(found),
             (Value::Null, _) => true,
-            (_, kind) => !column.is_kept(seeded.profile) || kind.form().is_same(found, loaded),
+            (_, kind) => {
+                column.written_by.contains(&seeded.profile) || kind.form().is_same(found, loaded)
+            }
         };
         !holds
     });

@@ -6,7 +6,7 @@ use drivers::Row;
 use model::{Check, Nanos};
 
 use super::proofs::Proof;
-use crate::tpcc::receipts::Receipts;
+use crate::tpcc::outcome::Receipts;
 
 /// Offending rows that a check shows.
 const SHOWN: usize = 5;

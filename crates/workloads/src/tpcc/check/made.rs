@@ -10,10 +10,9 @@ use model::{DISTRICTS, TpccProfile};
 use super::contents::{Seeded, decimal, is_carrier};
 use super::findings::Found;
 use crate::tpcc::conditions::Warehouses;
-use crate::tpcc::money::{self, OF_CENTS};
+use crate::tpcc::money::{self, OF_CENTS, Terms};
 use crate::tpcc::population::Lookup;
 use crate::tpcc::tables::Table;
-use crate::tpcc::transactions::amounts::{self, Terms};
 
 /// What a Payment takes, in cents.
 const PAYMENT: std::ops::RangeInclusive<i64> = 100..=500_000;
@@ -100,24 +99,19 @@ impl View<'_> {
     /// The warehouse and district in the first two columns, and the number of an order of the run.
     fn order(&self) -> Result<[u32; 3], Unlike> {
         let scale = self.seeded.scale;
-        let key = [
-            self.number(0, 1, scale.warehouses),
-            self.number(1, 1, DISTRICTS),
-            self.number(2, scale.customers + 1, u32::MAX),
-        ];
-        match key {
-            [Ok(warehouse), Ok(district), Ok(order)] => Ok([warehouse, district, order]),
-            [..] => Err(no_such_row()),
-        }
+        let key = || {
+            let warehouse = self.number(0, 1, scale.warehouses)?;
+            let district = self.number(1, 1, DISTRICTS)?;
+            Ok([warehouse, district, self.number(2, scale.customers + 1, u32::MAX)?])
+        };
+        key().map_err(|_: Unlike| no_such_row())
     }
 
     fn text(&self, place: usize, expected: &[u8]) -> Result<(), Unlike> {
         let form = self.table.columns()[place].kind.form();
-        if form.is_same(self.row.value(place), Value::Bytes(expected)) {
-            Ok(())
-        } else {
-            Err((place, String::from_utf8_lossy(expected).into_owned()))
-        }
+        let holds = form.is_same(self.row.value(place), Value::Bytes(expected));
+        let unlike = || (place, String::from_utf8_lossy(expected).into_owned());
+        if holds { Ok(()) } else { Err(unlike()) }
     }
 
     fn cents(&self, place: usize) -> Option<i64> {
@@ -148,7 +142,7 @@ fn line(view: &View<'_>, lines: &mut Lines, found: &mut Found) -> Result<(), Unl
         Some(terms) => *terms.get(&key).ok_or_else(no_such_row)?,
     };
     let price = prices.get(item as usize - 1).copied().unwrap_or(0);
-    let amount = amounts::line(*profile, quantity.into(), price, &terms);
+    let amount = money::line(*profile, quantity.into(), price, &terms);
     if view.cents(8) != Some(amount) {
         return Err((8, decimal(*dialect, amount, OF_CENTS)));
     }
@@ -201,11 +195,11 @@ fn terms(
     warehouses: Warehouses,
 ) -> Result<HashMap<[u32; 3], Terms>, SessionError> {
     let Warehouses { first, last } = warehouses;
-    let lookup = |table| Lookup::new(&seeded.population, table, (first, last));
     let columns =
         [(Table::Warehouse, "w_tax"), (Table::District, "d_tax"), (Table::Customer, "c_discount")];
-    let mut columns =
-        columns.map(|(table, column)| (lookup(table), table.place_of(column).unwrap_or(0)));
+    let mut columns = columns.map(|(table, column)| {
+        (Lookup::new(&seeded.population, table, (first, last)), table.places([column])[0])
+    });
     let loaded = seeded.scale.customers;
     let sql = format!(
         "SELECT o_w_id, o_d_id, o_id, o_c_id FROM orders \
@@ -214,20 +208,16 @@ fn terms(
     let mut terms = HashMap::new();
     session.query(&sql, &mut |row| {
         let number = |place| row.value(place).as_int().and_then(|n| u32::try_from(n).ok());
-        let ([Some(warehouse), Some(district), Some(order)], Some(customer)) =
-            ([0, 1, 2].map(number), number(3))
-        else {
-            return;
+        let mut read = || {
+            let (warehouse, district, order) = (number(0)?, number(1)?, number(2)?);
+            let key = [warehouse, district, number(3)?, 0];
+            let [warehouse_tax, district_tax, discount] =
+                columns.each_mut().map(|(rows, place)| rows.row(key)?.value(*place).as_int());
+            let (warehouse_tax, district_tax, discount) =
+                (warehouse_tax?, district_tax?, discount?);
+            Some(([warehouse, district, order], Terms { warehouse_tax, district_tax, discount }))
         };
-        let key = [warehouse, district, customer, 0];
-        let [warehouse_tax, district_tax, discount] =
-            columns.each_mut().map(|(rows, place)| rows.row(key)?.value(*place).as_int());
-        if let (Some(warehouse_tax), Some(district_tax), Some(discount)) =
-            (warehouse_tax, district_tax, discount)
-        {
-            let order_terms = Terms { warehouse_tax, district_tax, discount };
-            terms.insert([warehouse, district, order], order_terms);
-        }
+        terms.extend(read());
     })?;
     Ok(terms)
 }

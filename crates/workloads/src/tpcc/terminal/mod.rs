@@ -1,20 +1,16 @@
 //! A terminal: a client that carries out one transaction after the other.
 
-mod tally;
 #[cfg(test)]
 mod tests;
-mod waits;
 
 use std::sync::Arc;
 
 use drivers::{Session, SessionError};
 use model::{Dialect, Nanos, Rng, TpccPace, TpccSpec, TpccTransaction, mix};
 
-pub(super) use self::tally::Tallies;
-use self::tally::Tally;
 use super::acknowledged::Acknowledged;
-use super::audit;
-use super::deck::Deck;
+use super::audit::{self, Tallies, Tally};
+use super::deck::{self, Deck};
 use super::input::{Input, Inputs};
 use super::outcome::{Committed, Outcome, Progress};
 use super::population::Population;
@@ -102,18 +98,15 @@ impl Terminal {
     /// Connects terminal `number`, from zero; `seed` decides all that it does.
     pub(super) fn connect(common: &Arc<Common>, number: u32, seed: u64) -> Result<Self, StepError> {
         let name = name(number);
-        let mut session = match common.recovery.connector.connect() {
-            Ok(session) => session,
-            Err(source) => return Err(StepError::Session { client: name, source }),
-        };
-        let runner = common.prepare(&mut *session);
-        let runner = runner.map_err(|refused| refused.of(&name))?;
+        let failed = |source| StepError::Session { client: name.clone(), source };
+        let mut session = common.recovery.connector.connect().map_err(failed)?;
+        let runner = common.prepare(&mut *session).map_err(|refused| refused.of(&name))?;
         let spec = &common.spec;
         let mut inputs = Inputs::new(spec, common.constants, number, Rng::new(mix(seed, &[1])));
         let mut deck = Deck::new(spec.mix);
         let mut rng = Rng::new(mix(seed, &[2]));
         let next = inputs.draw(deck.draw(&mut rng));
-        let left = waits::first(&spec.pace, next.transaction(), &mut rng);
+        let left = deck::first(&spec.pace, next.transaction(), &mut rng);
         let (common, tally) = (Arc::clone(common), Tally::default());
         Ok(Self { common, name, number, session, runner, inputs, deck, rng, next, left, tally })
     }
@@ -127,8 +120,8 @@ impl Terminal {
             let done = self.next.transaction();
             let goes_on = self.operate(common, context, (started, due))?;
             if let (None, TpccPace::Wait { percent }) = (due, &common.spec.pace) {
-                self.left = waits::think(done, *percent, &mut self.rng)
-                    + waits::keying(self.next.transaction(), *percent);
+                self.left = deck::think(done, *percent, &mut self.rng)
+                    + deck::keying(self.next.transaction(), *percent);
             }
             if !goes_on {
                 break;

@@ -1,7 +1,6 @@
 //! The five transactions, as a client carries them out: what was asked for goes in, what came of it comes
 //! out. Every answer is checked on the way.
 
-pub(super) mod amounts;
 mod delivery;
 mod exchange;
 mod new_order;

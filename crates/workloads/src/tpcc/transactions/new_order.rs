@@ -7,12 +7,11 @@ use drivers::Param;
 use model::{TpccForm, TpccProfile};
 
 use super::Memory;
-use super::amounts::{self, Terms};
 use super::exchange::{Exchange, Result, cents, int, keep, number, shown, text};
 use super::sample::Sample;
 use crate::sql::client::emptied;
 use crate::tpcc::input::{Line, MOST_LINES, NewOrder};
-use crate::tpcc::money;
+use crate::tpcc::money::{self, Terms};
 use crate::tpcc::outcome::Outcome;
 use crate::tpcc::statements::{Ask, List};
 
@@ -112,16 +111,16 @@ impl Exchange<'_> {
             let price = cents(row, 0, dialect)?;
             shown(row, 1..2)?;
             sample.item(line.item, price, row, 1);
-            Some((price, amounts::is_original(text(row, 2)?)))
+            Some((price, is_original(text(row, 2)?)))
         })?;
         let column = DISTRICT_TEXTS + order.district as usize - 1;
         let quantity = self.one(Ask::Stock, &[from, item], |row| {
             let quantity = row.value(0).as_int()?;
-            black_box(may_be_original && amounts::is_original(text(row, 1)?));
+            black_box(may_be_original && is_original(text(row, 1)?));
             keep(row, column, dist_info)?;
             Some(quantity)
         })?;
-        let left = Param::Int(amounts::left(quantity, ordered));
+        let left = Param::Int(left(quantity, ordered));
         let is_remote = Param::Int(i64::from(line.supply != order.warehouse));
         match self.spec.profile {
             TpccProfile::Standard => {
@@ -130,7 +129,7 @@ impl Exchange<'_> {
             }
             TpccProfile::Percona => self.change(Ask::TakeStock, &[left, from, item])?,
         }
-        let paid = amounts::line(self.spec.profile, ordered, price, &entered.terms);
+        let paid = money::line(self.spec.profile, ordered, price, &entered.terms);
         let digits = money::digits(paid);
         let all = [
             int(entered.order),
@@ -175,7 +174,7 @@ impl Exchange<'_> {
         let mut total = 0;
         for work in &mut *works {
             let (ordered, price) = (i64::from(work.line.quantity), work.price.unwrap_or(0));
-            work.amount = amounts::line(self.spec.profile, ordered, price, &entered.terms);
+            work.amount = money::line(self.spec.profile, ordered, price, &entered.terms);
             total += work.amount;
         }
         self.take_stock(works, order, kept)?;
@@ -219,7 +218,7 @@ impl Exchange<'_> {
             let (item, price) = (number(row, 0)?, cents(row, 1, dialect)?);
             shown(row, 2..3)?;
             sample.item(item, price, row, 2);
-            let may_be_original = amounts::is_original(text(row, 3)?);
+            let may_be_original = is_original(text(row, 3)?);
             let mut is_asked_for = false;
             for work in works.iter_mut().filter(|work| work.line.item == item) {
                 (work.price, work.may_be_original) = (Some(price), may_be_original);
@@ -255,7 +254,7 @@ impl Exchange<'_> {
                 work.quantity = Some(quantity);
                 work.dist_info.clear();
                 work.dist_info.push_str(dist_info);
-                black_box(work.may_be_original && amounts::is_original(data));
+                black_box(work.may_be_original && is_original(data));
                 is_asked_for = true;
             }
             is_asked_for.then_some(())
@@ -304,12 +303,26 @@ fn taken(works: &[Work], warehouse: u32) -> ([Taken; MOST_LINES], usize) {
             rows += 1;
         }
         let row = &mut taken[rows - 1];
-        row.left = amounts::left(row.left, ordered);
+        row.left = left(row.left, ordered);
         row.ordered += ordered;
         row.orders += 1;
         row.remote += i64::from(line.supply != warehouse);
     }
     (taken, rows)
+}
+
+/// Stock that is left when so much is ordered. Less than ten left over, and ninety-one more are delivered:
+/// it stays from 10 to 100.
+const fn left(quantity: i64, ordered: i64) -> i64 {
+    if quantity >= ordered + 10 { quantity - ordered } else { quantity - ordered + 91 }
+}
+
+fn is_original(data: &[u8]) -> bool {
+    const MARK: u64 = u64::from_le_bytes(*b"ORIGINAL");
+    data.windows(8).any(|window| {
+        let letters = <[u8; 8]>::try_from(window).map_or(0, u64::from_le_bytes);
+        letters == MARK
+    })
 }
 
 #[cfg(test)]
@@ -346,5 +359,30 @@ mod tests {
                 ((0, 0), 0, (0, 0, 0)),
             ]
         );
+    }
+
+    #[test]
+    fn stock_stays_from_10_to_100() {
+        assert_eq!(left(20, 10), 10);
+        assert_eq!(left(19, 10), 100);
+        assert_eq!(left(10, 1), 100);
+        assert_eq!(left(100, 1), 99);
+        for quantity in 10..=100 {
+            for ordered in 1..=10 {
+                let left = left(quantity, ordered);
+                assert!((10..=100).contains(&left), "{quantity} - {ordered}: {left}");
+                assert_eq!((quantity - ordered - left).rem_euclid(91), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn originals_have_the_mark_anywhere() {
+        for data in ["ORIGINAL", "abcORIGINAL", "ORIGINALxyz", "1ORIGINAL2", "OORIGINALL"] {
+            assert!(is_original(data.as_bytes()), "{data}");
+        }
+        for data in ["", "ORIGINA", "original", "ORIGINLA", "RIGINALO"] {
+            assert!(!is_original(data.as_bytes()), "{data}");
+        }
     }
 }

@@ -26,8 +26,8 @@ pub(super) struct Sample {
 struct ItemRead {
     item: u32,
     cents: i64,
-    name: Vec<u8>,
-    data: Vec<u8>,
+    name: String,
+    data: String,
 }
 
 /// A line of an order as Order-Status reads it: item, supplying warehouse, quantity, cents.
@@ -48,7 +48,7 @@ impl Sample {
     #[inline]
     pub(super) fn item(&mut self, item: u32, cents: i64, row: &dyn Row, name: usize) {
         if self.is_on {
-            let text = |column| text(row, column).unwrap_or_default().to_vec();
+            let text = |column| lossy(text(row, column).unwrap_or_default());
             self.items.push(ItemRead { item, cents, name: text(name), data: text(name + 1) });
         }
     }
@@ -87,26 +87,21 @@ impl Sample {
     #[cold]
     fn wrong_item(&self, population: &Population) -> Option<String> {
         let mut items = Lookup::new(population, Table::Item, (1, 1));
-        let [price, name, data] = Table::Item.places(["i_price", "i_name", "i_data"]);
+        let [place_of_price, place_of_name, place_of_data] =
+            Table::Item.places(["i_price", "i_name", "i_data"]);
         self.items.iter().find_map(|read| {
             let key = [read.item, 0, 0, 0];
             let loaded = ItemRead {
                 item: read.item,
-                cents: items.number(key, price),
-                name: items.text(key, name).to_vec(),
-                data: items.text(key, data).to_vec(),
+                cents: items.number(key, place_of_price),
+                name: lossy(items.text(key, place_of_name)),
+                data: lossy(items.text(key, place_of_data)),
             };
-            let text = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
+            let ItemRead { item, cents, name, data } = read;
             (*read != loaded).then(|| {
                 format!(
-                    "item {}: price {} cents, name {}, data {}; loaded were {}, {}, {}",
-                    read.item,
-                    read.cents,
-                    text(&read.name),
-                    text(&read.data),
-                    loaded.cents,
-                    text(&loaded.name),
-                    text(&loaded.data)
+                    "item {item}: price {cents} cents, name {name}, data {data}; loaded were {}, {}, {}",
+                    loaded.cents, loaded.name, loaded.data
                 )
             })
         })
@@ -152,4 +147,8 @@ fn loaded_lines(population: &Population, [warehouse, district, order]: [u32; 3])
         Some(places.map(|place| row.value(place).as_int().unwrap_or(0)))
     });
     lines.collect()
+}
+
+fn lossy(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
 }
