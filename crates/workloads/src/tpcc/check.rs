@@ -17,7 +17,7 @@ use self::findings::{Findings, Found};
 use self::proofs::{Job, Proof, jobs};
 use super::conditions::Circumstances;
 pub(super) use super::conditions::When;
-use super::loading::{self, Setting};
+use super::loading::Setting;
 use super::meta;
 use super::outcome::Receipts;
 use super::scale::Scale;
@@ -53,7 +53,7 @@ pub(super) fn run(
         result.notes.extend(note);
     }
     if when == When::Loaded {
-        result.checks.extend(loading::checks(at)?);
+        result.checks.extend(at.checks()?);
     }
     Ok(result)
 }
@@ -167,7 +167,7 @@ impl Client for Checker {
             let ended = self.worker.operate(context, 0, None, |session| {
                 found = Found::default();
                 checking.look(session, job, &mut found)?;
-                Ok(found.count())
+                Ok(found.count)
             })?;
             // Otherwise the step was over before it ended.
             if ended.is_some() {

@@ -62,11 +62,11 @@ impl Workload for Tpcc {
     ) -> Result<StepRecord, StepError> {
         let at = &Setting { spec: &self.spec, rows_seed: self.rows_seed, target, stop };
         match self.stages[index] {
-            Stage::Load => loading::load(at, observer),
-            Stage::Index => loading::index(at, observer),
+            Stage::Load => at.load(observer),
+            Stage::Index => at.index(observer),
             Stage::CheckLoad => check::run(at, check::When::Loaded, None, observer),
-            Stage::Settle => loading::settle(at, observer),
-            Stage::Warm => loading::warm(at, observer),
+            Stage::Settle => at.settle(observer),
+            Stage::Warm => at.warm(observer),
             Stage::Run(number) => {
                 let step = RunStep { at, number, seed: self.seed, log: None };
                 let ran = step.run(observer);

@@ -54,13 +54,6 @@ pub(super) struct RunStep<'a> {
     pub(super) log: Option<Arc<Acknowledged>>,
 }
 
-/// What the terminals left, as the database counts it.
-#[derive(Clone, Copy, Debug)]
-struct Left {
-    orders: u64,
-    backlog: u64,
-}
-
 impl RunStep<'_> {
     /// Connects the terminals, runs them and checks what they left; also what they saw committed.
     pub(super) fn run(
@@ -69,7 +62,10 @@ impl RunStep<'_> {
     ) -> Result<(StepRecord, Receipts), StepError> {
         let (spec, stop) = (self.at.spec, self.at.stop);
         let clock = stop.clock();
-        let before = self.orders_before()?;
+        let mut worker = self.at.worker(COUNTER)?;
+        refuse_other(&mut *worker.session, spec, self.at.rows_seed)?;
+        let before = worker.number(ORDERS)?;
+        drop(worker);
         let common = self.common();
         self.check_limits(&common.statements)?;
         let crew = Crew {
@@ -84,26 +80,12 @@ impl RunStep<'_> {
             opens: &|| common.tallies.open(),
         };
         let measured = windows.measure(crew, stop, observer)?;
-        let elapsed = clock.now();
-        let left = self.left(before)?;
+        let measured = StepRecord { elapsed: clock.now(), ..measured };
+        let mut worker = self.at.worker(COUNTER)?;
+        let counted = worker.number(ORDERS)?.saturating_sub(before);
+        let backlog = worker.number(BACKLOG)?;
         let receipts = common.tallies.sum().receipts;
-        Ok((self.result(&common, measured, elapsed, left), receipts))
-    }
-
-    /// How many orders were ever counted before the step, in the database that this step is for.
-    fn orders_before(&self) -> Result<u64, StepError> {
-        let mut worker = self.at.worker(COUNTER)?;
-        refuse_other(&mut *worker.session, self.at.spec, self.at.rows_seed)?;
-        worker.number(ORDERS)
-    }
-
-    /// What the terminals left; `before` is the number of orders counted before.
-    fn left(&self, before: u64) -> Result<Left, StepError> {
-        let mut worker = self.at.worker(COUNTER)?;
-        Ok(Left {
-            orders: worker.number(ORDERS)?.saturating_sub(before),
-            backlog: worker.number(BACKLOG)?,
-        })
+        Ok((self.result(&common, measured, counted, backlog), receipts))
     }
 
     fn common(&self) -> Arc<Common> {
@@ -193,16 +175,17 @@ impl RunStep<'_> {
         limits.collect()
     }
 
+    /// What was measured and checked; the districts counted so many orders, and so many wait for delivery.
     fn result(
         &self,
         common: &Common,
         mut measured: StepRecord,
-        elapsed: Nanos,
-        left: Left,
+        counted: u64,
+        backlog: u64,
     ) -> StepRecord {
         let sum = common.tallies.sum();
         let mut checks =
-            vec![common.answers.check(), check_orders(sum.committed, sum.unknown, left.orders)];
+            vec![common.answers.check(), check_orders(sum.committed, sum.unknown, counted)];
         let warehouses = self.at.spec.warehouses;
         checks.extend(audit::checks(&sum.audit, sum.transactions, warehouses));
         let mut notes = std::mem::take(&mut measured.notes);
@@ -218,13 +201,12 @@ impl RunStep<'_> {
             notes.push(Note::new("new-orders with unknown outcome", text));
         }
         StepRecord {
-            elapsed,
             tpcc: Some(TpccFacts {
                 limits_millis: self.at.spec.limits_millis,
                 skipped: sum.skipped,
-                backlog: left.backlog,
+                backlog,
                 committed: sum.committed,
-                counted: left.orders,
+                counted,
                 audit: sum.audit,
             }),
             checks,

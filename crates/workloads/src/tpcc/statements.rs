@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use drivers::{Done, Param, Row, Session, SessionError, StatementId};
-use model::{DISTRICTS, Dialect, Isolation, Statements, TpccForm, TpccSpec};
+use model::{DISTRICTS, Dialect, Isolation, TpccForm, TpccSpec};
 use serde::Deserialize;
 
 use self::writer::Statement;
@@ -118,7 +118,6 @@ pub(super) struct StepStatements {
     /// By their places; none where the step does not need it.
     by_place: Vec<Option<Statement>>,
     dialect: Dialect,
-    is_prepared: bool,
 }
 
 impl StepStatements {
@@ -129,11 +128,7 @@ impl StepStatements {
         if spec.form != TpccForm::Procedures {
             writer::put_all(spec, dialect, &mut by_place);
         }
-        let is_prepared = match spec.statements {
-            Statements::Text => false,
-            Statements::Prepared | Statements::Usual => true,
-        };
-        Self { by_place, dialect, is_prepared }
+        Self { by_place, dialect }
     }
 
     fn get(&self, place: usize) -> Option<&Statement> {
@@ -142,9 +137,9 @@ impl StepStatements {
 
     /// Statements that a session prepares, at their places.
     fn to_prepare(&self) -> impl Iterator<Item = (usize, &Statement)> {
-        let all = self.by_place.iter().enumerate().filter(|_| self.is_prepared);
-        let present = all.filter_map(|(place, statement)| Some((place, statement.as_ref()?)));
-        present.filter(|(_, statement)| statement.can_be_prepared)
+        let all = self.by_place.iter().enumerate();
+        all.filter_map(|(place, statement)| Some((place, statement.as_ref()?)))
+            .filter(|(_, statement)| statement.is_prepared)
     }
 
     pub(super) fn prepared(&self) -> usize {
@@ -172,10 +167,6 @@ impl PreparedStatements {
             ids[place] = Some(id.map_err(|source| Refused { statement: name.clone(), source })?);
         }
         Ok(Self { statements: Arc::clone(statements), ids, sql: String::new() })
-    }
-
-    pub(super) fn dialect(&self) -> Dialect {
-        self.statements.dialect
     }
 
     /// Sends the statement at a place with these parameters and shows the rows that come back.

@@ -14,7 +14,7 @@ const SHOWN: usize = 5;
 /// What one query found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
-    count: u64,
+    pub(super) count: u64,
     shown: Vec<String>,
     pub(super) added: Receipts,
 }
@@ -36,10 +36,6 @@ impl Found {
         if self.shown.len() < SHOWN {
             self.shown.push(text());
         }
-    }
-
-    pub(super) const fn count(&self) -> u64 {
-        self.count
     }
 }
 
@@ -155,7 +151,7 @@ mod tests {
     #[test]
     fn no_more_is_kept_than_is_shown() {
         let found = found(&[7; 1000]);
-        assert_eq!(found.count(), 1000);
+        assert_eq!(found.count, 1000);
         assert_eq!(found.shown.len(), SHOWN);
     }
 }

@@ -22,6 +22,19 @@ use load::fixed_work::FixedWork;
 use load::worker::Worker;
 use load::{Client, ClientContext, StepError, Target};
 
+/// All tables, those that take longest first, so that clients end together.
+const LONGEST_FIRST: [Table; 9] = [
+    Table::OrderLine,
+    Table::Stock,
+    Table::Customer,
+    Table::History,
+    Table::Orders,
+    Table::Item,
+    Table::NewOrder,
+    Table::District,
+    Table::Warehouse,
+];
+
 /// What a step with a fixed amount of work is about.
 #[derive(Clone, Copy)]
 pub(super) struct Setting<'a> {
@@ -53,55 +66,119 @@ impl Setting<'_> {
     pub(super) fn worker(&self, name: &str) -> Result<Worker, StepError> {
         Worker::connect(&*self.target.patient, name.to_owned())
     }
-}
 
-/// All tables, those that take longest first, so that clients end together.
-const LONGEST_FIRST: [Table; 9] = [
-    Table::OrderLine,
-    Table::Stock,
-    Table::Customer,
-    Table::History,
-    Table::Orders,
-    Table::Item,
-    Table::NewOrder,
-    Table::District,
-    Table::Warehouse,
-];
-
-/// Makes the tables, which must not exist, fills them, makes the procedures where the plan wants them, and
-/// writes down last what was loaded: without it, a load did not end.
-pub(super) fn load(at: &Setting<'_>, observer: &mut dyn Observer) -> Result<StepRecord, StepError> {
-    let Setting { spec, target, .. } = *at;
-    Scale::of(spec).check()?;
-    let population = at.population();
-    let mut result = at.work(TpccStage::Load, "load".into(), observer, |notes| {
-        let mut worker = at.worker("create tables")?;
-        refuse_existing(&mut worker, target.dialect)?;
-        let work = LoadWork {
-            source: population,
-            tables: tables(spec, target)?,
-            spec: &spec.load,
-            errors: &spec.errors,
-            order: LONGEST_FIRST.map(|table| table as usize).to_vec(),
-            parts: spec.load.clients.max(1),
-            with_times: true,
-        };
-        let load = work.begin(target, &target.connector, &mut worker, notes)?;
-        // Its session ends here: a step holds no more sessions than it has clients.
-        drop(worker);
-        (0..spec.load.clients.max(1)).map(|number| bounded_loader(&load, number)).collect()
-    })?;
-    let mut worker = at.worker("end the load")?;
-    if spec.form == TpccForm::Procedures {
-        for sql in procedures::create(spec, target.dialect) {
+    /// Makes the tables, which must not exist, fills them, makes the procedures where the plan wants them, and
+    /// writes down last what was loaded: without it, a load did not end.
+    pub(super) fn load(&self, observer: &mut dyn Observer) -> Result<StepRecord, StepError> {
+        let Setting { spec, target, .. } = *self;
+        Scale::of(spec).check()?;
+        let population = self.population();
+        let mut result = self.work(TpccStage::Load, "load".into(), observer, |notes| {
+            let mut worker = self.worker("create tables")?;
+            refuse_existing(&mut worker, target.dialect)?;
+            let work = LoadWork {
+                source: population,
+                tables: tables(spec, target)?,
+                spec: &spec.load,
+                errors: &spec.errors,
+                order: LONGEST_FIRST.map(|table| table as usize).to_vec(),
+                parts: spec.load.clients.max(1),
+                with_times: true,
+            };
+            let load = work.begin(target, &target.connector, &mut worker, notes)?;
+            // Its session ends here: a step holds no more sessions than it has clients.
+            drop(worker);
+            (0..spec.load.clients.max(1)).map(|number| bounded_loader(&load, number)).collect()
+        })?;
+        let mut worker = self.worker("end the load")?;
+        if spec.form == TpccForm::Procedures {
+            for sql in procedures::create(spec, target.dialect) {
+                worker.run(&sql)?;
+            }
+        }
+        for sql in meta::create(spec, self.rows_seed, target)? {
             worker.run(&sql)?;
         }
+        result.requested_rows = (0..Table::ALL.len()).map(|table| population.total(table)).sum();
+        Ok(result)
     }
-    for sql in meta::create(spec, at.rows_seed, target)? {
-        worker.run(&sql)?;
+
+    /// Builds the indexes that the load has not built: one client for each table that has something left, and one for
+    /// the foreign keys, which come when all indexes are there. The rows of a table count once, about.
+    pub(super) fn index(&self, observer: &mut dyn Observer) -> Result<StepRecord, StepError> {
+        self.work(TpccStage::Index, "index".into(), observer, |_| self.builders())
     }
-    result.requested_rows = (0..Table::ALL.len()).map(|table| population.total(table)).sum();
-    Ok(result)
+
+    fn builders(&self) -> Result<Clients, StepError> {
+        let Setting { spec, target, .. } = *self;
+        let scale = Scale::of(spec);
+        let left = Arc::new(AtomicUsize::new(0));
+        let mut clients = Clients::new();
+        for (table, described) in Table::ALL.into_iter().zip(tables(spec, target)?) {
+            let statements = described.create_indexes();
+            if statements.is_empty() || spec.load.indexes_first {
+                continue;
+            }
+            let name = format!("create index {}", table.name());
+            left.fetch_add(1, Ordering::Relaxed);
+            let (worker, left) = (self.worker(&name)?, Arc::clone(&left));
+            let rows = Some(scale.rows(table));
+            clients.push(bounded(name, Builder { worker, statements, rows, left }));
+        }
+        let statements = tables::foreign_keys(spec.schema);
+        if !statements.is_empty() || clients.is_empty() {
+            let name = "add foreign keys";
+            let mut worker = self.worker(name)?;
+            for sql in tables::before_foreign_keys(target.dialect) {
+                worker.run(sql)?;
+            }
+            clients
+                .push(bounded(name.to_owned(), Builder { worker, statements, rows: None, left }));
+        }
+        Ok(clients)
+    }
+
+    /// Settles all tables, one client each, and one that leads.
+    pub(super) fn settle(&self, observer: &mut dyn Observer) -> Result<StepRecord, StepError> {
+        let scale = Scale::of(self.spec);
+        let rows = Table::ALL.into_iter().map(|table| scale.rows(table)).sum();
+        let length = data::settle::length(self.spec.settle, rows);
+        let names = Table::ALL.map(|table| table.name().to_owned());
+        self.work(TpccStage::Settle, NoteKind::Settle, observer, |notes| {
+            data::settle::clients(self.target, &names, length, notes)
+        })
+    }
+
+    /// Reads all rows and indexes of a database that another trial has loaded, so that the caches hold what fits, as
+    /// they do after a load; compares each row with what was to be loaded.
+    pub(super) fn warm(&self, observer: &mut dyn Observer) -> Result<StepRecord, StepError> {
+        let found = Found::default();
+        let mut result = self.work(TpccStage::Warm, "read".into(), observer, |_| {
+            self.reading(true)?.clients(self.target, &found)
+        })?;
+        result.checks = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(result)
+    }
+
+    /// Compares all rows with those that the seed makes, by as many sessions as load.
+    pub(super) fn checks(&self) -> Result<Vec<Check>, StepError> {
+        self.reading(false)?.checks(self.target, self.stop)
+    }
+
+    fn reading(&self, with_indexes: bool) -> Result<ReadWork<'_, Population>, StepError> {
+        let mut worker = self.worker("look at the load")?;
+        meta::refuse_other(&mut *worker.session, self.spec, self.rows_seed)?;
+        Ok(ReadWork {
+            source: self.population(),
+            tables: tables(self.spec, self.target)?,
+            against: Against::Source,
+            every: 1,
+            with_indexes,
+            with_counts: true,
+            clients: self.spec.load.clients,
+            errors: &self.spec.errors,
+        })
+    }
 }
 
 /// A trial begins with an empty database; what is in it is somebody else's, or of a load that did not end.
@@ -128,43 +205,6 @@ fn refuse_existing(worker: &mut Worker, dialect: Dialect) -> Result<(), StepErro
     )))
 }
 
-/// Builds the indexes that the load has not built: one client for each table that has something left, and one for
-/// the foreign keys, which come when all indexes are there. The rows of a table count once, about.
-pub(super) fn index(
-    at: &Setting<'_>,
-    observer: &mut dyn Observer,
-) -> Result<StepRecord, StepError> {
-    at.work(TpccStage::Index, "index".into(), observer, |_| builders(at))
-}
-
-fn builders(at: &Setting<'_>) -> Result<Clients, StepError> {
-    let Setting { spec, target, .. } = *at;
-    let scale = Scale::of(spec);
-    let left = Arc::new(AtomicUsize::new(0));
-    let mut clients = Clients::new();
-    for (table, described) in Table::ALL.into_iter().zip(tables(spec, target)?) {
-        let statements = described.create_indexes();
-        if statements.is_empty() || spec.load.indexes_first {
-            continue;
-        }
-        let name = format!("create index {}", table.name());
-        left.fetch_add(1, Ordering::Relaxed);
-        let (worker, left) = (at.worker(&name)?, Arc::clone(&left));
-        let rows = Some(scale.rows(table));
-        clients.push(bounded(name, Builder { worker, statements, rows, left }));
-    }
-    let statements = tables::foreign_keys(spec.schema);
-    if !statements.is_empty() || clients.is_empty() {
-        let name = "add foreign keys";
-        let mut worker = at.worker(name)?;
-        for sql in tables::before_foreign_keys(target.dialect) {
-            worker.run(sql)?;
-        }
-        clients.push(bounded(name.to_owned(), Builder { worker, statements, rows: None, left }));
-    }
-    Ok(clients)
-}
-
 /// Builds the indexes of one table, or adds the foreign keys: one after the other, because each locks two tables.
 struct Builder {
     worker: Worker,
@@ -187,52 +227,4 @@ impl Client for Builder {
         }
         Ok(())
     }
-}
-
-/// Settles all tables, one client each, and one that leads.
-pub(super) fn settle(
-    at: &Setting<'_>,
-    observer: &mut dyn Observer,
-) -> Result<StepRecord, StepError> {
-    let scale = Scale::of(at.spec);
-    let rows = Table::ALL.into_iter().map(|table| scale.rows(table)).sum();
-    let length = data::settle::length(at.spec.settle, rows);
-    let names = Table::ALL.map(|table| table.name().to_owned());
-    at.work(TpccStage::Settle, NoteKind::Settle, observer, |notes| {
-        data::settle::clients(at.target, &names, length, notes)
-    })
-}
-
-/// Reads all rows and indexes of a database that another trial has loaded, so that the caches hold what fits, as
-/// they do after a load; compares each row with what was to be loaded.
-pub(super) fn warm(at: &Setting<'_>, observer: &mut dyn Observer) -> Result<StepRecord, StepError> {
-    let found = Found::default();
-    let mut result = at.work(TpccStage::Warm, "read".into(), observer, |_| {
-        reading(at, true)?.clients(at.target, &found)
-    })?;
-    result.checks = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
-    Ok(result)
-}
-
-/// Compares all rows with those that the seed makes, by as many sessions as load.
-pub(super) fn checks(at: &Setting<'_>) -> Result<Vec<Check>, StepError> {
-    reading(at, false)?.checks(at.target, at.stop)
-}
-
-fn reading<'a>(
-    at: &Setting<'a>,
-    with_indexes: bool,
-) -> Result<ReadWork<'a, Population>, StepError> {
-    let mut worker = at.worker("look at the load")?;
-    meta::refuse_other(&mut *worker.session, at.spec, at.rows_seed)?;
-    Ok(ReadWork {
-        source: at.population(),
-        tables: tables(at.spec, at.target)?,
-        against: Against::Source,
-        every: 1,
-        with_indexes,
-        with_counts: true,
-        clients: at.spec.load.clients,
-        errors: &at.spec.errors,
-    })
 }

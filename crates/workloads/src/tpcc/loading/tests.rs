@@ -15,12 +15,12 @@ use load::engine::Blind;
 const SEED: u64 = 20_261_121;
 
 fn load(spec: &TpccSpec, rows_seed: u64, target: &Target) -> Result<StepRecord, StepError> {
-    super::load(&Setting { spec, rows_seed, target, stop: &Stop::default() }, &mut Blind)
+    Setting { spec, rows_seed, target, stop: &Stop::default() }.load(&mut Blind)
 }
 
 /// The checks of all rows.
 fn read(spec: &TpccSpec, target: &Target) -> Result<Vec<Check>, StepError> {
-    checks(&Setting { spec, rows_seed: SEED, target, stop: &Stop::default() })
+    Setting { spec, rows_seed: SEED, target, stop: &Stop::default() }.checks()
 }
 
 /// Fails unless all rows are there as they must be.
@@ -145,14 +145,14 @@ fn indexes_come_before_or_after_the_rows() {
         let (target, stop) = (database.target(), Stop::default());
         load(&spec, SEED, &target).unwrap();
         let at = Setting { spec: &spec, rows_seed: SEED, target: &target, stop: &stop };
-        let built = index(&at, &mut Blind).unwrap();
+        let built = at.index(&mut Blind).unwrap();
         let sums = &built.kinds[0].sums;
         // Customers, orders, stock, lines.
         let rows = 600 + 600 + 100 + 6000;
         let expected = if indexes_first { (0, 0) } else { (4, rows) };
         assert_eq!((sums.ops, sums.rows), expected);
-        settle(&at, &mut Blind).unwrap();
-        let warm = warm(&at, &mut Blind).unwrap();
+        at.settle(&mut Blind).unwrap();
+        let warm = at.warm(&mut Blind).unwrap();
         assert!(warm.checks.iter().all(|check| check.holds), "{:?}", warm.checks);
         assert_eq!(warm.checks.len(), 9 + 8 + 4);
     }

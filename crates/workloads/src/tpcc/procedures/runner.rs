@@ -9,6 +9,8 @@ use crate::tpcc::input::{
 use crate::tpcc::money;
 use crate::tpcc::outcome::{Committed, Outcome, Progress};
 
+type Result<T> = std::result::Result<T, SessionError>;
+
 /// Calls the procedures in one session.
 #[derive(Debug)]
 pub(crate) struct ProcedureRunner {
@@ -26,7 +28,7 @@ impl ProcedureRunner {
         session: &mut dyn Session,
         spec: &TpccSpec,
         dialect: Dialect,
-    ) -> Result<Self, SessionError> {
+    ) -> Result<Self> {
         let mut calls = [StatementId(0); 5];
         for (id, transaction) in calls.iter_mut().zip(TpccTransaction::ALL) {
             let types = super::types(transaction, dialect);
@@ -43,7 +45,7 @@ impl ProcedureRunner {
         session: &mut dyn Session,
         input: &Input,
         progress: &mut Progress,
-    ) -> Result<Outcome, SessionError> {
+    ) -> Result<Outcome> {
         match input {
             Input::NewOrder(input) => self.new_order(session, input),
             Input::Payment(input) => self.payment(session, input),
@@ -53,11 +55,7 @@ impl ProcedureRunner {
         }
     }
 
-    fn new_order(
-        &mut self,
-        session: &mut dyn Session,
-        input: &NewOrder,
-    ) -> Result<Outcome, SessionError> {
+    fn new_order(&mut self, session: &mut dyn Session, input: &NewOrder) -> Result<Outcome> {
         write(input.lines(), &mut self.lines);
         let params = [
             int(input.warehouse),
@@ -87,7 +85,7 @@ impl ProcedureRunner {
         Ok(Outcome { rolled_back: input.rolls_back, ..answer.outcome(entered) })
     }
 
-    fn payment(&self, session: &mut dyn Session, input: &Payment) -> Result<Outcome, SessionError> {
+    fn payment(&self, session: &mut dyn Session, input: &Payment) -> Result<Outcome> {
         let digits = money::digits(input.cents);
         let (id, name) = id_and_name(&input.customer);
         let params = [
@@ -104,11 +102,7 @@ impl ProcedureRunner {
         Ok(answer.outcome(Some(input.paid(payer as u32))))
     }
 
-    fn order_status(
-        &self,
-        session: &mut dyn Session,
-        input: &OrderStatus,
-    ) -> Result<Outcome, SessionError> {
+    fn order_status(&self, session: &mut dyn Session, input: &OrderStatus) -> Result<Outcome> {
         let (id, name) = id_and_name(&input.customer);
         let params = [int(input.warehouse), int(input.district), int(id), Param::Text(name)];
         // Neither the carrier nor the day of delivery is known of an order that waits for it.
@@ -126,7 +120,7 @@ impl ProcedureRunner {
         session: &mut dyn Session,
         input: Delivery,
         progress: &mut Progress,
-    ) -> Result<Outcome, SessionError> {
+    ) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         while progress.districts < DISTRICTS && outcome.wrong.is_none() {
             let first = progress.districts + 1;
@@ -146,11 +140,7 @@ impl ProcedureRunner {
         Ok(outcome)
     }
 
-    fn stock_level(
-        &self,
-        session: &mut dyn Session,
-        input: &StockLevel,
-    ) -> Result<Outcome, SessionError> {
+    fn stock_level(&self, session: &mut dyn Session, input: &StockLevel) -> Result<Outcome> {
         let params = [int(input.warehouse), int(input.district), int(input.threshold)];
         let mut answer = self.call(TpccTransaction::StockLevel, &params, session, &[])?;
         // How many items are low; any number of them is right.
@@ -166,7 +156,7 @@ impl ProcedureRunner {
         params: &[Param<'_>],
         session: &mut dyn Session,
         nullable: &[usize],
-    ) -> Result<Answer, SessionError> {
+    ) -> Result<Answer> {
         let mut answer = Answer::default();
         let statement = self.calls[transaction as usize];
         let mut each = |row: &dyn Row| answer.read(row, nullable);

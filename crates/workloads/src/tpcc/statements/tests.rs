@@ -1,6 +1,6 @@
 use drivers::Param;
 use insta::assert_snapshot;
-use model::{StockLevel, TpccMix, TpccProfile, TpccTransaction};
+use model::{Statements, StockLevel, TpccMix, TpccProfile, TpccTransaction};
 
 use super::writer::TEXTS;
 use super::*;

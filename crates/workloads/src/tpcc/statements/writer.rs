@@ -1,7 +1,9 @@
 //! Writes the statements that a step needs, from their texts.
 
 use drivers::{Param, ParamType};
-use model::{Dialect, StockLevel, TpccForm, TpccMix, TpccProfile, TpccSpec, TpccTransaction};
+use model::{
+    Dialect, Statements, StockLevel, TpccForm, TpccMix, TpccProfile, TpccSpec, TpccTransaction,
+};
 
 use super::{Ask, List};
 use crate::tpcc::blocks::{blocks, named};
@@ -20,12 +22,12 @@ pub(super) struct Statement {
     pub(super) sql: String,
     pub(super) types: Vec<ParamType>,
     pub(super) pieces: Vec<String>,
-    pub(super) can_be_prepared: bool,
+    pub(super) is_prepared: bool,
 }
 
 impl Statement {
     /// From a text whose parameters are written `?`, `?t`, `?m` and `?a`, whatever the dialect.
-    fn new(dialect: Dialect, name: String, text: &str) -> Self {
+    fn new(spec: &TpccSpec, dialect: Dialect, name: String, text: &str) -> Self {
         let (lock, amount) = match dialect {
             // A text would make it add real numbers.
             Dialect::Mysql => (" FOR UPDATE", "CAST(?m AS DECIMAL(12,2))"),
@@ -56,9 +58,12 @@ impl Statement {
                 numbered.collect()
             }
         };
-        // MySQL prepares COMMIT, but not this.
-        let can_be_prepared = dialect != Dialect::Mysql || sql != "BEGIN";
-        Self { name, sql, types, pieces, can_be_prepared }
+        let is_prepared = match spec.statements {
+            Statements::Text => false,
+            // MySQL prepares COMMIT, but not this.
+            Statements::Prepared | Statements::Usual => dialect != Dialect::Mysql || sql != "BEGIN",
+        };
+        Self { name, sql, types, pieces, is_prepared }
     }
 
     /// Writes the statement with these values in it.
@@ -69,7 +74,15 @@ impl Statement {
             if number > 0
                 && let Some((param, kind)) = values.next()
             {
-                push(sql, dialect, *param, *kind);
+                match (param, kind) {
+                    (Param::Int(number), _) => push_int(sql, *number),
+                    (Param::Text(text), ParamType::Int | ParamType::Decimal) => {
+                        push_text(sql, dialect, Literal::Number, text);
+                    }
+                    (Param::Text(text), ParamType::Text | ParamType::DateTime) => {
+                        push_text(sql, dialect, Literal::Quoted, text);
+                    }
+                }
             }
             sql.push_str(piece);
         }
@@ -81,23 +94,11 @@ impl Statement {
     }
 }
 
-fn push(sql: &mut String, dialect: Dialect, param: Param<'_>, kind: ParamType) {
-    match (param, kind) {
-        (Param::Int(number), _) => push_int(sql, number),
-        (Param::Text(text), ParamType::Int | ParamType::Decimal) => {
-            push_text(sql, dialect, Literal::Number, text);
-        }
-        (Param::Text(text), ParamType::Text | ParamType::DateTime) => {
-            push_text(sql, dialect, Literal::Quoted, text);
-        }
-    }
-}
-
 /// Puts the statements that a step needs at their places.
 pub(super) fn put_all(spec: &TpccSpec, dialect: Dialect, by_place: &mut [Option<Statement>]) {
     let mut put = |place: usize, name: String, text: &str| {
         if let Some(slot) = by_place.get_mut(place) {
-            *slot = Some(Statement::new(dialect, name, text));
+            *slot = Some(Statement::new(spec, dialect, name, text));
         }
     };
     let begin = match dialect {

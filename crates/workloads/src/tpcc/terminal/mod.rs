@@ -79,6 +79,7 @@ pub(super) struct Terminal {
     inputs: Inputs,
     deck: Deck,
     rng: Rng,
+    /// What it does next, or does.
     next: Input,
     /// How long it waits before that, where it keeps to keying and think times.
     left: Nanos,
@@ -182,14 +183,13 @@ impl Terminal {
         for tries in 1.. {
             let error = match self.runner.run(&mut *self.session, &input, &mut progress) {
                 Ok(outcome) => {
-                    self.finish(common, context, &input, began, outcome)?;
+                    self.finish(common, context, began, outcome)?;
                     break;
                 }
                 Err(error) => error,
             };
             let place = (kind(input.transaction()), tries);
-            let mut failed = Failed { terminal: self, input: &input };
-            match common.recovery.react(&mut failed, context, place, error)? {
+            match common.recovery.react(self, context, place, error)? {
                 Next::Again => {}
                 Next::GivenUp => break,
                 Next::Over => {
@@ -207,7 +207,6 @@ impl Terminal {
         &mut self,
         common: &Common,
         context: &mut ClientContext<'_>,
-        input: &Input,
         (started, intended): (Nanos, Option<Nanos>),
         outcome: Outcome,
     ) -> Result<(), StepError> {
@@ -217,10 +216,10 @@ impl Terminal {
                 log.committed(self.number, what)?;
             }
             self.tally.committed += u64::from(matches!(what, Committed::Order { .. }));
-            self.tally.receipts.committed(input, what);
+            self.tally.receipts.committed(&self.next, what);
         }
         self.tally.skipped += u64::from(outcome.skipped);
-        let (transaction, recorder) = (input.transaction(), &mut context.recorder);
+        let (transaction, recorder) = (self.next.transaction(), &mut context.recorder);
         if let Some(wrong) = outcome.wrong {
             recorder.failed(kind(transaction), WRONG, false);
             let told = || format!("{}, {}: {wrong}", self.name, transaction.name());
@@ -235,30 +234,24 @@ impl Terminal {
     }
 }
 
-/// A terminal with the transaction that ended in an error.
-struct Failed<'a> {
-    terminal: &'a mut Terminal,
-    input: &'a Input,
-}
-
-impl Recovering for Failed<'_> {
+impl Recovering for Terminal {
     type Ready = Runner;
 
     fn session(&mut self) -> &mut dyn Session {
-        &mut *self.terminal.session
+        &mut *self.session
     }
 
     fn name(&self, is_exact: bool) -> String {
-        let (name, transaction) = (&self.terminal.name, self.input.transaction());
+        let (name, transaction) = (&self.name, self.next.transaction());
         if is_exact { format!("{name}, in `{}`", transaction.name()) } else { name.clone() }
     }
 
     fn prepare(&self, session: &mut dyn Session) -> Result<Runner, Refused> {
-        self.terminal.common.prepare(session)
+        self.common.prepare(session)
     }
 
     fn replace(&mut self, session: Box<dyn Session>, runner: Runner) {
-        (self.terminal.session, self.terminal.runner) = (session, runner);
+        (self.session, self.runner) = (session, runner);
     }
 
     fn is_in_transaction(&self) -> bool {
@@ -267,19 +260,19 @@ impl Recovering for Failed<'_> {
 
     /// Nobody knows whether a transaction is committed that leaves a row.
     fn lost(&mut self) {
-        if !self.terminal.runner.may_be_committed() {
+        if !self.runner.may_be_committed() {
             return;
         }
-        let tally = &mut self.terminal.tally;
-        let is_order = matches!(self.input, Input::NewOrder(_));
+        let tally = &mut self.tally;
+        let is_order = matches!(self.next, Input::NewOrder(_));
         tally.unknown += u64::from(is_order);
-        tally.receipts.unknown += u64::from(is_order || matches!(self.input, Input::Payment(_)));
+        tally.receipts.unknown += u64::from(is_order || matches!(self.next, Input::Payment(_)));
     }
 
     /// What the rules ignore without being told to is a duplicate key. No transaction may make one: two had
     /// the same order number.
     fn ignored(&mut self, error: &SessionError) {
-        let common = &self.terminal.common;
+        let common = &self.common;
         if !common.recovery.rules.is_of_plan(error) {
             common.answers.add(|| format!("{}: {error}", self.name(true)));
         }

@@ -29,10 +29,18 @@ impl Exchange<'_> {
         progress: &mut Progress,
     ) -> Result<Outcome> {
         if self.spec.delivery_by_district {
-            return self.by_district(delivery, progress);
+            // A transaction for each district; what is done is not done again.
+            while progress.districts < DISTRICTS {
+                self.begin(Ask::Begin)?;
+                let is_delivered = self.deliver(delivery, progress.districts + 1)?;
+                self.commit()?;
+                progress.districts += 1;
+                progress.skipped += u32::from(!is_delivered);
+            }
+            return Ok(Outcome { skipped: progress.skipped, ..Outcome::default() });
         }
-        self.begin(Ask::Begin)?;
         let mut skipped = 0;
+        self.begin(Ask::Begin)?;
         if self.spec.form == TpccForm::Batched {
             skipped = self.deliver_all(memory, delivery)?;
         } else {
@@ -44,18 +52,6 @@ impl Exchange<'_> {
         Ok(Outcome { skipped, ..Outcome::default() })
     }
 
-    /// A transaction for each district; what is done is not done again.
-    fn by_district(&mut self, delivery: Delivery, progress: &mut Progress) -> Result<Outcome> {
-        while progress.districts < DISTRICTS {
-            self.begin(Ask::Begin)?;
-            let is_delivered = self.deliver(delivery, progress.districts + 1)?;
-            self.commit()?;
-            progress.districts += 1;
-            progress.skipped += u32::from(!is_delivered);
-        }
-        Ok(Outcome { skipped: progress.skipped, ..Outcome::default() })
-    }
-
     /// Delivers the oldest order of a district; false where there is none. Rows are changed before they are
     /// read: what a transaction of InnoDB reads without a lock is as old as its first such read, but what it
     /// changed is always there. An order of the second district may be younger than the read of the first.
@@ -63,7 +59,7 @@ impl Exchange<'_> {
         let Some(order) = self.oldest(delivery, district)? else {
             return Ok(false);
         };
-        let dialect = self.dialect();
+        let dialect = self.dialect;
         let (warehouse, district, order) = (int(delivery.warehouse), int(district), int(order));
         let key = [warehouse, district, order];
         self.change(Ask::Dequeue, &key)?;
@@ -103,7 +99,7 @@ impl Exchange<'_> {
         delivery: Delivery,
         params: &mut Vec<Param<'static>>,
     ) -> Result {
-        let (dialect, count) = (self.dialect(), parcels.len());
+        let (dialect, count) = (self.dialect, parcels.len());
         params.clear();
         // First the carrier, then the keys: most statements need only these.
         params.push(int(delivery.carrier));
@@ -139,7 +135,7 @@ impl Exchange<'_> {
         delivery: Delivery,
         kept: &mut Vec<Param<'static>>,
     ) -> Result {
-        let dialect = self.dialect();
+        let dialect = self.dialect;
         let digits: [_; DISTRICTS as usize] = std::array::from_fn(|place| {
             money::digits(parcels.get(place).map_or(0, |parcel| parcel.cents))
         });

@@ -27,16 +27,13 @@ pub(super) struct Exchange<'a> {
     pub(super) session: &'a mut dyn Session,
     pub(super) statements: &'a mut PreparedStatements,
     pub(super) spec: &'a TpccSpec,
+    pub(super) dialect: Dialect,
     pub(super) has_sent_commit: &'a mut bool,
     /// Rows that were read and written so far.
     pub(super) rows: u64,
 }
 
 impl Exchange<'_> {
-    pub(super) fn dialect(&self) -> Dialect {
-        self.statements.dialect()
-    }
-
     /// Begins the transaction by one of the two statements that do.
     pub(super) fn begin(&mut self, begin: Ask) -> Result {
         *self.has_sent_commit = false;

@@ -48,6 +48,7 @@ impl Runner {
                 Ok(Self::Statements(Box::new(StatementRunner {
                     statements: PreparedStatements::prepare(statements, session)?,
                     spec: Arc::clone(spec),
+                    dialect,
                     memory: Memory::default(),
                     has_sent_commit: false,
                     population,
@@ -90,6 +91,7 @@ impl Runner {
 pub(super) struct StatementRunner {
     statements: PreparedStatements,
     spec: Arc<TpccSpec>,
+    dialect: Dialect,
     memory: Memory,
     /// Did the last transaction come as far as its COMMIT?
     has_sent_commit: bool,
@@ -125,6 +127,7 @@ impl StatementRunner {
             session,
             statements: &mut self.statements,
             spec: &self.spec,
+            dialect: self.dialect,
             has_sent_commit: &mut self.has_sent_commit,
             rows: 0,
         };

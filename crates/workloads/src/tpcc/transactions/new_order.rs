@@ -24,6 +24,23 @@ struct Entered {
     terms: Terms,
 }
 
+impl Entered {
+    /// The values of a line that has this number.
+    fn line<'a>(
+        &self,
+        order: &NewOrder,
+        (line, number): (&Line, i64),
+        amount: Param<'a>,
+        dist_info: &'a str,
+    ) -> [Param<'a>; 9] {
+        let (district, warehouse) = (int(order.district), int(order.warehouse));
+        let (item, supply, quantity) = (int(line.item), int(line.supply), int(line.quantity));
+        let (order, number, dist_info) =
+            (int(self.order), Param::Int(number), Param::Text(dist_info));
+        [order, district, warehouse, number, item, supply, quantity, amount, dist_info]
+    }
+}
+
 /// A line of a batched order, and what was read for it.
 #[derive(Debug, Default)]
 pub(super) struct Work {
@@ -74,7 +91,7 @@ impl Exchange<'_> {
     }
 
     fn enter(&mut self, order: &NewOrder) -> Result<Entered> {
-        let dialect = self.dialect();
+        let dialect = self.dialect;
         let (warehouse, district) = (int(order.warehouse), int(order.district));
         let customer = int(order.customer);
         let (discount, warehouse_tax) =
@@ -104,7 +121,7 @@ impl Exchange<'_> {
         entered: &Entered,
         (line, number): (&Line, i64),
     ) -> Result<i64> {
-        let dialect = self.dialect();
+        let dialect = self.dialect;
         let (item, from, ordered) = (int(line.item), int(line.supply), i64::from(line.quantity));
         let Memory { sample, text: dist_info, .. } = memory;
         let (price, may_be_original) = self.one(Ask::Item, &[item], |row| {
@@ -131,17 +148,8 @@ impl Exchange<'_> {
         }
         let paid = money::line(self.spec.profile, ordered, price, &entered.terms);
         let digits = money::digits(paid);
-        let all = [
-            int(entered.order),
-            int(order.district),
-            int(order.warehouse),
-            Param::Int(number),
-            item,
-            from,
-            Param::Int(ordered),
-            money::param(dialect, paid, &digits),
-            Param::Text(dist_info),
-        ];
+        let amount = money::param(dialect, paid, &digits);
+        let all = entered.line(order, (line, number), amount, dist_info);
         self.change(Ask::AddLine, &all)?;
         Ok(paid)
     }
@@ -178,24 +186,15 @@ impl Exchange<'_> {
             total += work.amount;
         }
         self.take_stock(works, order, kept)?;
-        let dialect = self.dialect();
+        let dialect = self.dialect;
         let digits: [_; MOST_LINES] = std::array::from_fn(|place| {
             money::digits(works.get(place).map_or(0, |work: &Work| work.amount))
         });
         let mut values: Vec<Param<'_>> = std::mem::take(kept);
         values.clear();
         for ((work, digits), number) in works.iter().zip(&digits).zip(1..) {
-            values.extend([
-                int(entered.order),
-                int(order.district),
-                int(order.warehouse),
-                Param::Int(number),
-                int(work.line.item),
-                int(work.line.supply),
-                int(work.line.quantity),
-                money::param(dialect, work.amount, digits),
-                Param::Text(&work.dist_info),
-            ]);
+            let amount = money::param(dialect, work.amount, digits);
+            values.extend(entered.line(order, (&work.line, number), amount, &work.dist_info));
         }
         let count = works.len();
         self.change_all(List::AddLines.place(count), &values, count)?;
@@ -210,7 +209,7 @@ impl Exchange<'_> {
         params: &mut Vec<Param<'_>>,
         sample: &mut Sample,
     ) -> Result {
-        let dialect = self.dialect();
+        let dialect = self.dialect;
         params.clear();
         params.extend(works.iter().chain(unused).map(|work| int(work.line.item)));
         let place = List::Items.place(params.len());

@@ -21,7 +21,7 @@ const BAD: &[u8] = b"BC";
 impl Exchange<'_> {
     pub(super) fn payment(&mut self, memory: &mut Memory, payment: &Payment) -> Result<Outcome> {
         let digits = money::digits(payment.cents);
-        let paid = money::param(self.dialect(), payment.cents, &digits);
+        let paid = money::param(self.dialect, payment.cents, &digits);
         self.begin(Ask::Begin)?;
         let customer = match self.spec.payment_order {
             PaymentOrder::Warehouse => {
@@ -78,7 +78,7 @@ impl Exchange<'_> {
         payment: &Payment,
         digits: &Digits,
     ) -> Result<u32> {
-        let dialect = self.dialect();
+        let dialect = self.dialect;
         let paid = money::param(dialect, payment.cents, digits);
         let (warehouse, district) =
             (int(payment.customer_warehouse), int(payment.customer_district));
@@ -101,26 +101,20 @@ impl Exchange<'_> {
         let balance = balance - payment.cents;
         let new_digits = money::digits(balance);
         let new = money::param(dialect, balance, &new_digits);
-        if !is_bad {
-            match self.spec.profile {
-                TpccProfile::Standard => {
-                    self.change(Ask::Pay, &[new, paid, warehouse, district, id])?;
-                }
-                TpccProfile::Percona => self.change(Ask::Pay, &[new, warehouse, district, id])?,
-            }
-            return Ok(customer);
+        if is_bad {
+            self.one(Ask::PayerData, &key, |row| keep(row, 0, &mut memory.data))?;
+            write_data(&mut memory.text, payment, customer, digits, &memory.data);
         }
-        self.one(Ask::PayerData, &key, |row| keep(row, 0, &mut memory.data))?;
-        write_data(&mut memory.text, payment, customer, digits, &memory.data);
         let data = Param::Text(&memory.text);
-        match self.spec.profile {
-            TpccProfile::Standard => {
-                self.change(Ask::PayBadly, &[new, paid, data, warehouse, district, id])?;
+        let (ask, values): (Ask, &[Param<'_>]) = match (is_bad, self.spec.profile) {
+            (false, TpccProfile::Standard) => (Ask::Pay, &[new, paid, warehouse, district, id]),
+            (false, TpccProfile::Percona) => (Ask::Pay, &[new, warehouse, district, id]),
+            (true, TpccProfile::Standard) => {
+                (Ask::PayBadly, &[new, paid, data, warehouse, district, id])
             }
-            TpccProfile::Percona => {
-                self.change(Ask::PayBadly, &[new, data, warehouse, district, id])?;
-            }
-        }
+            (true, TpccProfile::Percona) => (Ask::PayBadly, &[new, data, warehouse, district, id]),
+        };
+        self.change(ask, values)?;
         Ok(customer)
     }
 }

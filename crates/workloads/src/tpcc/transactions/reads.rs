@@ -22,7 +22,7 @@ impl Exchange<'_> {
         status: &OrderStatus,
     ) -> Result<Outcome> {
         self.begin(Ask::BeginReading)?;
-        let dialect = self.dialect();
+        let dialect = self.dialect;
         let (warehouse, district) = (int(status.warehouse), int(status.district));
         let (id, balance) = match status.customer {
             Customer::Id(id) => self.one(Ask::Balance, &[warehouse, district, int(id)], |row| {
@@ -74,7 +74,7 @@ impl Exchange<'_> {
             TpccProfile::Standard => None,
             TpccProfile::Percona => Some(self.one(Ask::CountNamed, &params, |row| number(row, 0))?),
         };
-        let (dialect, place, named) = (self.dialect(), ask.place(), &mut memory.customers);
+        let (dialect, place, named) = (self.dialect, ask.place(), &mut memory.customers);
         named.clear();
         let found = self.all(place, &params, |row| {
             let id = number(row, 0)?;

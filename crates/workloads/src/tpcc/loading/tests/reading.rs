@@ -79,11 +79,11 @@ fn stock_after(changes: &[&str]) -> Check {
     let (spec, target, stop) = (spec(), database.target(), Stop::default());
     assert_eq!(target.dialect, Dialect::Sqlite);
     let at = Setting { spec: &spec, rows_seed: 42, target: &target, stop: &stop };
-    load(&at, &mut Blind).unwrap();
+    at.load(&mut Blind).unwrap();
     for sql in changes {
         database.execute(sql);
     }
-    let checks = checks(&at).unwrap();
+    let checks = at.checks().unwrap();
     checks.into_iter().find(|check| check.what == "checksum of stock").unwrap()
 }
 

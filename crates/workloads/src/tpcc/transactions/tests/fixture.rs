@@ -8,7 +8,7 @@ use drivers::{Connector, Endpoint, Session};
 use model::{Connection, Dialect, Engine, TpccSpec};
 use tempfile::TempDir;
 
-use crate::tpcc::loading::{self, Setting};
+use crate::tpcc::loading::Setting;
 use load::Target;
 use load::engine::{Blind, Stop};
 
@@ -27,8 +27,7 @@ impl Database {
     pub(crate) fn loaded(spec: &TpccSpec) -> Self {
         let database = Self::new();
         let (target, stop) = (&database.target(), &Stop::default());
-        let at = Setting { spec, rows_seed: ROWS, target, stop };
-        loading::load(&at, &mut Blind).unwrap();
+        Setting { spec, rows_seed: ROWS, target, stop }.load(&mut Blind).unwrap();
         database
     }
 
