@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::{AUDIT, AUDIT_FROM, AuditRange, Check, TpccAudit};
 
-use super::input::{Customer, Input, NewOrder};
+use super::input::{Customer, Input};
 use super::outcome::Receipts;
 
 /// A share may be this many standard errors outside of its range before that is no chance.
@@ -63,7 +63,8 @@ pub(super) fn count(audit: &mut TpccAudit, input: &Input) {
             audit.new_orders += 1;
             audit.rollbacks += u64::from(order.rolls_back);
             audit.lines += order.lines().len() as u64;
-            audit.remote_lines += remote_lines(order);
+            let remote = order.lines().iter().filter(|line| line.supply != order.warehouse);
+            audit.remote_lines += remote.count() as u64;
         }
         Input::Payment(payment) => {
             audit.payments += 1;
@@ -76,12 +77,6 @@ pub(super) fn count(audit: &mut TpccAudit, input: &Input) {
         }
         Input::Delivery(_) | Input::StockLevel(_) => {}
     }
-}
-
-fn remote_lines(order: &NewOrder) -> u64 {
-    let lines = order.lines().iter();
-    let remote = lines.filter(|line| line.supply != order.warehouse);
-    remote.count() as u64
 }
 
 fn by_name(customer: &Customer) -> u64 {

@@ -1,10 +1,6 @@
-use drivers::Param;
 use insta::assert_snapshot;
-use model::{Statements, StockLevel, TpccMix, TpccProfile, TpccTransaction};
 
-use super::writer::TEXTS;
 use super::*;
-use crate::tpcc::blocks::{blocks, named};
 use crate::tpcc::input::tests::fixture;
 
 const DIALECTS: [Dialect; 3] = [Dialect::Mysql, Dialect::Postgres, Dialect::Sqlite];
