@@ -57,6 +57,7 @@ pub(super) fn run(
     }
     Ok(result)
 }
+
 struct Checking {
     circumstances: Circumstances,
     seeded: Seeded,

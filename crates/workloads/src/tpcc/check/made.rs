@@ -25,15 +25,13 @@ pub(super) enum Made {
     /// There are none.
     None,
     Orders,
-    Lines(Lines),
+    Lines {
+        stock: Lookup,
+        /// Taxes and discount of each order, where they are in the amount of a line.
+        terms: Option<HashMap<[u32; 3], Terms>>,
+    },
     /// The text of a payment, by the number of its district from the first of all.
     Payments(Vec<String>),
-}
-
-pub(super) struct Lines {
-    stock: Lookup,
-    /// Taxes and discount of each order, where they are in the amount of a line.
-    terms: Option<HashMap<[u32; 3], Terms>>,
 }
 
 impl Made {
@@ -54,13 +52,13 @@ impl Made {
             Table::History => Self::Payments(payment_texts(seeded)),
             Table::OrderLine => {
                 let all = (1, seeded.scale.warehouses);
-                Self::Lines(Lines {
+                Self::Lines {
                     stock: Lookup::new(&seeded.population, Table::Stock, all),
                     terms: match seeded.profile {
                         TpccProfile::Standard => None,
                         TpccProfile::Percona => Some(terms(session, seeded, warehouses)?),
                     },
-                })
+                }
             }
         })
     }
@@ -70,7 +68,7 @@ impl Made {
         let looked = match self {
             Self::None => Err(no_such_row()),
             Self::Orders => order(view, found),
-            Self::Lines(lines) => line(view, lines, found),
+            Self::Lines { stock, terms } => line(view, stock, terms.as_ref(), found),
             Self::Payments(texts) => payment(view, texts, found),
         };
         looked.err()
@@ -131,13 +129,18 @@ fn order(view: &View<'_>, found: &mut Found) -> Result<(), Unlike> {
     Ok(())
 }
 
-fn line(view: &View<'_>, lines: &mut Lines, found: &mut Found) -> Result<(), Unlike> {
+fn line(
+    view: &View<'_>,
+    stock: &mut Lookup,
+    terms: Option<&HashMap<[u32; 3], Terms>>,
+    found: &mut Found,
+) -> Result<(), Unlike> {
     let Seeded { scale, profile, dialect, prices, .. } = view.seeded;
     let key = view.order()?;
     let [warehouse, district, order] = key;
     let (number, item) = (view.number(3, 1, 15)?, view.number(4, 1, scale.items)?);
     let (supply, quantity) = (view.number(5, 1, scale.warehouses)?, view.number(7, 1, 10)?);
-    let terms = match &lines.terms {
+    let terms = match terms {
         None => Terms::default(),
         Some(terms) => *terms.get(&key).ok_or_else(no_such_row)?,
     };
@@ -147,7 +150,7 @@ fn line(view: &View<'_>, lines: &mut Lines, found: &mut Found) -> Result<(), Unl
         return Err((8, decimal(*dialect, amount, OF_CENTS)));
     }
     let column = STOCK_TEXTS + district as usize - 1;
-    view.text(9, lines.stock.text([supply, item, 0, 0], column))?;
+    view.text(9, stock.text([supply, item, 0, 0], column))?;
     found.added.line([warehouse, district, order, number, item, supply, quantity]);
     Ok(())
 }

@@ -140,28 +140,21 @@ impl Terminal {
         common: &Common,
         context: &mut ClientContext<'_>,
     ) -> Option<(Nanos, Option<Nanos>)> {
+        if context.is_over() {
+            return None;
+        }
         if let Some(queue) = &common.queue {
-            if context.is_over() {
-                return None;
-            }
             let now = context.recorder.clock().now();
             let Arrival { due, started } = Arrival::next(queue, now, context)?;
             return Some((started, Some(due)));
         }
-        match common.spec.pace {
-            TpccPace::Wait { .. } => {
-                let now = context.recorder.clock().now();
-                let due = now + self.left;
-                if context.wait_from(now, due).is_none() {
-                    // It goes on in the next window, so that terminals do not begin it all together.
-                    self.left = due.saturating_sub(context.recorder.clock().now());
-                    return None;
-                }
-            }
-            TpccPace::NoWait | TpccPace::Rate { .. } | TpccPace::Ramp { .. } => {
-                if context.is_over() {
-                    return None;
-                }
+        if let TpccPace::Wait { .. } = common.spec.pace {
+            let now = context.recorder.clock().now();
+            let due = now + self.left;
+            if context.wait_from(now, due).is_none() {
+                // It goes on in the next window, so that terminals do not begin it all together.
+                self.left = due.saturating_sub(context.recorder.clock().now());
+                return None;
             }
         }
         Some((context.recorder.begin(), None))
