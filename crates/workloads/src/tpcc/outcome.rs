@@ -85,7 +85,7 @@ impl Receipts {
     pub(super) fn committed(&mut self, input: &Input, what: &Committed) {
         match *what {
             Committed::Payment { warehouse, district, customer, cents } => {
-                self.paid((warehouse, district), customer, cents);
+                self.paid([warehouse, district, customer.0, customer.1, customer.2], cents);
             }
             Committed::Order { order, .. } => {
                 if let Input::NewOrder(input) = input {
@@ -126,17 +126,13 @@ impl Receipts {
         ]));
     }
 
-    /// Adds a payment: where it was made, by whom (warehouse, district, id), and how much.
-    pub(super) fn paid(
-        &mut self,
-        (warehouse, district): (u32, u32),
-        customer: (u32, u32, u32),
-        cents: i64,
-    ) {
+    /// Adds a payment: where it was made (warehouse, district), by whom (warehouse, district, id), and how much.
+    pub(super) fn paid(&mut self, payment: [u32; 5], cents: i64) {
+        let [warehouse, district, of_warehouse, of_district, customer] = payment;
         self.payments.add_row(hash([
             two(warehouse, district),
-            two(customer.0, customer.1),
-            i64::from(customer.2),
+            two(of_warehouse, of_district),
+            i64::from(customer),
             cents,
         ]));
     }

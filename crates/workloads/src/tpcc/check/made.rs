@@ -160,18 +160,16 @@ const STOCK_TEXTS: usize = 3;
 
 fn payment(view: &View<'_>, texts: &[String], found: &mut Found) -> Result<(), Unlike> {
     let scale = view.seeded.scale;
-    let customer = (
-        view.number(0, 1, scale.warehouses)?,
-        view.number(1, 1, DISTRICTS)?,
-        view.number(2, 1, scale.customers)?,
-    );
-    let warehouse = view.number(3, 1, scale.warehouses)?;
-    let district = view.number(4, 1, DISTRICTS)?;
+    let (of_warehouse, of_district) =
+        (view.number(0, 1, scale.warehouses)?, view.number(1, 1, DISTRICTS)?);
+    let customer = view.number(2, 1, scale.customers)?;
+    let (warehouse, district) =
+        (view.number(3, 1, scale.warehouses)?, view.number(4, 1, DISTRICTS)?);
     let cents = view.cents(6).filter(|cents| PAYMENT.contains(cents));
     let cents = cents.ok_or_else(|| (6, "1.00 to 5000.00".to_owned()))?;
     let place = (warehouse - 1) * DISTRICTS + district - 1;
     view.text(7, texts.get(place as usize).map_or(&[], String::as_bytes))?;
-    found.added.paid((warehouse, district), customer, cents);
+    found.added.paid([warehouse, district, of_warehouse, of_district, customer], cents);
     Ok(())
 }
 
