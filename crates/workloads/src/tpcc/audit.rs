@@ -1,8 +1,11 @@
-//! What clients asked for, counted, and held against the ranges of the standard.
+//! What terminals did, counted; and what they asked for, held against the ranges of the standard.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::{AUDIT, AUDIT_FROM, AuditRange, Check, TpccAudit};
 
-use super::input::{Customer, Input, NewOrder};
+use super::input::{Customer, Input};
+use super::outcome::Receipts;
 
 /// A share may be this many standard errors outside of its range before that is no chance.
 const ERRORS: f64 = 5.0;
@@ -10,13 +13,58 @@ const ERRORS: f64 = 5.0;
 /// Variance of the number of lines of an order: uniform over eleven numbers.
 const VARIANCE_OF_LINES: f64 = 10.0;
 
+/// What one terminal did in one window, or all did in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) transactions: u64,
+    /// New-Orders that were committed, as far as is known.
+    pub(super) committed: u64,
+    /// New-Orders with unknown outcome: their session was lost before the COMMIT was answered.
+    pub(super) unknown: u64,
+    /// Districts that Deliveries found without an order.
+    pub(super) skipped: u64,
+    pub(super) audit: TpccAudit,
+    pub(super) receipts: Receipts,
+}
+
+/// The sum of all terminals and windows.
+#[derive(Debug, Default)]
+pub(super) struct Tallies(Mutex<Tally>);
+
+impl Tallies {
+    pub(super) fn add(&self, tally: &Tally) {
+        let mut all = self.all();
+        all.transactions += tally.transactions;
+        all.committed += tally.committed;
+        all.unknown += tally.unknown;
+        all.skipped += tally.skipped;
+        add(&mut all.audit, &tally.audit);
+        all.receipts.add(&tally.receipts);
+    }
+
+    /// The measured window opens: what was skipped before does not count.
+    pub(super) fn open(&self) {
+        self.all().skipped = 0;
+    }
+
+    /// The sum; skipped districts are those of the measured window.
+    pub(super) fn sum(&self) -> Tally {
+        *self.all()
+    }
+
+    fn all(&self) -> MutexGuard<'_, Tally> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 pub(super) fn count(audit: &mut TpccAudit, input: &Input) {
     match input {
         Input::NewOrder(order) => {
             audit.new_orders += 1;
             audit.rollbacks += u64::from(order.rolls_back);
             audit.lines += order.lines().len() as u64;
-            audit.remote_lines += remote_lines(order);
+            let remote = order.lines().iter().filter(|line| line.supply != order.warehouse);
+            audit.remote_lines += remote.count() as u64;
         }
         Input::Payment(payment) => {
             audit.payments += 1;
@@ -31,17 +79,11 @@ pub(super) fn count(audit: &mut TpccAudit, input: &Input) {
     }
 }
 
-fn remote_lines(order: &NewOrder) -> u64 {
-    let lines = order.lines().iter();
-    let remote = lines.filter(|line| line.supply != order.warehouse);
-    remote.count() as u64
-}
-
 fn by_name(customer: &Customer) -> u64 {
     u64::from(matches!(customer, Customer::Name(_)))
 }
 
-pub(super) fn add(all: &mut TpccAudit, other: &TpccAudit) {
+fn add(all: &mut TpccAudit, other: &TpccAudit) {
     let TpccAudit {
         new_orders,
         rollbacks,
@@ -192,5 +234,25 @@ mod tests {
         add(&mut both, &other);
         add(&mut both, &one);
         assert_eq!(all, both);
+    }
+
+    #[test]
+    fn skipped_districts_are_those_of_the_measured_window() {
+        let tallies = Tallies::default();
+        let one = Tally {
+            transactions: 10,
+            committed: 4,
+            unknown: 1,
+            skipped: 2,
+            audit: TpccAudit { lines: 50, ..TpccAudit::default() },
+            receipts: Receipts::default(),
+        };
+        tallies.add(&one);
+        tallies.open();
+        tallies.add(&one);
+        tallies.add(&Tally::default());
+        let sum = tallies.sum();
+        assert_eq!((sum.transactions, sum.committed), (20, 8));
+        assert_eq!((sum.unknown, sum.skipped, sum.audit.lines), (2, 2, 100));
     }
 }

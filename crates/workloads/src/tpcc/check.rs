@@ -2,35 +2,31 @@
 
 mod contents;
 mod findings;
-mod jobs;
 mod made;
 mod notes;
-mod proof;
-mod quantities;
-mod seeded;
+mod proofs;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use drivers::{Session, SessionError};
-use model::{Dialect, Note, StepRecord, TpccProfile, TpccSpec, TpccStage};
+use model::{Dialect, Note, StepRecord, TpccProfile, TpccStage};
 
+use self::contents::Seeded;
 use self::findings::{Findings, Found};
-use self::jobs::{Job, jobs};
-use self::proof::Proof;
-use self::seeded::Seeded;
+use self::proofs::{Job, Proof, jobs};
 use super::conditions::Circumstances;
 pub(super) use super::conditions::When;
+use super::loading::Setting;
 use super::meta;
-use super::reading;
-use super::receipts::Receipts;
+use super::outcome::Receipts;
 use super::scale::Scale;
 use super::tables::Table;
 use load::clients::{Clients, Notes, bounded};
-use load::engine::{Observer, Stop};
+use load::engine::Observer;
 use load::fixed_work::FixedWork;
 use load::worker::Worker;
-use load::{Client, ClientContext, StepError, Target};
+use load::{Client, ClientContext, StepError};
 
 /// Under which name it is noted how long each condition took.
 const NOTES: &str = "conditions";
@@ -39,24 +35,17 @@ const NOTES: &str = "conditions";
 /// they must be. A check for each condition that holds there and then; what is not asked is noted. After
 /// transactions, `receipts` are what terminals saw committed, where that is known.
 pub(super) fn run(
-    spec: &TpccSpec,
-    (when, receipts): (When, Option<&Receipts>),
-    rows_seed: u64,
-    target: &Target,
-    stop: &Stop,
+    at: &Setting<'_>,
+    when: When,
+    receipts: Option<&Receipts>,
     observer: &mut dyn Observer,
 ) -> Result<StepRecord, StepError> {
-    let clock = stop.clock();
-    let notes = Notes::default();
-    let checking = Arc::new(Checking::new(spec, when, rows_seed, target.dialect));
-    let work = FixedWork {
-        kinds: TpccStage::Check.kinds(spec),
-        clients: connect(&checking, spec, rows_seed, target)?,
-        clock,
-        notes: (NOTES.into(), &notes),
-    };
-    let mut result = work.run(stop, observer)?;
-    result.notes.extend(checking.notes(spec.profile));
+    let (clock, notes) = (at.stop.clock(), Notes::default());
+    let checking = Arc::new(Checking::new(at, when));
+    let (kinds, clients) = (TpccStage::Check.kinds(at.spec), connect(&checking, at)?);
+    let work = FixedWork { kinds, clients, clock, notes: (NOTES.into(), &notes) };
+    let mut result = work.run(at.stop, observer)?;
+    result.notes.extend(checking.notes(at.spec.profile));
     result.checks = checking.findings.checks(&checking.proofs);
     if let Some(receipts) = receipts {
         let (checks, note) = receipts.compare(&checking.findings.added());
@@ -64,11 +53,11 @@ pub(super) fn run(
         result.notes.extend(note);
     }
     if when == When::Loaded {
-        let rows = reading::checks(spec, rows_seed, target, stop)?;
-        result.checks.extend(rows);
+        result.checks.extend(at.checks()?);
     }
     Ok(result)
 }
+
 struct Checking {
     circumstances: Circumstances,
     seeded: Seeded,
@@ -80,18 +69,38 @@ struct Checking {
 }
 
 impl Checking {
-    fn new(spec: &TpccSpec, when: When, rows_seed: u64, dialect: Dialect) -> Self {
-        let (proofs, left_out) = Proof::of(spec.profile, when);
-        let jobs = jobs(&proofs, spec.warehouses, spec.load.clients.max(1));
-        let scale = Scale::of(spec);
+    fn new(at: &Setting<'_>, when: When) -> Self {
+        let (proofs, left_out) = Proof::of(at.spec.profile, when);
         Self {
-            circumstances: Circumstances { scale, when },
-            seeded: Seeded::new(scale, rows_seed, spec.profile, dialect),
+            circumstances: Circumstances { scale: Scale::of(at.spec), when },
+            seeded: Seeded::new(at),
+            jobs: jobs(&proofs, at.spec.warehouses, at.spec.load.clients.max(1)),
+            proofs,
             left_out,
             next: AtomicUsize::new(0),
-            findings: Findings::new(proofs.len()),
-            proofs,
-            jobs,
+            findings: Findings::default(),
+        }
+    }
+
+    fn look(
+        &self,
+        session: &mut dyn Session,
+        job: &Job,
+        found: &mut Found,
+    ) -> Result<(), SessionError> {
+        match self.proofs[job.proof] {
+            Proof::Condition(condition) => {
+                let sql = condition.sql(&self.circumstances, job.warehouses);
+                session.query(&sql, &mut |row| found.add(&condition.columns, row))?;
+                Ok(())
+            }
+            Proof::Quantities => {
+                let warehouse = job.warehouses.first;
+                contents::compare_quantities(session, &self.seeded.population, warehouse, found)
+            }
+            Proof::Contents(table) => {
+                contents::compare(session, &self.seeded, table, job.warehouses, found)
+            }
         }
     }
 
@@ -116,23 +125,17 @@ impl Checking {
 /// Connects the clients. The first looks whether the database is the one that is meant, and has the server
 /// count what its tables hold: right after a load it believes them to be small, and reads all of them where it
 /// should look for a few rows.
-fn connect(
-    checking: &Arc<Checking>,
-    spec: &TpccSpec,
-    rows_seed: u64,
-    target: &Target,
-) -> Result<Clients, StepError> {
-    let clients = (1..=spec.load.clients.max(1)).map(|number| {
+fn connect(checking: &Arc<Checking>, at: &Setting<'_>) -> Result<Clients, StepError> {
+    let clients = (1..=at.spec.load.clients.max(1)).map(|number| {
         let name = format!("check {number}");
-        let mut worker = Worker::connect(&*target.patient, name.clone())?;
+        let mut worker = at.worker(&name)?;
         if number == 1 {
-            meta::refuse_other(&mut *worker.session, spec, rows_seed)?;
-            for sql in analyze(target.dialect) {
+            meta::refuse_other(&mut *worker.session, at.spec, at.rows_seed)?;
+            for sql in analyze(at.target.dialect) {
                 worker.run(&sql)?;
             }
         }
-        let checking = Arc::clone(checking);
-        Ok(bounded(name, Checker { worker, checking }))
+        Ok(bounded(name, Checker { worker, checking: Arc::clone(checking) }))
     });
     clients.collect()
 }
@@ -144,8 +147,7 @@ fn analyze(dialect: Dialect) -> Vec<String> {
         Dialect::Postgres => "ANALYZE",
         Dialect::Sqlite => return Vec::new(),
     };
-    let tables = Table::ALL.into_iter();
-    tables.map(|table| format!("{command} {}", table.name())).collect()
+    Table::ALL.map(|table| format!("{command} {}", table.name())).to_vec()
 }
 struct Checker {
     worker: Worker,
@@ -162,8 +164,14 @@ impl Client for Checker {
             };
             let clock = context.recorder.clock().clone();
             let started = clock.now();
-            // `None`: the step was over before it ended.
-            if let Some(found) = self.look(&checking, job, context)? {
+            let mut found = Found::default();
+            let ended = self.worker.operate(context, 0, None, |session| {
+                found = Found::default();
+                checking.look(session, job, &mut found)?;
+                Ok(found.count)
+            })?;
+            // Otherwise the step was over before it ended.
+            if ended.is_some() {
                 let took = clock.now().saturating_sub(started);
                 checking.findings.add(job.proof, place, found, took);
             }
@@ -172,50 +180,14 @@ impl Client for Checker {
     }
 }
 
-impl Checker {
-    fn look(
-        &mut self,
-        checking: &Checking,
-        job: &Job,
-        context: &mut ClientContext<'_>,
-    ) -> Result<Option<Found>, StepError> {
-        match checking.proofs[job.proof] {
-            Proof::Condition(condition) => {
-                let sql = condition.sql(&checking.circumstances, job.warehouses);
-                self.operate(context, |session, found| {
-                    session.query(&sql, &mut |row| found.add(&condition.columns, row))?;
-                    Ok(())
-                })
-            }
-            Proof::Quantities => self.operate(context, |session, found| {
-                let warehouse = job.warehouses.first;
-                quantities::compare(session, &checking.seeded.population, warehouse, found)
-            }),
-            Proof::Contents(table) => self.operate(context, |session, found| {
-                contents::compare(session, &checking.seeded, table, job.warehouses, found)
-            }),
-        }
-    }
-
-    fn operate(
-        &mut self,
-        context: &mut ClientContext<'_>,
-        look: impl Fn(&mut dyn Session, &mut Found) -> Result<(), SessionError>,
-    ) -> Result<Option<Found>, StepError> {
-        let mut found = Found::default();
-        let ended = self.worker.operate(context, 0, None, |session| {
-            found = Found::default();
-            look(session, &mut found)?;
-            Ok(found.count())
-        })?;
-        Ok(ended.map(|_| found))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use model::TpccSpec;
+
     use super::super::scale::tests::spec;
     use super::*;
+    use crate::tpcc::transactions::tests::fixture::sqlite;
+    use load::engine::Stop;
 
     fn names(proofs: &[Proof]) -> Vec<&'static str> {
         proofs.iter().map(|proof| proof.name()).collect()
@@ -227,7 +199,7 @@ mod tests {
         assert!(left_out.is_empty());
         let names = names(&proofs);
         assert_eq!(names[..2], ["condition 1", "condition 2"]);
-        assert!(names.contains(&proof::QUANTITIES));
+        assert!(names.contains(&proofs::QUANTITIES));
         assert!(names.ends_with(&["item", "stock", "order_line"]));
         let mut once = names.clone();
         once.sort_unstable();
@@ -239,19 +211,22 @@ mod tests {
     fn what_a_profile_does_not_keep_is_noted() {
         let mut spec = spec();
         spec.profile = TpccProfile::Percona;
-        let checking = Checking::new(&spec, When::Used, 1, Dialect::Sqlite);
-        let notes = checking.notes(spec.profile);
-        assert_eq!(notes[1].what.word(), "not applicable");
+        let (target, stop) = (sqlite(), Stop::default());
+        let notes = |spec: &TpccSpec, when| {
+            let at = Setting { spec, rows_seed: 1, target: &target, stop: &stop };
+            Checking::new(&at, when).notes(spec.profile)
+        };
+        let used = notes(&spec, When::Used);
+        assert_eq!(used[1].what.word(), "not applicable");
         assert!(
-            notes[1].text.starts_with(
+            used[1].text.starts_with(
                 "condition 12, payments, stock sums, stock quantities: this profile leaves c_ytd_payment"
             ),
             "{}",
-            notes[1].text
+            used[1].text
         );
         for spec in [spec, super::super::scale::tests::spec()] {
-            let checking = Checking::new(&spec, When::Loaded, 1, Dialect::Sqlite);
-            assert_eq!(checking.notes(spec.profile).len(), 1);
+            assert_eq!(notes(&spec, When::Loaded).len(), 1);
         }
     }
 }

@@ -114,46 +114,32 @@ impl Condition {
 
     /// The query that returns what offends in these warehouses, at most one row for each key.
     pub(super) fn sql(&self, of: &Circumstances, warehouses: Warehouses) -> String {
-        let scale = of.scale;
-        let mut sql = self.sql.clone();
-        // Parts first: they have numbers in them.
-        for (name, part) in [
-            ("{amount of what was delivered}", DELIVERED_AMOUNT),
-            ("{delivered orders}", of.delivered_orders()),
-        ] {
-            sql = sql.replace(name, part);
-        }
-        for (name, number) in [
-            ("{warehouse}", u64::from(warehouses.first)),
-            ("{first}", u64::from(warehouses.first)),
-            ("{last}", u64::from(warehouses.last)),
-            ("{warehouses}", u64::from(scale.warehouses)),
-            ("{districts}", u64::from(DISTRICTS)),
-            ("{customers}", u64::from(scale.customers) * u64::from(DISTRICTS)),
-            ("{items}", u64::from(scale.items)),
-            // An order for each customer is loaded.
-            ("{loaded}", u64::from(scale.customers)),
-            ("{delivered}", u64::from(scale.delivered)),
-        ] {
-            sql = sql.replace(name, &number.to_string());
-        }
-        sql
-    }
-}
-
-/// The amount of the lines of an order that were delivered.
-const DELIVERED_AMOUNT: &str = "(SELECT COALESCE(SUM(ol_amount), 0) FROM order_line \
-     WHERE ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id AND ol_delivery_d IS NOT NULL)";
-
-impl Circumstances {
-    /// How many orders of a district are delivered: known after the load, later those that have a carrier.
-    const fn delivered_orders(&self) -> &'static str {
-        match self.when {
+        let Circumstances { scale, when } = *of;
+        // Known after the load, later those that have a carrier.
+        let delivered_orders = match when {
             When::Loaded => "{delivered}",
             When::Used => {
                 "(SELECT COUNT(o_carrier_id) FROM orders \
                  WHERE o_w_id = {warehouse} AND o_d_id = d_id)"
             }
-        }
+        };
+        let numbers = [
+            ("{warehouse}", warehouses.first),
+            ("{first}", warehouses.first),
+            ("{last}", warehouses.last),
+            ("{warehouses}", scale.warehouses),
+            ("{districts}", DISTRICTS),
+            ("{items}", scale.items),
+            // An order for each customer is loaded.
+            ("{loaded}", scale.customers),
+            ("{delivered}", scale.delivered),
+        ];
+        let customers = u64::from(scale.customers) * u64::from(DISTRICTS);
+        // This part first: it has numbers in it.
+        let sql = self.sql.replace("{delivered orders}", delivered_orders);
+        numbers
+            .iter()
+            .fold(sql, |sql, (name, number)| sql.replace(name, &number.to_string()))
+            .replace("{customers}", &customers.to_string())
     }
 }

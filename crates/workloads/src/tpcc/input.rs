@@ -1,7 +1,10 @@
 //! What a transaction is asked to do, drawn before its clock starts.
 
+use std::sync::LazyLock;
+
 use model::{DISTRICTS, Rng, TpccHomes, TpccSpec, TpccTransaction};
 
+use super::outcome::Committed;
 use super::random::{Constants, OF_CUSTOMERS, OF_ITEMS, OF_NAMES, between, last_name, nurand};
 use super::scale::Scale;
 
@@ -10,8 +13,15 @@ pub(super) mod tests;
 pub(super) const FEWEST_LINES: usize = 5;
 pub(super) const MOST_LINES: usize = 15;
 
-/// Letters of the longest last name.
-const LETTERS: usize = 15;
+/// All last names.
+static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let name = |number| {
+        let mut name = String::new();
+        last_name(number, &mut name);
+        name
+    };
+    (0..1000).map(name).collect()
+});
 
 /// What a transaction is asked to do: the same however often it is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +76,11 @@ impl NewOrder {
         &self.lines[..self.count - usize::from(self.rolls_back)]
     }
 
+    /// What is committed once it has this number.
+    pub(super) const fn entered(&self, order: u32) -> Committed {
+        Committed::Order { warehouse: self.warehouse, district: self.district, order }
+    }
+
     /// Do all lines come from the terminal's own warehouse?
     pub(super) fn is_local(&self) -> bool {
         let mut lines = self.lines().iter();
@@ -78,24 +93,7 @@ impl NewOrder {
 pub(super) enum Customer {
     Id(u32),
     /// The one in the middle of those with this last name, by first name.
-    Name(LastName),
-}
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct LastName {
-    length: usize,
-    letters: [u8; LETTERS],
-}
-
-impl LastName {
-    fn of(name: &str) -> Self {
-        let mut letters = [0; LETTERS];
-        let length = name.len().min(LETTERS);
-        letters[..length].copy_from_slice(&name.as_bytes()[..length]);
-        Self { length, letters }
-    }
-    pub(super) fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.letters[..self.length]).unwrap_or_default()
-    }
+    Name(&'static str),
 }
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Payment {
@@ -105,6 +103,18 @@ pub(super) struct Payment {
     pub(super) customer_district: u32,
     pub(super) customer: Customer,
     pub(super) cents: i64,
+}
+
+impl Payment {
+    /// What is committed where this customer of the district paid.
+    pub(super) const fn paid(&self, customer: u32) -> Committed {
+        Committed::Payment {
+            warehouse: self.warehouse,
+            district: self.district,
+            customer: (self.customer_warehouse, self.customer_district, customer),
+            cents: self.cents,
+        }
+    }
 }
 
 /// A customer whose newest order is asked for.
@@ -140,7 +150,6 @@ pub(super) struct Inputs {
     /// Warehouse of the terminal, and district of its Stock-Levels, where they are always the same.
     home: Option<(u32, u32)>,
     rng: Rng,
-    name: String,
 }
 
 impl Inputs {
@@ -154,7 +163,6 @@ impl Inputs {
                 TpccHomes::Fixed => Some(home(number, spec.warehouses)),
             },
             rng,
-            name: String::with_capacity(LETTERS),
         }
     }
     pub(super) fn draw(&mut self, transaction: TpccTransaction) -> Input {
@@ -229,9 +237,7 @@ impl Inputs {
         // Where there are fewer customers than names, the others are nobody's.
         let last = self.scale.names() - 1;
         let number = nurand(&mut self.rng, OF_NAMES, 0, last, self.constants.name);
-        self.name.clear();
-        last_name(number, &mut self.name);
-        Customer::Name(LastName::of(&self.name))
+        Customer::Name(&NAMES[number as usize])
     }
 
     fn customer_id(&mut self) -> u32 {

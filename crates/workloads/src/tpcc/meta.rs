@@ -1,11 +1,12 @@
 //! What was loaded, written down in the database itself when all of it is there. Whoever goes on with that
-//! database can tell whether it is the one that his plan means, and whether the load ended.
+//! database can tell whether it is the one that his plan means, and whether the load ended. The same as text, for a
+//! trial that goes on from there in another process.
 
 use std::collections::BTreeMap;
 
 use drivers::{Session, SessionError};
 use model::{Dialect, TpccForm, TpccSpec};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::population::DATA_VERSION;
 use super::random::Constants;
@@ -17,32 +18,28 @@ use load::{StepError, Target};
 pub(super) const NAME: &str = "tpcc_meta";
 
 /// What is known of a load, by name.
-pub(super) type Facts = BTreeMap<String, String>;
+type Facts = BTreeMap<String, String>;
 
-pub(super) fn facts(spec: &TpccSpec, rows_seed: u64) -> Result<Facts, StepError> {
+fn facts(spec: &TpccSpec, rows_seed: u64) -> Result<Facts, StepError> {
     let constants = Constants::of_load(rows_seed);
-    let numbers = [
-        ("data", u64::from(DATA_VERSION)),
-        ("warehouses", spec.warehouses.into()),
-        ("items", spec.cardinality.items.into()),
-        ("customers", spec.cardinality.customers.into()),
-        ("seed", rows_seed),
-        ("name constant", constants.name.into()),
-        ("customer constant", constants.customer.into()),
-        ("item constant", constants.item.into()),
-    ];
-    let texts = [
+    let facts = [
+        ("data", DATA_VERSION.to_string()),
+        ("warehouses", spec.warehouses.to_string()),
+        ("items", spec.cardinality.items.to_string()),
+        ("customers", spec.cardinality.customers.to_string()),
+        ("seed", rows_seed.to_string()),
+        ("name constant", constants.name.to_string()),
+        ("customer constant", constants.customer.to_string()),
+        ("item constant", constants.item.to_string()),
         ("profile", json(&spec.profile)?),
         ("schema", json(&spec.schema)?),
         ("procedures", json(&procedures(spec))?),
     ];
-    let numbers = numbers.map(|(name, number)| (name, number.to_string()));
-    let facts = numbers.into_iter().chain(texts);
-    Ok(facts.map(|(name, text)| (name.to_owned(), text)).collect())
+    Ok(facts.map(|(name, text)| (name.to_owned(), text)).into())
 }
 
 /// What decides the text of the stored procedures; null where there are none.
-pub(super) fn procedures(spec: &TpccSpec) -> Option<impl Serialize + use<>> {
+fn procedures(spec: &TpccSpec) -> Option<impl Serialize + use<>> {
     match spec.form {
         TpccForm::Procedures => Some((spec.profile, spec.payment_order, spec.stock_level)),
         TpccForm::Single | TpccForm::Batched => None,
@@ -50,11 +47,45 @@ pub(super) fn procedures(spec: &TpccSpec) -> Option<impl Serialize + use<>> {
 }
 
 fn json(value: &impl Serialize) -> Result<String, StepError> {
-    serde_json::to_string(value).map_err(|error| StepError::State(error.to_string()))
+    serde_json::to_string(value).map_err(unusable)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
+fn unusable(error: serde_json::Error) -> StepError {
+    StepError::State(error.to_string())
+}
+
+/// What was loaded.
+#[derive(Serialize, Deserialize)]
+struct Loaded {
+    /// The seed of the rows: whoever makes them again needs it, not that of his own trial.
+    seed: u64,
+    facts: Facts,
+}
+
+/// What the loading steps left, as text. `seed` is that of the rows.
+pub(super) fn state(spec: &TpccSpec, seed: u64) -> Result<String, StepError> {
+    json(&Loaded { seed, facts: facts(spec, seed)? })
+}
+
+/// The seed of the rows that another process loaded. Fails when the text is not of [`state`], or of another load
+/// than the plan's.
+pub(super) fn restore(text: &str, spec: &TpccSpec) -> Result<u64, StepError> {
+    let Loaded { seed, facts: found } = serde_json::from_str(text).map_err(unusable)?;
+    match difference(&found, &facts(spec, seed)?) {
+        Some(difference) => Err(StepError::State(difference)),
+        None => Ok(seed),
+    }
+}
+
+pub(crate) fn loading(spec: &TpccSpec) -> Result<String, StepError> {
+    let data = (DATA_VERSION, spec.warehouses, spec.cardinality, spec.profile);
+    let work = (&spec.schema, &spec.load, spec.settle);
+    json(&(data, work, procedures(spec)))
 }
 
 /// How one load differs from what is wanted, in words; `None` where it does not.
-pub(super) fn difference(found: &Facts, wanted: &Facts) -> Option<String> {
+fn difference(found: &Facts, wanted: &Facts) -> Option<String> {
     let others: Vec<(&String, &String)> =
         wanted.iter().filter(|(name, text)| found.get(*name) != Some(*text)).collect();
     let has = others.iter().map(|(name, _)| match found.get(*name) {
@@ -62,9 +93,8 @@ pub(super) fn difference(found: &Facts, wanted: &Facts) -> Option<String> {
         None => format!("no {name}"),
     });
     let wants = others.iter().map(|(name, text)| format!("{name} {text}"));
-    let list = |facts: Vec<String>| facts.join(", ");
-    (!others.is_empty())
-        .then(|| format!("it has {}; the plan has {}", list(has.collect()), list(wants.collect())))
+    let [has, wants] = [has.collect(), wants.collect()].map(|facts: Vec<String>| facts.join(", "));
+    (!others.is_empty()).then(|| format!("it has {has}; the plan has {wants}"))
 }
 
 pub(super) fn create(
@@ -129,27 +159,18 @@ fn read(session: &mut dyn Session) -> Result<Facts, SessionError> {
         facts.insert(text(0), text(1));
     });
     match read {
-        Err(error) if is_no_table(&error) => Ok(Facts::new()),
-        read => read.map(|_| facts),
-    }
-}
-
-fn is_no_table(error: &SessionError) -> bool {
-    match error {
-        SessionError::Server { code, message, .. } => {
-            ["1146", "42P01"].contains(&code.as_str()) || message.contains("no such table")
+        Err(SessionError::Server { code, message, .. })
+            if ["1146", "42P01"].contains(&code.as_str()) || message.contains("no such table") =>
+        {
+            Ok(Facts::new())
         }
-        SessionError::Connect { .. }
-        | SessionError::Login { .. }
-        | SessionError::Lost { .. }
-        | SessionError::Timeout { .. }
-        | SessionError::Protocol { .. } => false,
+        read => read.map(|_| facts),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use model::TpccProfile;
+    use model::{PaymentOrder, TpccMix, TpccProfile};
 
     use super::super::scale::tests::spec;
     use super::*;
@@ -190,5 +211,52 @@ mod tests {
             assert!(!name.contains(['\'', '\\']) && !text.contains(['\'', '\\']), "{text}");
             assert!(name.len() <= 32 && text.len() <= 500);
         }
+    }
+
+    #[test]
+    fn a_state_survives_and_others_are_refused() {
+        let text = state(&spec(), u64::MAX).unwrap();
+        assert_eq!(restore(&text, &spec()).unwrap(), u64::MAX);
+        let mut larger = spec();
+        larger.warehouses = 3;
+        assert_eq!(
+            restore(&text, &larger).unwrap_err().to_string(),
+            "the state of the loaded data cannot be used: it has warehouses 2; the plan has \
+             warehouses 3"
+        );
+        let newer = text.replace("\"data\":\"1\"", "\"data\":\"2\"");
+        assert_ne!(newer, text);
+        assert!(restore(&newer, &spec()).is_err());
+        let message = restore("{}", &spec()).unwrap_err().to_string();
+        assert!(message.contains("missing field"), "{message}");
+        assert!(restore("", &spec()).is_err());
+    }
+
+    #[test]
+    fn what_transactions_do_is_no_part_of_the_loading() {
+        let of = |change: &dyn Fn(&mut TpccSpec)| {
+            let mut spec = spec();
+            change(&mut spec);
+            loading(&spec).unwrap()
+        };
+        let base = of(&|_| ());
+        assert_eq!(of(&|spec| spec.clients = 99), base);
+        assert_eq!(of(&|spec| spec.mix = TpccMix::Weights([1; 5])), base);
+        assert_eq!(of(&|spec| spec.form = TpccForm::Batched), base);
+        assert_eq!(of(&|spec| spec.payment_order = PaymentOrder::District), base);
+        assert_ne!(of(&|spec| spec.warehouses = 3), base);
+        assert_ne!(of(&|spec| spec.cardinality.items = 60), base);
+        assert_ne!(of(&|spec| spec.schema.history_key = true), base);
+        assert_ne!(of(&|spec| spec.load.rows_per_commit = 1), base);
+        assert_ne!(of(&|spec| spec.settle = model::Settle::Formula), base);
+        // The load makes the procedures.
+        let procedures = |order| {
+            of(&|spec| {
+                spec.form = TpccForm::Procedures;
+                spec.payment_order = order;
+            })
+        };
+        assert_ne!(procedures(PaymentOrder::Warehouse), base);
+        assert_ne!(procedures(PaymentOrder::Warehouse), procedures(PaymentOrder::District));
     }
 }

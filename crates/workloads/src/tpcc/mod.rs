@@ -11,9 +11,6 @@ mod blocks;
 mod check;
 mod conditions;
 mod deck;
-#[cfg(test)]
-mod fixture;
-mod index;
 mod input;
 mod loading;
 mod meta;
@@ -22,48 +19,36 @@ mod outcome;
 mod population;
 mod procedures;
 mod random;
-mod reading;
-mod receipts;
 mod run;
 mod scale;
-mod settle;
-mod state;
 mod statements;
 mod tables;
 mod terminal;
 mod transactions;
 
-use std::sync::Arc;
-
 use model::{StepRecord, TpccSpec, TpccStage as Stage};
 
-use self::receipts::Receipts;
-use self::state::Loaded;
+use self::loading::Setting;
+pub(super) use self::meta::loading;
+use self::outcome::Receipts;
+use self::run::RunStep;
 use load::engine::{Observer, Stop};
 use load::{StepError, Target, Workload};
+
 pub(super) struct Tpcc {
-    spec: Arc<TpccSpec>,
+    spec: TpccSpec,
     seed: u64,
+    /// That of the trial which loaded the rows.
+    rows_seed: u64,
     stages: Vec<Stage>,
-    loaded: Option<Loaded>,
     /// What terminals saw committed since; `None` once a step that ran transactions failed.
     receipts: Option<Receipts>,
 }
 
 impl Tpcc {
     pub(super) fn new(spec: TpccSpec, seed: u64) -> Self {
-        Self {
-            stages: Stage::of_trial(&spec),
-            spec: Arc::new(spec),
-            seed,
-            loaded: None,
-            receipts: Some(Receipts::default()),
-        }
-    }
-
-    /// The seed of the rows: that of the trial which loaded them.
-    fn rows_seed(&self) -> u64 {
-        self.loaded.as_ref().map_or(self.seed, |loaded| loaded.seed)
+        let stages = Stage::of_trial(&spec);
+        Self { spec, seed, rows_seed: seed, stages, receipts: Some(Receipts::default()) }
     }
 }
 
@@ -75,45 +60,34 @@ impl Workload for Tpcc {
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<StepRecord, StepError> {
-        let (spec, rows_seed) = (&self.spec, self.rows_seed());
+        let at = &Setting { spec: &self.spec, rows_seed: self.rows_seed, target, stop };
         match self.stages[index] {
-            Stage::Load => loading::run(spec, rows_seed, target, stop, observer),
-            Stage::Index => index::run(spec, target, stop, observer),
-            Stage::CheckLoad => {
-                let when = (check::When::Loaded, None);
-                check::run(spec, when, rows_seed, target, stop, observer)
-            }
-            Stage::Settle => settle::run(spec, target, stop, observer),
-            Stage::Warm => reading::run(spec, rows_seed, target, stop, observer),
+            Stage::Load => at.load(observer),
+            Stage::Index => at.index(observer),
+            Stage::CheckLoad => check::run(at, check::When::Loaded, None, observer),
+            Stage::Settle => at.settle(observer),
+            Stage::Warm => at.warm(observer),
             Stage::Run(number) => {
-                let step =
-                    run::RunStep { spec, number, seed: self.seed, rows_seed, target, log: None };
-                let ran = step.run(stop, observer);
+                let step = RunStep { at, number, seed: self.seed, log: None };
+                let ran = step.run(observer);
                 let (result, receipts) = ran.inspect_err(|_| self.receipts = None)?;
                 if let Some(all) = &mut self.receipts {
                     all.add(&receipts);
                 }
                 Ok(result)
             }
-            Stage::Check => {
-                let when = (check::When::Used, self.receipts.as_ref());
-                check::run(spec, when, rows_seed, target, stop, observer)
-            }
+            Stage::Check => check::run(at, check::When::Used, self.receipts.as_ref(), observer),
         }
     }
 
     fn state(&self, _target: &Target) -> Result<String, StepError> {
-        state::state(&self.spec, self.rows_seed())
+        meta::state(&self.spec, self.rows_seed)
     }
 
     fn restore(&mut self, state: &str) -> Result<(), StepError> {
-        self.loaded = Some(state::restore(state, &self.spec)?);
+        self.rows_seed = meta::restore(state, &self.spec)?;
         self.stages.retain(|stage| !stage.is_loading());
         self.stages.insert(0, Stage::Warm);
         Ok(())
     }
-}
-
-pub(super) fn loading(spec: &TpccSpec) -> Result<String, StepError> {
-    state::loading(spec)
 }

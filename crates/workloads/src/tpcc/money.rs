@@ -4,7 +4,7 @@
 //! double, keeps the integers themselves.
 
 use drivers::{Param, ParamType, Value};
-use model::Dialect;
+use model::{Dialect, TpccProfile};
 
 use data::decimal::{Digits, parse};
 
@@ -39,11 +39,6 @@ pub(super) fn param(dialect: Dialect, cents: i64, digits: &Digits) -> Param<'_> 
     }
 }
 
-/// An amount of money in digits, in cents: `12.50`.
-pub(super) fn parse_cents(digits: &[u8]) -> Option<i64> {
-    parse(digits, OF_CENTS)
-}
-
 fn units(value: Value<'_>, dialect: Dialect, decimals: usize) -> Option<i64> {
     match (dialect, value) {
         (Dialect::Sqlite, _) => value.as_int(),
@@ -60,6 +55,34 @@ fn units(value: Value<'_>, dialect: Dialect, decimals: usize) -> Option<i64> {
 #[inline]
 pub(super) fn digits(cents: i64) -> Digits {
     Digits::of(cents, OF_CENTS)
+}
+
+/// What an order costs besides its goods, in ten-thousandths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Terms {
+    pub(super) warehouse_tax: i64,
+    pub(super) district_tax: i64,
+    pub(super) discount: i64,
+}
+
+impl Terms {
+    /// An amount with the taxes and without the discount, rounded to whole cents, half of one up.
+    pub(super) const fn apply(&self, cents: i64) -> i64 {
+        let taxed = cents * (ONE + self.warehouse_tax + self.district_tax);
+        (taxed * (ONE - self.discount) + ONE * ONE / 2) / (ONE * ONE)
+    }
+}
+
+/// 1 in ten-thousandths.
+const ONE: i64 = 10_000;
+
+/// The amount of a line. In the standard taxes and discount are of the whole order, and only shown.
+pub(super) const fn line(profile: TpccProfile, quantity: i64, price: i64, terms: &Terms) -> i64 {
+    let cents = quantity * price;
+    match profile {
+        TpccProfile::Standard => cents,
+        TpccProfile::Percona => terms.apply(cents),
+    }
 }
 
 #[cfg(test)]
@@ -151,5 +174,20 @@ mod tests {
         assert_eq!(param_type(Dialect::Sqlite), ParamType::Int);
         let param = param(Dialect::Sqlite, -1250, &digits);
         assert!(matches!(param, Param::Int(-1250)), "{param:?}");
+    }
+
+    #[test]
+    fn taxes_and_discount_are_in_the_amount_of_a_line_in_one_profile_only() {
+        let terms = Terms { warehouse_tax: 2_000, district_tax: 1_000, discount: 5_000 };
+        // 3 * 1.01 * 1.3 * 0.5 = 1.9695
+        assert_eq!(line(TpccProfile::Percona, 3, 101, &terms), 197);
+        assert_eq!(line(TpccProfile::Standard, 3, 101, &terms), 303);
+        // 0.01 * 1.0 * 0.5 = 0.005, rounded up
+        let half = Terms { discount: 5_000, ..Terms::default() };
+        assert_eq!(half.apply(1), 1);
+        assert_eq!(Terms::default().apply(123), 123);
+        // The most that there is: 10 * 100.00 * 1.4.
+        let most = Terms { warehouse_tax: 2_000, district_tax: 2_000, discount: 0 };
+        assert_eq!(line(TpccProfile::Percona, 10, 10_000, &most), 140_000);
     }
 }

@@ -3,36 +3,37 @@
 use std::sync::Arc;
 
 use model::{
-    Check, Nanos, Note, NoteKind, StepRecord, TpccFacts, TpccForm, TpccPace, TpccSpec, TpccStage,
+    Check, Nanos, Note, NoteKind, StepRecord, TpccFacts, TpccForm, TpccPace, TpccStage,
     TpccTransaction, WarmUpEnd, mix,
 };
 
 use super::acknowledged::Acknowledged;
-use super::audit;
+use super::audit::{self, Tallies};
+use super::loading::Setting;
 use super::meta::refuse_other;
-use super::population::Population;
+use super::outcome::Receipts;
 use super::random::Constants;
-use super::receipts::Receipts;
-use super::scale::Scale;
 use super::statements::{StepStatements, isolate};
-use super::terminal::{Common, Tallies, Terminal, kind, name};
+use super::terminal::{Common, Terminal, kind, name};
 use crate::recovery::Recovery;
 use crate::sql::answers::Answers;
 use crate::sql::limits::{BESIDES, Most, check_needs};
+use load::StepError;
 use load::arrivals::Queue;
 use load::clients::Clients;
-use load::engine::{End, Observer, Role, Stop};
+use load::engine::{End, Observer, Role};
 use load::measure::{Crew, Drive, Stream, Windows};
 use load::ramp::{Limit, RampSpec};
 use load::warm::WarmUp;
-use load::worker::Worker;
-use load::{StepError, Target};
 
 /// The sum of the districts' next order numbers: it grows by one with each order.
 const ORDERS: &str = "SELECT SUM(d_next_o_id) FROM district";
 
 /// Orders that wait for delivery.
 const BACKLOG: &str = "SELECT COUNT(*) FROM new_order";
+
+/// The session that counts; no terminal's is open then.
+const COUNTER: &str = "count orders";
 
 /// Share of the transactions of each type that must keep its limit, per mille.
 const KEEPS_LIMIT: u32 = 900;
@@ -45,84 +46,59 @@ const ALL: [usize; 5] = [0, 1, 2, 3, 4];
 
 /// A step that runs transactions, about to be run.
 pub(super) struct RunStep<'a> {
-    pub(super) spec: &'a Arc<TpccSpec>,
+    pub(super) at: &'a Setting<'a>,
     /// From 1.
     pub(super) number: u32,
     pub(super) seed: u64,
-    /// The seed of the rows.
-    pub(super) rows_seed: u64,
-    pub(super) target: &'a Target,
     /// Where commits are written down as soon as they are acknowledged.
     pub(super) log: Option<Arc<Acknowledged>>,
-}
-
-/// What the terminals left, as the database counts it.
-#[derive(Clone, Copy, Debug)]
-struct Left {
-    orders: u64,
-    backlog: u64,
 }
 
 impl RunStep<'_> {
     /// Connects the terminals, runs them and checks what they left; also what they saw committed.
     pub(super) fn run(
         &self,
-        stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<(StepRecord, Receipts), StepError> {
+        let (spec, stop) = (self.at.spec, self.at.stop);
         let clock = stop.clock();
-        let before = self.orders_before()?;
+        let mut worker = self.at.worker(COUNTER)?;
+        refuse_other(&mut *worker.session, spec, self.at.rows_seed)?;
+        let before = worker.number(ORDERS)?;
+        drop(worker);
         let common = self.common();
         self.check_limits(&common.statements)?;
         let crew = Crew {
-            kinds: TpccStage::Run(self.number).kinds(self.spec),
-            clients: self.terminals(&common, stop)?,
+            kinds: TpccStage::Run(self.number).kinds(spec),
+            clients: self.terminals(&common)?,
         };
         let windows = Windows {
-            warmup: WarmUp::of(WarmUpEnd::Fixed, self.spec.warmup_seconds),
-            end: End::After(seconds(self.spec.seconds)),
+            warmup: WarmUp::of(WarmUpEnd::Fixed, spec.warmup_seconds),
+            end: End::After(seconds(spec.seconds)),
             drive: self.drive(common.queue.as_ref()),
             counted: &ALL,
             opens: &|| common.tallies.open(),
         };
         let measured = windows.measure(crew, stop, observer)?;
-        let elapsed = clock.now();
-        let left = self.left(before)?;
+        let measured = StepRecord { elapsed: clock.now(), ..measured };
+        let mut worker = self.at.worker(COUNTER)?;
+        let counted = worker.number(ORDERS)?.saturating_sub(before);
+        let backlog = worker.number(BACKLOG)?;
         let receipts = common.tallies.sum().receipts;
-        Ok((self.result(&common, measured, elapsed, left), receipts))
-    }
-
-    /// How many orders were ever counted before the step, in the database that this step is for.
-    fn orders_before(&self) -> Result<u64, StepError> {
-        let mut worker = self.counter()?;
-        refuse_other(&mut *worker.session, self.spec, self.rows_seed)?;
-        worker.number(ORDERS)
-    }
-
-    /// What the terminals left; `before` is the number of orders counted before.
-    fn left(&self, before: u64) -> Result<Left, StepError> {
-        let mut worker = self.counter()?;
-        Ok(Left {
-            orders: worker.number(ORDERS)?.saturating_sub(before),
-            backlog: worker.number(BACKLOG)?,
-        })
-    }
-
-    /// A session that counts; no terminal's is open then.
-    fn counter(&self) -> Result<Worker, StepError> {
-        Worker::connect(&*self.target.patient, "count orders".to_owned())
+        Ok((self.result(&common, measured, counted, backlog), receipts))
     }
 
     fn common(&self) -> Arc<Common> {
-        let (spec, dialect) = (self.spec, self.target.dialect);
+        let Setting { spec, rows_seed, target, .. } = *self.at;
+        let dialect = target.dialect;
         Arc::new(Common {
-            spec: Arc::clone(spec),
+            spec: Arc::new(spec.clone()),
             dialect,
-            constants: Constants::of_run(self.rows_seed, self.seed),
-            population: Population::new(Scale::of(spec), self.rows_seed),
+            constants: Constants::of_run(rows_seed, self.seed),
+            population: self.at.population(),
             statements: Arc::new(StepStatements::new(spec, dialect)),
             isolate: spec.isolation.and_then(|level| isolate(level, dialect)),
-            recovery: Recovery::new(&spec.errors, self.target),
+            recovery: Recovery::new(&spec.errors, target),
             answers: Answers::default(),
             tallies: Tallies::default(),
             queue: self.stream().map(|stream| stream.queue(self.seed_of(u32::MAX))),
@@ -130,10 +106,10 @@ impl RunStep<'_> {
         })
     }
 
-    fn terminals(&self, common: &Arc<Common>, stop: &Stop) -> Result<Clients, StepError> {
+    fn terminals(&self, common: &Arc<Common>) -> Result<Clients, StepError> {
         let mut clients = Clients::new();
-        for number in 0..self.spec.clients {
-            if stop.is_asked() {
+        for number in 0..self.at.spec.clients {
+            if self.at.stop.is_asked() {
                 return Err(StepError::Interrupted);
             }
             let role = Role { name: name(number), bounded: false };
@@ -146,14 +122,14 @@ impl RunStep<'_> {
     /// Says before anybody connects that the server allows too little.
     fn check_limits(&self, statements: &StepStatements) -> Result<(), StepError> {
         let step = format!("h{}", self.number);
-        let of_each = match self.spec.form {
+        let of_each = match self.at.spec.form {
             TpccForm::Single | TpccForm::Batched => statements.prepared(),
             TpccForm::Procedures => TpccTransaction::ALL.len(),
         };
-        let clients = u64::from(self.spec.clients);
+        let clients = u64::from(self.at.spec.clients);
         let connections = Most::of(clients + BESIDES, &step);
         let prepared = Most::of(clients * of_each as u64, &step);
-        check_needs(&connections, &prepared, self.target)
+        check_needs(&connections, &prepared, self.at.target)
     }
 
     /// A seed for `number`, other than in any other step.
@@ -163,7 +139,7 @@ impl RunStep<'_> {
     }
 
     fn stream(&self) -> Option<Stream> {
-        match self.spec.pace {
+        match self.at.spec.pace {
             TpccPace::NoWait | TpccPace::Wait { .. } => None,
             TpccPace::Rate { per_second, arrivals, queue }
             | TpccPace::Ramp { from: per_second, arrivals, queue, .. } => {
@@ -173,7 +149,7 @@ impl RunStep<'_> {
     }
 
     fn drive<'q>(&self, queue: Option<&'q Queue>) -> Drive<'q> {
-        match (queue, &self.spec.pace) {
+        match (queue, &self.at.spec.pace) {
             (Some(queue), TpccPace::Rate { per_second, .. }) => {
                 Drive::Rate { queue, per_second: *per_second }
             }
@@ -191,7 +167,7 @@ impl RunStep<'_> {
     }
 
     fn limits(&self) -> Vec<Limit> {
-        let limits = TpccTransaction::ALL.into_iter().zip(self.spec.limits_millis);
+        let limits = TpccTransaction::ALL.into_iter().zip(self.at.spec.limits_millis);
         let limits = limits.map(|(transaction, millis)| Limit {
             kind: kind(transaction),
             at_most: Nanos::from_millis(u64::from(millis)),
@@ -199,17 +175,18 @@ impl RunStep<'_> {
         limits.collect()
     }
 
+    /// What was measured and checked; the districts counted so many orders, and so many wait for delivery.
     fn result(
         &self,
         common: &Common,
         mut measured: StepRecord,
-        elapsed: Nanos,
-        left: Left,
+        counted: u64,
+        backlog: u64,
     ) -> StepRecord {
         let sum = common.tallies.sum();
         let mut checks =
-            vec![common.answers.check(), check_orders(sum.committed, sum.unknown, left.orders)];
-        let warehouses = self.spec.warehouses;
+            vec![common.answers.check(), check_orders(sum.committed, sum.unknown, counted)];
+        let warehouses = self.at.spec.warehouses;
         checks.extend(audit::checks(&sum.audit, sum.transactions, warehouses));
         let mut notes = std::mem::take(&mut measured.notes);
         let told = common.answers.told().into_iter();
@@ -224,13 +201,12 @@ impl RunStep<'_> {
             notes.push(Note::new("new-orders with unknown outcome", text));
         }
         StepRecord {
-            elapsed,
             tpcc: Some(TpccFacts {
-                limits_millis: self.spec.limits_millis,
+                limits_millis: self.at.spec.limits_millis,
                 skipped: sum.skipped,
-                backlog: left.backlog,
+                backlog,
                 committed: sum.committed,
-                counted: left.orders,
+                counted,
                 audit: sum.audit,
             }),
             checks,

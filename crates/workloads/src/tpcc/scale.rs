@@ -1,6 +1,6 @@
 //! Rows of each table, by the number of warehouses.
 
-use model::{DISTRICTS, TpccSpec};
+use model::TpccSpec;
 
 use super::tables::Table;
 use load::StepError;
@@ -37,21 +37,24 @@ impl Scale {
         if self.customers < NAMES { self.customers } else { NAMES }
     }
 
+    /// The number before the first one, and the last one, of the rows in each group of a table.
+    pub(super) const fn numbers(&self, table: Table) -> (u32, u32) {
+        match table {
+            Table::Warehouse | Table::District => (0, self.warehouses),
+            Table::Item | Table::Stock => (0, self.items),
+            Table::Customer | Table::History | Table::Orders | Table::OrderLine => {
+                (0, self.customers)
+            }
+            Table::NewOrder => (self.delivered, self.customers),
+        }
+    }
+
     /// Rows of a table after the load. Of the lines of orders their mean: the number itself depends on
     /// the seed, and differs by less than one in a hundred.
     pub(super) fn rows(&self, table: Table) -> u64 {
-        let warehouses = u64::from(self.warehouses);
-        let districts = warehouses * u64::from(DISTRICTS);
-        let customers = districts * u64::from(self.customers);
-        match table {
-            Table::Item => u64::from(self.items),
-            Table::Warehouse => warehouses,
-            Table::District => districts,
-            Table::Stock => warehouses * u64::from(self.items),
-            Table::Customer | Table::History | Table::Orders => customers,
-            Table::NewOrder => districts * u64::from(self.customers - self.delivered),
-            Table::OrderLine => customers * u64::from(MEAN_LINES),
-        }
+        let (before, last) = self.numbers(table);
+        let groups = table.groups_of(1, self.warehouses).count() as u64;
+        groups * u64::from(last - before) * u64::from(table.rows_of_number())
     }
 
     pub(super) fn check(&self) -> Result<(), StepError> {

@@ -3,14 +3,18 @@
 //! Both profiles have the same tables. Sizes are the standard's or larger: sums that a fast server reaches
 //! within hours would not fit into its twelve digits.
 
-mod described;
-mod kind;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+use std::sync::LazyLock;
 
 use drivers::ParamType;
-use model::{Dialect, Engine, TpccIndexes, TpccSchema, TpccSpec, Version};
+use model::{DISTRICTS, Dialect, Engine, TpccIndexes, TpccProfile, TpccSchema, TpccSpec, Version};
 
-use self::described::{Described, TABLES};
-pub(super) use self::kind::{Column, Kind};
+use super::blocks::blocks;
+use super::money::{self, OF_CENTS, OF_RATES};
+use super::scale::MEAN_LINES;
 use data::checksum::Form;
 use data::table::{self, Index, Partitions, engine_option};
 use load::{StepError, Target};
@@ -63,6 +67,11 @@ impl Table {
         self.columns().iter().position(|own| own.name == column)
     }
 
+    /// The places of columns that it has.
+    pub(super) fn places<const N: usize>(self, columns: [&str; N]) -> [usize; N] {
+        columns.map(|column| self.place_of(column).unwrap_or(0))
+    }
+
     /// The columns of its primary key; none for `history`.
     pub(super) fn key(self) -> &'static [&'static str] {
         &self.described().key
@@ -73,19 +82,35 @@ impl Table {
         self.described().group.len()
     }
 
+    /// The numbers of the groups of its loaded rows in these warehouses.
+    pub(super) fn groups_of(self, first: u32, last: u32) -> Range<u64> {
+        let of_warehouse = match self.groups() {
+            0 => return 0..1,
+            1 => 1,
+            _ => u64::from(DISTRICTS),
+        };
+        (u64::from(first) - 1) * of_warehouse..u64::from(last) * of_warehouse
+    }
+
+    /// Loaded rows with the same number in their group, of the lines of an order in the mean.
+    pub(super) const fn rows_of_number(self) -> u32 {
+        match self {
+            Self::District => DISTRICTS,
+            Self::OrderLine => MEAN_LINES,
+            Self::Warehouse
+            | Self::Customer
+            | Self::History
+            | Self::NewOrder
+            | Self::Orders
+            | Self::Item
+            | Self::Stock => 1,
+        }
+    }
+
     /// What derives the seeds of its rows, the same for ever.
     pub(super) const fn seed(self) -> u64 {
-        match self {
-            Self::Warehouse => 0,
-            Self::District => 1,
-            Self::Customer => 2,
-            Self::History => 3,
-            Self::NewOrder => 4,
-            Self::Orders => 5,
-            Self::OrderLine => 6,
-            Self::Item => 7,
-            Self::Stock => 8,
-        }
+        const SEEDS: [u64; 9] = [0, 1, 2, 3, 5, 4, 7, 8, 6];
+        SEEDS[self as usize]
     }
 
     /// The table as it is in a dialect.
@@ -126,15 +151,10 @@ impl Table {
 
     fn indexes(self, schema: TpccSchema) -> Vec<Index> {
         let is_percona = schema.indexes == TpccIndexes::Percona;
-        let indexes =
-            self.described().indexes.iter().filter(|index| is_percona || !index.is_percona);
-        let index = |index: &described::Index| Index {
-            name: index.name.to_owned(),
-            columns: index.columns.iter().map(|column| (*column).to_owned()).collect(),
-            unique: false,
-            with_table: false,
-        };
-        indexes.map(index).collect()
+        let all = self.described().indexes.iter();
+        all.filter(|(_, of_percona)| is_percona || !of_percona)
+            .map(|(index, _)| index.clone())
+            .collect()
     }
 }
 
@@ -149,12 +169,10 @@ pub(super) fn tables(spec: &TpccSpec, target: &Target) -> Result<Vec<table::Tabl
 /// The statements that add the foreign keys, one each, to tables that have their indexes.
 pub(super) fn foreign_keys(schema: TpccSchema) -> Vec<String> {
     let tables = TABLES.iter().filter(|_| schema.foreign_keys);
-    let statements = tables.flat_map(|table| {
-        table.references.iter().map(|reference| {
-            let described::Reference { name, columns, parent, key } = reference;
+    let statements = tables.flat_map(|Described { name: table, references, .. }| {
+        references.iter().map(move |[name, columns, parent, key]| {
             format!(
-                "ALTER TABLE {} ADD CONSTRAINT {name} FOREIGN KEY ({columns}) REFERENCES {parent} ({key})",
-                table.name
+                "ALTER TABLE {table} ADD CONSTRAINT {name} FOREIGN KEY ({columns}) REFERENCES {parent} ({key})"
             )
         })
     });
@@ -221,5 +239,163 @@ pub(super) fn table_options(engine: Engine) -> String {
     format!("{engine} DEFAULT CHARSET=latin1 COLLATE=latin1_bin")
 }
 
-#[cfg(test)]
-mod tests;
+/// A table as `tables.txt` describes it.
+struct Described {
+    name: &'static str,
+    key: Vec<&'static str>,
+    group: Vec<&'static str>,
+    number: &'static str,
+    partitioned_by: Option<&'static str>,
+    columns: Vec<Column>,
+    /// Each with whether only tpcc-mysql has it.
+    indexes: Vec<(Index, bool)>,
+    /// Name and columns of each foreign key, table and key that it refers to.
+    references: Vec<[&'static str; 4]>,
+}
+
+/// All tables, in the order of the file.
+static TABLES: LazyLock<Vec<Described>> = LazyLock::new(|| {
+    blocks(include_str!("tables/tables.txt")).filter_map(|block| described(&block)).collect()
+});
+
+fn described((header, lines): &(Vec<&'static str>, Vec<&'static str>)) -> Option<Described> {
+    let [name, key, group, number, partitioned_by] = header[..] else {
+        return None;
+    };
+    let mut described = Described {
+        name,
+        key: list(key),
+        group: list(group),
+        number,
+        partitioned_by: (!partitioned_by.is_empty()).then_some(partitioned_by),
+        columns: Vec::new(),
+        indexes: Vec::new(),
+        references: Vec::new(),
+    };
+    for line in lines {
+        let parts: Vec<&str> = line.split(['(', ')']).map(str::trim).collect();
+        if let [head, columns, parent, key, ""] = parts[..] {
+            let name = head.strip_prefix("reference ")?;
+            described.references.push([name, columns, parent, key]);
+        } else if let [head, columns, ""] = parts[..] {
+            let (before, name) = head.split_once("index ")?;
+            let columns = list(columns).into_iter().map(str::to_owned).collect();
+            let index = Index { name: name.to_owned(), columns, unique: false, with_table: false };
+            described.indexes.push((index, before == "percona "));
+        } else {
+            described.columns.push(column(line)?);
+        }
+    }
+    Some(described)
+}
+
+fn list(names: &'static str) -> Vec<&'static str> {
+    names.split(", ").filter(|name| !name.is_empty()).collect()
+}
+
+/// A column, which is never NULL unless it says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Column {
+    pub(super) name: &'static str,
+    pub(super) kind: Kind,
+    pub(super) nullable: bool,
+    /// The profiles whose transactions change it in a loaded row; where NULL was loaded, a Delivery writes besides.
+    pub(super) written_by: &'static [TpccProfile],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An integer of 16 bits.
+    Small,
+    /// An integer of 32 bits.
+    Int,
+    Money(u8),
+    Rate,
+    /// Text of always so many characters.
+    Char(u8),
+    /// Text of at most so many characters.
+    Varchar(u16),
+    /// As [`Kind::Varchar`], ordered and compared byte by byte on every server.
+    Name(u8),
+    Time,
+}
+
+/// The column that a line such as `w_ytd money 16 both` describes.
+fn column(line: &'static str) -> Option<Column> {
+    let mut words = line.split(' ');
+    let name = words.next()?;
+    let kind = match words.next()? {
+        "small" => Kind::Small,
+        "int" => Kind::Int,
+        "money" => Kind::Money(words.next()?.parse().ok()?),
+        "rate" => Kind::Rate,
+        "char" => Kind::Char(words.next()?.parse().ok()?),
+        "varchar" => Kind::Varchar(words.next()?.parse().ok()?),
+        "name" => Kind::Name(words.next()?.parse().ok()?),
+        "time" => Kind::Time,
+        _ => return None,
+    };
+    let last = words.next();
+    let written_by: &[TpccProfile] = match last {
+        Some("both") => &[TpccProfile::Standard, TpccProfile::Percona],
+        Some("standard") => &[TpccProfile::Standard],
+        Some(_) | None => &[],
+    };
+    Some(Column { name, kind, nullable: last == Some("null"), written_by })
+}
+
+impl Column {
+    fn table_column(&self, dialect: Dialect) -> table::Column {
+        let null = if self.nullable { "" } else { " NOT NULL" };
+        table::Column {
+            name: self.name.to_owned(),
+            definition: format!("{}{null}", self.kind.sql(dialect)),
+            param: self.kind.param_type(dialect),
+            form: self.kind.form(),
+            nullable: self.nullable,
+            is_loaded: true,
+        }
+    }
+}
+
+impl Kind {
+    fn sql(self, dialect: Dialect) -> String {
+        match (self, dialect) {
+            (Self::Small | Self::Int | Self::Money(_) | Self::Rate, Dialect::Sqlite) => {
+                "INTEGER".to_owned()
+            }
+            (Self::Char(_) | Self::Varchar(_) | Self::Name(_) | Self::Time, Dialect::Sqlite) => {
+                "TEXT".to_owned()
+            }
+            (Self::Small, _) => "SMALLINT".to_owned(),
+            (Self::Int, _) => "INTEGER".to_owned(),
+            (Self::Money(digits), _) => format!("DECIMAL({digits},2)"),
+            (Self::Rate, _) => "DECIMAL(4,4)".to_owned(),
+            (Self::Char(length), _) => format!("CHAR({length})"),
+            (Self::Varchar(length), _) => format!("VARCHAR({length})"),
+            (Self::Name(length), Dialect::Postgres) => format!("VARCHAR({length}) COLLATE \"C\""),
+            (Self::Name(length), _) => format!("VARCHAR({length})"),
+            (Self::Time, Dialect::Postgres) => "TIMESTAMP(0)".to_owned(),
+            (Self::Time, _) => "DATETIME".to_owned(),
+        }
+    }
+
+    const fn param_type(self, dialect: Dialect) -> ParamType {
+        match self {
+            Self::Small | Self::Int => ParamType::Int,
+            Self::Money(_) | Self::Rate => money::param_type(dialect),
+            Self::Char(_) | Self::Varchar(_) | Self::Name(_) => ParamType::Text,
+            Self::Time => ParamType::DateTime,
+        }
+    }
+
+    pub(super) const fn form(self) -> Form {
+        match self {
+            Self::Small | Self::Int => Form::Integer,
+            Self::Money(_) => Form::Units(OF_CENTS as u8),
+            Self::Rate => Form::Units(OF_RATES as u8),
+            Self::Char(_) => Form::Padded,
+            Self::Varchar(_) | Self::Name(_) | Self::Time => Form::Exact,
+        }
+    }
+}

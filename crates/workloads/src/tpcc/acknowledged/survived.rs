@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use model::Nanos;
+use drivers::{Row, SessionError};
+use model::{Dialect, Nanos};
 
-use super::present::{self, Present};
-use super::record::{self, Record};
+use super::{Record, each};
+use crate::tpcc::money;
 use crate::tpcc::outcome::Committed;
 use load::{StepError, Target};
 
@@ -44,8 +45,8 @@ pub struct Missing {
 /// to it meanwhile.
 pub fn survived(log: &Path, before: Present, target: &Target) -> Result<Survived, StepError> {
     let mut comparison = Comparison::new(before);
-    present::each(target, &mut |row| comparison.found(row))?;
-    record::each(log, &mut |record| comparison.acknowledged(record))?;
+    each_row(target, &mut |row| comparison.found(row))?;
+    each(log, &mut |record| comparison.acknowledged(record))?;
     Ok(comparison.close())
 }
 
@@ -101,6 +102,78 @@ fn take(rows: &mut HashMap<Committed, u32>, row: &Committed) -> bool {
         }
         Some(_) | None => false,
     }
+}
+
+const ORDERS: &str = "SELECT o_w_id, o_d_id, o_id FROM orders";
+const PAYMENTS: &str = "SELECT h_w_id, h_d_id, h_c_w_id, h_c_d_id, h_c_id, h_amount FROM history";
+
+/// Reads a row of an answer.
+type Read = fn(&dyn Row, Dialect) -> Option<Committed>;
+
+/// All orders and payments of a database at one moment, each with how often it is there. It takes some
+/// hundred bytes of memory for each.
+#[derive(Debug, Default)]
+pub struct Present(HashMap<Committed, u32>);
+
+impl Present {
+    pub fn read(target: &Target) -> Result<Self, StepError> {
+        let mut rows = HashMap::new();
+        each_row(target, &mut |row| *rows.entry(row).or_insert(0) += 1)?;
+        Ok(Self(rows))
+    }
+}
+
+fn each_row(target: &Target, see: &mut dyn FnMut(Committed)) -> Result<(), StepError> {
+    let dialect = target.dialect;
+    let failed = |source: SessionError| StepError::Session {
+        client: "reading orders and payments".to_owned(),
+        source,
+    };
+    let tables: [(&str, Read); 2] = [(ORDERS, order), (PAYMENTS, payment)];
+    let mut session = target.patient.connect().map_err(failed)?;
+    for (sql, read) in tables {
+        let mut wrong = None;
+        let mut look = |answer: &dyn Row| match read(answer, dialect) {
+            Some(row) => see(row),
+            None => wrong = Some(text(answer)),
+        };
+        session.query(sql, &mut look).map_err(failed)?;
+        if let Some(text) = wrong {
+            let text = format!("the answer to `{sql}` has a row that cannot be read: {text}");
+            return Err(StepError::Load(text));
+        }
+    }
+    Ok(())
+}
+
+fn order(answer: &dyn Row, _: Dialect) -> Option<Committed> {
+    let [warehouse, district, order] = numbers(answer)?;
+    Some(Committed::Order { warehouse, district, order })
+}
+
+fn payment(answer: &dyn Row, dialect: Dialect) -> Option<Committed> {
+    let [warehouse, district, of_warehouse, of_district, number] = numbers(answer)?;
+    let cents = money::cents(answer.value(5), dialect)?;
+    Some(Committed::Payment {
+        warehouse,
+        district,
+        customer: (of_warehouse, of_district, number),
+        cents,
+    })
+}
+
+/// The first columns of an answer.
+fn numbers<const N: usize>(answer: &dyn Row) -> Option<[u32; N]> {
+    let mut numbers = [0; N];
+    for (column, number) in numbers.iter_mut().enumerate() {
+        *number = answer.value(column).as_int()?.try_into().ok()?;
+    }
+    Some(numbers)
+}
+
+fn text(answer: &dyn Row) -> String {
+    let values = (0..answer.len()).map(|column| answer.value(column).to_text());
+    values.map(|value| value.unwrap_or_else(|| "NULL".to_owned())).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

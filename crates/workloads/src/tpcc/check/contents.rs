@@ -6,16 +6,50 @@ use drivers::{Row, Session, SessionError, Value};
 use model::{Dialect, TpccProfile};
 
 use super::findings::{Found, shown};
-use super::made::Made;
+use super::made::{Made, Unlike, View};
 use super::notes;
-use super::seeded::{Seeded, decimal, is_carrier};
 use crate::tpcc::conditions::Warehouses;
-use crate::tpcc::money;
-use crate::tpcc::population::{FIRST_PAYMENT, LOADED_AT, Lookup};
+use crate::tpcc::loading::Setting;
+use crate::tpcc::population::{LOADED_AT, Lookup, Population};
+use crate::tpcc::scale::Scale;
 use crate::tpcc::tables::{Kind, Table};
 use data::checksum::{Form, RowHash, Sum};
+use data::decimal::Digits;
 use data::sink::Cells;
 use data::statements::primary_hint;
+
+/// What is known of the rows from the seed.
+pub(super) struct Seeded {
+    pub(super) scale: Scale,
+    pub(super) population: Population,
+    pub(super) profile: TpccProfile,
+    pub(super) dialect: Dialect,
+    /// The price of each item, in cents.
+    pub(super) prices: Vec<i64>,
+}
+
+impl Seeded {
+    pub(super) fn new(at: &Setting<'_>) -> Self {
+        let (scale, population) = (Scale::of(at.spec), at.population());
+        let mut items = Lookup::new(&population, Table::Item, (1, 1));
+        let [place] = Table::Item.places(["i_price"]);
+        let prices = (1..=scale.items).map(|item| items.number([item, 0, 0, 0], place)).collect();
+        let (profile, dialect) = (at.spec.profile, at.target.dialect);
+        Self { scale, population, profile, dialect, prices }
+    }
+}
+
+pub(super) fn is_carrier(value: Value<'_>) -> bool {
+    value.as_int().is_some_and(|number| (1..=10).contains(&number))
+}
+
+/// Units of a decimal number as the server shows them.
+pub(super) fn decimal(dialect: Dialect, units: i64, decimals: usize) -> String {
+    match dialect {
+        Dialect::Mysql | Dialect::Postgres => Digits::of(units, decimals).as_str().to_owned(),
+        Dialect::Sqlite => units.to_string(),
+    }
+}
 
 /// Looks through a table, of these warehouses where its rows belong to such.
 pub(super) fn compare(
@@ -25,8 +59,15 @@ pub(super) fn compare(
     warehouses: Warehouses,
     found: &mut Found,
 ) -> Result<(), SessionError> {
-    let made = Made::prepare(session, seeded, table, warehouses)?;
-    let mut reader = Reader::new(seeded, table, warehouses, made);
+    let mut reader = Reader {
+        seeded,
+        table,
+        loaded: Lookup::new(&seeded.population, table, (warehouses.first, warehouses.last)),
+        made: Made::prepare(session, seeded, table, warehouses)?,
+        keys: Sum::default(),
+        notes: (table == Table::Customer).then(|| table.places(notes::COLUMNS)),
+        moment: table.place_of("h_date"),
+    };
     let sql = query(table, seeded.dialect, warehouses);
     session.query(&sql, &mut |row| reader.row(row, found))?;
     reader.end(found);
@@ -39,17 +80,10 @@ fn query(table: Table, dialect: Dialect, warehouses: Warehouses) -> String {
     // `history` has no key.
     let hint = if table.key().is_empty() { "" } else { primary_hint(dialect) };
     let Warehouses { first, last } = warehouses;
-    let condition = match table {
-        Table::Item | Table::Warehouse | Table::District => String::new(),
-        Table::History
-        | Table::Customer
-        | Table::NewOrder
-        | Table::Orders
-        | Table::OrderLine
-        | Table::Stock => {
-            let warehouse = table.columns()[0].name;
-            format!(" WHERE {warehouse} BETWEEN {first} AND {last}")
-        }
+    let condition = if table.groups() == 0 {
+        String::new()
+    } else {
+        format!(" WHERE {} BETWEEN {first} AND {last}", table.columns()[0].name)
     };
     format!("SELECT {columns} FROM {}{hint}{condition}", table.name())
 }
@@ -59,148 +93,70 @@ struct Reader<'a> {
     seeded: &'a Seeded,
     table: Table,
     loaded: Lookup,
-    made: Made<'a>,
+    made: Made,
     keys: Sum,
-    notes: Option<NotesColumns>,
+    /// Where customers have what is known of them.
+    notes: Option<[usize; 4]>,
     /// Where `history` says when.
     moment: Option<usize>,
 }
 
-/// The columns of a customer that tell what must be known of him.
-#[derive(Clone, Copy)]
-struct NotesColumns {
-    credit: usize,
-    count: usize,
-    paid: usize,
-    data: usize,
-}
-
-impl NotesColumns {
-    fn of(table: Table) -> Option<Self> {
-        Some(Self {
-            credit: table.place_of("c_credit")?,
-            count: table.place_of("c_payment_cnt")?,
-            paid: table.place_of("c_ytd_payment")?,
-            data: table.place_of("c_data")?,
-        })
-    }
-
-    /// What must be known of a customer, where it is something else.
-    fn unlike(
-        &self,
-        seeded: &Seeded,
-        row: &dyn Row,
-        loaded: &Cells,
-        [warehouse, district, number, _]: [u32; 4],
-    ) -> Option<(usize, String)> {
-        let Seeded { profile, dialect, .. } = *seeded;
-        let payments = match profile {
-            TpccProfile::Percona => None,
-            TpccProfile::Standard => Some((
-                row.value(self.count).as_int()? - 1,
-                money::cents(row.value(self.paid), dialect)? - FIRST_PAYMENT,
-            )),
-        };
-        let customer = notes::Customer {
-            key: [warehouse, district, number],
-            is_bad: row.value(self.credit) == Value::Bytes(b"BC"),
-            payments,
-        };
-        let text = loaded.value(self.data).to_text().unwrap_or_default();
-        let Value::Bytes(data) = row.value(self.data) else {
-            return Some((self.data, text));
-        };
-        let expected = match (customer.is_bad, payments) {
-            (true, Some((count, _))) => format!("notes of {count} payments, then {text}"),
-            (true, None) => format!("notes of payments, then {text}"),
-            (false, _) => text.clone(),
-        };
-        (!customer.knows(data, text.as_bytes())).then_some((self.data, expected))
-    }
-}
-
-impl<'a> Reader<'a> {
-    fn new(seeded: &'a Seeded, table: Table, warehouses: Warehouses, made: Made<'a>) -> Self {
-        let Warehouses { first, last } = warehouses;
-        Self {
-            seeded,
-            table,
-            loaded: Lookup::new(&seeded.population, table, (first, last)),
-            made,
-            keys: Sum::default(),
-            notes: NotesColumns::of(table),
-            moment: table.place_of("h_date"),
-        }
-    }
-
+impl Reader<'_> {
     fn row(&mut self, row: &dyn Row, found: &mut Found) {
-        let key = self.key(row);
+        let (seeded, table) = (self.seeded, self.table);
         // A customer has one loaded payment, and those of the run.
         let may_be_loaded =
             self.moment.is_none_or(|place| row.value(place) == Value::Bytes(LOADED_AT.as_bytes()));
-        if may_be_loaded
-            && let Some(key) = key
+        let unlike = if may_be_loaded
+            && let Some(key) = key(table, row)
             && let Some(loaded) = self.loaded.row(key)
         {
-            let difference = difference(self.seeded, self.table, row, loaded)
-                .or_else(|| self.notes?.unlike(self.seeded, row, loaded, key));
             self.keys.add_row(hash(key));
-            if let Some((place, expected)) = difference {
-                self.tell(row, place, &expected, found);
-            }
-            return;
+            difference(seeded, table, row, loaded)
+                .or_else(|| notes::unlike(seeded, self.notes?, row, loaded, key))
+        } else {
+            self.made.unlike(&View { seeded, table, row }, found)
+        };
+        if let Some((place, expected)) = unlike {
+            found.add_text(|| told(table, row, place, &expected));
         }
-        if let Some((place, expected)) = self.made.unlike(row, found) {
-            self.tell(row, place, &expected, found);
-        }
-    }
-
-    /// The key of a row, filled up with zeros; of `history` its customer.
-    fn key(&self, row: &dyn Row) -> Option<[u32; 4]> {
-        let mut key = [0; 4];
-        for (place, part) in key.iter_mut().enumerate().take(key_columns(self.table)) {
-            *part = u32::try_from(row.value(place).as_int()?).ok()?;
-        }
-        Some(key)
-    }
-
-    fn tell(&self, row: &dyn Row, place: usize, expected: &str, found: &mut Found) {
-        found.add_text(|| {
-            let columns = self.table.columns();
-            let key = key_columns(self.table);
-            let text = |place: usize| match row.value(place).to_text() {
-                Some(text) => cut(&text),
-                None => "NULL".to_owned(),
-            };
-            let places = (0..key).chain((place >= key).then_some(place));
-            let values = places.map(|place| (columns[place].name, text(place)));
-            shown(values.chain([("expected", cut(expected))]))
-        });
     }
 
     fn end(&self, found: &mut Found) {
         let count = self.loaded.count();
-        let are_there = match self.table {
+        let are_there = if self.table == Table::History {
             // Its rows have no key that the server keeps distinct.
-            Table::History => {
-                let mut expected = Sum::default();
-                self.loaded.each_customer(|key| expected.add_row(hash(key)));
-                self.keys == expected
-            }
-            Table::Warehouse
-            | Table::District
-            | Table::Customer
-            | Table::NewOrder
-            | Table::Orders
-            | Table::OrderLine
-            | Table::Item
-            | Table::Stock => self.keys.rows == count,
+            let mut expected = Sum::default();
+            self.loaded.each_customer(|key| expected.add_row(hash(key)));
+            self.keys == expected
+        } else {
+            self.keys.rows == count
         };
         if !are_there {
             let (name, rows) = (self.table.name(), self.keys.rows);
             found.add_text(|| format!("loaded rows in {name} {rows}, expected {count}, each once"));
         }
     }
+}
+
+/// The key of a row, filled up with zeros; of `history` its customer.
+fn key(table: Table, row: &dyn Row) -> Option<[u32; 4]> {
+    let mut key = [0; 4];
+    for (place, part) in key.iter_mut().enumerate().take(key_columns(table)) {
+        *part = u32::try_from(row.value(place).as_int()?).ok()?;
+    }
+    Some(key)
+}
+
+/// The key of a row, and what it has at a place where something else was expected.
+fn told(table: Table, row: &dyn Row, place: usize, expected: &str) -> String {
+    let (columns, key) = (table.columns(), key_columns(table));
+    let places = (0..key).chain((place >= key).then_some(place));
+    let values = places.map(|place| {
+        let text = row.value(place).to_text();
+        (columns[place].name, text.map_or_else(|| "NULL".to_owned(), |text| cut(&text)))
+    });
+    shown(values.chain([("expected", cut(expected))]))
 }
 
 /// Characters of a value that are shown: `c_data` has 500.
@@ -233,12 +189,7 @@ fn hash(key: [u32; 4]) -> u64 {
 
 /// The first column of a row that is not as it was loaded, and what was loaded, of those that no transaction
 /// has written.
-fn difference(
-    seeded: &Seeded,
-    table: Table,
-    row: &dyn Row,
-    loaded: &Cells,
-) -> Option<(usize, String)> {
+fn difference(seeded: &Seeded, table: Table, row: &dyn Row, loaded: &Cells) -> Option<Unlike> {
     let columns = table.columns().iter().enumerate();
     let mut unlike = columns.filter(|(place, column)| {
         let (found, loaded) = (row.value(*place), loaded.value(*place));
@@ -246,7 +197,9 @@ fn difference(
             // A Delivery has written it since, or not.
             (Value::Null, Kind::Small) => found == Value::Null || is_carrier(found),
             (Value::Null, _) => true,
-            (_, kind) => !column.is_kept(seeded.profile) || kind.form().is_same(found, loaded),
+            (_, kind) => {
+                column.written_by.contains(&seeded.profile) || kind.form().is_same(found, loaded)
+            }
         };
         !holds
     });
@@ -259,4 +212,63 @@ fn difference(
         (value, _) => value.to_text().unwrap_or_default(),
     };
     Some((place, expected))
+}
+
+/// How much a New-Order adds where little would be left.
+const REFILL: i64 = 91;
+
+/// Reads the stock of a warehouse: it is what was loaded, less what was ordered, plus a multiple of ninety-one. No query
+/// can tell, because what was loaded is nowhere but in the seed; and nothing else notices that an order has overwritten
+/// what another one had left.
+pub(super) fn compare_quantities(
+    session: &mut dyn Session,
+    population: &Population,
+    warehouse: u32,
+    found: &mut Found,
+) -> Result<(), SessionError> {
+    let sql = format!("SELECT s_i_id, s_quantity, s_ytd FROM stock WHERE s_w_id = {warehouse}");
+    session.query(&sql, &mut |row| {
+        let [item, quantity, sold] = [0, 1, 2].map(|column| row.value(column).as_int());
+        let loaded = item.and_then(|item| u32::try_from(item).ok());
+        let loaded = loaded.map(|item| i64::from(population.stock_quantity(warehouse, item)));
+        if !holds(loaded, quantity, sold) {
+            found.add_text(|| {
+                let values = [
+                    ("s_w_id", Some(warehouse.into())),
+                    ("s_i_id", item),
+                    ("s_quantity", quantity),
+                    ("s_ytd", sold),
+                    ("loaded", loaded),
+                ];
+                let text =
+                    |value: Option<i64>| value.map_or_else(|| "?".to_owned(), |v| v.to_string());
+                shown(values.into_iter().map(|(column, value)| (column, text(value))))
+            });
+        }
+    })?;
+    Ok(())
+}
+
+fn holds(loaded: Option<i64>, quantity: Option<i64>, sold: Option<i64>) -> bool {
+    match (loaded, quantity, sold) {
+        (Some(loaded), Some(quantity), Some(sold)) => (loaded - sold - quantity) % REFILL == 0,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refills_are_of_ninety_one() {
+        let holds = |loaded, quantity, sold| holds(Some(loaded), Some(quantity), Some(sold));
+        assert!(holds(50, 50, 0));
+        assert!(holds(50, 43, 7));
+        assert!(holds(12, 93, 10));
+        assert!(holds(12, 95, 190));
+        assert!(!holds(50, 44, 7));
+        assert!(!holds(50, 41, 7));
+        assert!(!super::holds(None, Some(1), Some(1)));
+    }
 }

@@ -1,13 +1,12 @@
 //! What was found to offend.
 
-use std::fmt::Write as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use drivers::Row;
 use model::{Check, Nanos};
 
-use super::proof::Proof;
-use crate::tpcc::receipts::Receipts;
+use super::proofs::Proof;
+use crate::tpcc::outcome::Receipts;
 
 /// Offending rows that a check shows.
 const SHOWN: usize = 5;
@@ -15,7 +14,7 @@ const SHOWN: usize = 5;
 /// What one query found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
-    count: u64,
+    pub(super) count: u64,
     shown: Vec<String>,
     pub(super) added: Receipts,
 }
@@ -38,63 +37,55 @@ impl Found {
             self.shown.push(text());
         }
     }
-
-    pub(super) const fn count(&self) -> u64 {
-        self.count
-    }
 }
 
 /// The columns of a row, as a check shows them: `d_w_id 1, d_id 3, d_ytd 30.00`.
 pub(super) fn shown<'a>(values: impl Iterator<Item = (&'a str, String)>) -> String {
-    let mut text = String::new();
-    for (column, value) in values {
-        let comma = if text.is_empty() { "" } else { ", " };
-        // Writing into a string cannot fail.
-        let _ = write!(text, "{comma}{column} {value}");
-    }
-    text
+    values.map(|(column, value)| format!("{column} {value}")).collect::<Vec<_>>().join(", ")
 }
 
-/// What all queries found, by proof.
-#[derive(Debug)]
-pub(super) struct Findings(Vec<Mutex<Finding>>);
-
+/// What all queries found.
 #[derive(Debug, Default)]
+pub(super) struct Findings(Mutex<Vec<Finding>>);
+
+#[derive(Debug)]
 struct Finding {
-    count: u64,
-    shown: Vec<(usize, String)>,
-    queries: u32,
+    proof: usize,
+    /// Of its query in the order of all.
+    place: usize,
+    found: Found,
     took: Nanos,
-    added: Receipts,
 }
 
 impl Findings {
-    /// Nothing is found yet.
-    pub(super) fn new(proofs: usize) -> Self {
-        Self((0..proofs).map(|_| Mutex::default()).collect())
+    pub(super) fn add(&self, proof: usize, place: usize, found: Found, took: Nanos) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(Finding { proof, place, found, took });
     }
 
-    pub(super) fn add(&self, proof: usize, place: usize, found: Found, took: Nanos) {
-        let mut finding = self.finding(proof);
-        finding.count += found.count;
-        finding.queries += 1;
-        finding.took += took;
-        finding.added.add(&found.added);
-        let shown = found.shown.into_iter().map(|text| (place, text));
-        finding.shown.extend(shown);
-        // The same rows are shown whoever came first.
-        finding.shown.sort_by_key(|(place, _)| *place);
-        finding.shown.truncate(SHOWN);
+    /// All findings in the order of their queries: the same rows are shown whoever came first.
+    fn all(&self) -> MutexGuard<'_, Vec<Finding>> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.sort_by_key(|finding| finding.place);
+        all
     }
 
     pub(super) fn checks(&self, proofs: &[Proof]) -> Vec<Check> {
+        let all = self.all();
         let checks = proofs.iter().enumerate().map(|(index, proof)| {
-            let finding = self.finding(index);
+            let own = || all.iter().filter(|finding| finding.proof == index);
+            let count: u64 = own().map(|finding| finding.found.count).sum();
+            let shown = own().flat_map(|finding| &finding.found.shown).take(SHOWN);
+            let mut shown: Vec<&str> = shown.map(String::as_str).collect();
+            if count > shown.len() as u64 {
+                shown.push("…");
+            }
+            let colon = if count > 0 { ": " } else { "" };
             Check {
                 what: format!("{}: {}", proof.name(), proof.says()),
                 expected: "0 offend".to_owned(),
-                actual: finding.told(),
-                holds: finding.count == 0,
+                actual: format!("{count} offend{colon}{}", shown.join("; ")),
+                holds: count == 0,
             }
         });
         checks.collect()
@@ -102,38 +93,22 @@ impl Findings {
 
     pub(super) fn added(&self) -> Receipts {
         let mut added = Receipts::default();
-        for index in 0..self.0.len() {
-            added.add(&self.finding(index).added);
+        for finding in &*self.all() {
+            added.add(&finding.found.added);
         }
         added
     }
 
+    /// How long the queries of each proof took together.
     pub(super) fn took(&self, proofs: &[Proof]) -> String {
+        let all = self.all();
         let told = proofs.iter().enumerate().map(|(index, proof)| {
-            let finding = self.finding(index);
-            let (name, queries, took) = (proof.name(), finding.queries, finding.took);
-            format!("{name} {took} ({queries} queries)")
+            let own = all.iter().filter(|finding| finding.proof == index);
+            let (took, queries) = own
+                .fold((Nanos(0), 0), |(took, queries), finding| (took + finding.took, queries + 1));
+            format!("{} {took} ({queries} queries)", proof.name())
         });
-        let told: Vec<String> = told.collect();
-        told.join(", ")
-    }
-
-    fn finding(&self, proof: usize) -> MutexGuard<'_, Finding> {
-        self.0[proof].lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Finding {
-    fn told(&self) -> String {
-        let mut told = format!("{} offend", self.count);
-        for (place, (_, text)) in self.shown.iter().enumerate() {
-            told.push_str(if place == 0 { ": " } else { "; " });
-            told.push_str(text);
-        }
-        if self.count > self.shown.len() as u64 {
-            told.push_str("; …");
-        }
-        told
+        told.collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -156,7 +131,7 @@ mod tests {
     #[test]
     fn a_check_tells_how_many_offend_and_shows_the_first() {
         let (proofs, _) = Proof::of(TpccProfile::Standard, When::Used);
-        let findings = Findings::new(proofs.len());
+        let findings = Findings::default();
         findings.add(1, 7, found(&[1, 2, 3, 4, 5, 6]), Nanos(3));
         findings.add(1, 4, found(&[9]), Nanos(4));
         findings.add(2, 5, found(&[8]), Nanos(0));
@@ -176,7 +151,7 @@ mod tests {
     #[test]
     fn no_more_is_kept_than_is_shown() {
         let found = found(&[7; 1000]);
-        assert_eq!(found.count(), 1000);
+        assert_eq!(found.count, 1000);
         assert_eq!(found.shown.len(), SHOWN);
     }
 }

@@ -7,80 +7,69 @@ use std::collections::HashMap;
 use drivers::{Row, Session, SessionError, Value};
 use model::{DISTRICTS, TpccProfile};
 
+use super::contents::{Seeded, decimal, is_carrier};
 use super::findings::Found;
-use super::seeded::{Seeded, decimal, is_carrier};
 use crate::tpcc::conditions::Warehouses;
-use crate::tpcc::money::{self, OF_CENTS};
+use crate::tpcc::money::{self, OF_CENTS, Terms};
 use crate::tpcc::population::Lookup;
-use crate::tpcc::receipts::{LineRow, OrderRow};
 use crate::tpcc::tables::Table;
-use crate::tpcc::transactions::amounts::{self, Terms};
 
 /// What a Payment takes, in cents.
 const PAYMENT: std::ops::RangeInclusive<i64> = 100..=500_000;
 
 /// What a row has that it must not have: the place of the column, and what was expected there.
-type Unlike = (usize, String);
+pub(super) type Unlike = (usize, String);
 
-/// What rows of one table must hold.
-pub(super) struct Made<'a> {
-    seeded: &'a Seeded,
-    table: Table,
-    rows: Rows,
-}
-
-enum Rows {
+/// What the added rows of one table must hold.
+pub(super) enum Made {
+    /// There are none.
     None,
     Orders,
-    Lines(Lines),
+    Lines {
+        stock: Lookup,
+        /// Taxes and discount of each order, where they are in the amount of a line.
+        terms: Option<HashMap<[u32; 3], Terms>>,
+    },
     /// The text of a payment, by the number of its district from the first of all.
     Payments(Vec<String>),
 }
 
-struct Lines {
-    stock: Lookup,
-    /// Taxes and discount of each order, where they are in the amount of a line.
-    terms: Option<HashMap<[u32; 3], Terms>>,
-}
-
-impl<'a> Made<'a> {
+impl Made {
     pub(super) fn prepare(
         session: &mut dyn Session,
-        seeded: &'a Seeded,
+        seeded: &Seeded,
         table: Table,
         warehouses: Warehouses,
     ) -> Result<Self, SessionError> {
-        let rows = match table {
+        Ok(match table {
             Table::Warehouse
             | Table::District
             | Table::Customer
             | Table::NewOrder
             | Table::Item
-            | Table::Stock => Rows::None,
-            Table::Orders => Rows::Orders,
-            Table::History => Rows::Payments(payment_texts(seeded)),
+            | Table::Stock => Self::None,
+            Table::Orders => Self::Orders,
+            Table::History => Self::Payments(payment_texts(seeded)),
             Table::OrderLine => {
                 let all = (1, seeded.scale.warehouses);
-                Rows::Lines(Lines {
+                Self::Lines {
                     stock: Lookup::new(&seeded.population, Table::Stock, all),
                     terms: match seeded.profile {
                         TpccProfile::Standard => None,
                         TpccProfile::Percona => Some(terms(session, seeded, warehouses)?),
                     },
-                })
+                }
             }
-        };
-        Ok(Self { seeded, table, rows })
+        })
     }
 
     /// Looks at a row that is no loaded one, and counts it where a transaction can have added it.
-    pub(super) fn unlike(&mut self, row: &dyn Row, found: &mut Found) -> Option<Unlike> {
-        let view = View { seeded: self.seeded, table: self.table, row };
-        let looked = match &mut self.rows {
-            Rows::None => Err(no_such_row()),
-            Rows::Orders => order(&view, found),
-            Rows::Lines(lines) => line(&view, lines, found),
-            Rows::Payments(texts) => payment(&view, texts, found),
+    pub(super) fn unlike(&mut self, view: &View<'_>, found: &mut Found) -> Option<Unlike> {
+        let looked = match self {
+            Self::None => Err(no_such_row()),
+            Self::Orders => order(view, found),
+            Self::Lines { stock, terms } => line(view, stock, terms.as_ref(), found),
+            Self::Payments(texts) => payment(view, texts, found),
         };
         looked.err()
     }
@@ -91,10 +80,10 @@ fn no_such_row() -> Unlike {
 }
 
 /// A row whose columns are looked at by place.
-struct View<'a> {
-    seeded: &'a Seeded,
-    table: Table,
-    row: &'a dyn Row,
+pub(super) struct View<'a> {
+    pub(super) seeded: &'a Seeded,
+    pub(super) table: Table,
+    pub(super) row: &'a dyn Row,
 }
 
 impl View<'_> {
@@ -108,24 +97,19 @@ impl View<'_> {
     /// The warehouse and district in the first two columns, and the number of an order of the run.
     fn order(&self) -> Result<[u32; 3], Unlike> {
         let scale = self.seeded.scale;
-        let key = [
-            self.number(0, 1, scale.warehouses),
-            self.number(1, 1, DISTRICTS),
-            self.number(2, scale.customers + 1, u32::MAX),
-        ];
-        match key {
-            [Ok(warehouse), Ok(district), Ok(order)] => Ok([warehouse, district, order]),
-            [..] => Err(no_such_row()),
-        }
+        let key = || {
+            let warehouse = self.number(0, 1, scale.warehouses)?;
+            let district = self.number(1, 1, DISTRICTS)?;
+            Ok([warehouse, district, self.number(2, scale.customers + 1, u32::MAX)?])
+        };
+        key().map_err(|_: Unlike| no_such_row())
     }
 
     fn text(&self, place: usize, expected: &[u8]) -> Result<(), Unlike> {
         let form = self.table.columns()[place].kind.form();
-        if form.is_same(self.row.value(place), Value::Bytes(expected)) {
-            Ok(())
-        } else {
-            Err((place, String::from_utf8_lossy(expected).into_owned()))
-        }
+        let holds = form.is_same(self.row.value(place), Value::Bytes(expected));
+        let unlike = || (place, String::from_utf8_lossy(expected).into_owned());
+        if holds { Ok(()) } else { Err(unlike()) }
     }
 
     fn cents(&self, place: usize) -> Option<i64> {
@@ -140,42 +124,34 @@ fn order(view: &View<'_>, found: &mut Found) -> Result<(), Unlike> {
     if carrier != Value::Null && !is_carrier(carrier) {
         return Err((5, "1 to 10, or NULL".to_owned()));
     }
-    found.added.order(&OrderRow {
-        warehouse,
-        district,
-        order,
-        customer,
-        lines: view.number(6, 5, 15)?,
-        is_local: view.number(7, 0, 1)? == 1,
-    });
+    let (lines, is_local) = (view.number(6, 5, 15)?, view.number(7, 0, 1)?);
+    found.added.order([warehouse, district, order, customer, lines, is_local]);
     Ok(())
 }
 
-fn line(view: &View<'_>, lines: &mut Lines, found: &mut Found) -> Result<(), Unlike> {
+fn line(
+    view: &View<'_>,
+    stock: &mut Lookup,
+    terms: Option<&HashMap<[u32; 3], Terms>>,
+    found: &mut Found,
+) -> Result<(), Unlike> {
     let Seeded { scale, profile, dialect, prices, .. } = view.seeded;
     let key = view.order()?;
     let [warehouse, district, order] = key;
-    let line = LineRow {
-        warehouse,
-        district,
-        order,
-        number: view.number(3, 1, 15)?,
-        item: view.number(4, 1, scale.items)?,
-        supply: view.number(5, 1, scale.warehouses)?,
-        quantity: view.number(7, 1, 10)?,
-    };
-    let terms = match &lines.terms {
+    let (number, item) = (view.number(3, 1, 15)?, view.number(4, 1, scale.items)?);
+    let (supply, quantity) = (view.number(5, 1, scale.warehouses)?, view.number(7, 1, 10)?);
+    let terms = match terms {
         None => Terms::default(),
         Some(terms) => *terms.get(&key).ok_or_else(no_such_row)?,
     };
-    let price = prices.get(line.item as usize - 1).copied().unwrap_or(0);
-    let amount = amounts::line(*profile, line.quantity.into(), price, &terms);
+    let price = prices.get(item as usize - 1).copied().unwrap_or(0);
+    let amount = money::line(*profile, quantity.into(), price, &terms);
     if view.cents(8) != Some(amount) {
         return Err((8, decimal(*dialect, amount, OF_CENTS)));
     }
     let column = STOCK_TEXTS + district as usize - 1;
-    view.text(9, lines.stock.text([line.supply, line.item, 0, 0], column))?;
-    found.added.line(&line);
+    view.text(9, stock.text([supply, item, 0, 0], column))?;
+    found.added.line([warehouse, district, order, number, item, supply, quantity]);
     Ok(())
 }
 
@@ -184,18 +160,16 @@ const STOCK_TEXTS: usize = 3;
 
 fn payment(view: &View<'_>, texts: &[String], found: &mut Found) -> Result<(), Unlike> {
     let scale = view.seeded.scale;
-    let customer = (
-        view.number(0, 1, scale.warehouses)?,
-        view.number(1, 1, DISTRICTS)?,
-        view.number(2, 1, scale.customers)?,
-    );
-    let warehouse = view.number(3, 1, scale.warehouses)?;
-    let district = view.number(4, 1, DISTRICTS)?;
+    let (of_warehouse, of_district) =
+        (view.number(0, 1, scale.warehouses)?, view.number(1, 1, DISTRICTS)?);
+    let customer = view.number(2, 1, scale.customers)?;
+    let (warehouse, district) =
+        (view.number(3, 1, scale.warehouses)?, view.number(4, 1, DISTRICTS)?);
     let cents = view.cents(6).filter(|cents| PAYMENT.contains(cents));
     let cents = cents.ok_or_else(|| (6, "1.00 to 5000.00".to_owned()))?;
     let place = (warehouse - 1) * DISTRICTS + district - 1;
     view.text(7, texts.get(place as usize).map_or(&[], String::as_bytes))?;
-    found.added.paid((warehouse, district), customer, cents);
+    found.added.paid([warehouse, district, of_warehouse, of_district, customer], cents);
     Ok(())
 }
 
@@ -222,11 +196,11 @@ fn terms(
     warehouses: Warehouses,
 ) -> Result<HashMap<[u32; 3], Terms>, SessionError> {
     let Warehouses { first, last } = warehouses;
-    let lookup = |table| Lookup::new(&seeded.population, table, (first, last));
     let columns =
         [(Table::Warehouse, "w_tax"), (Table::District, "d_tax"), (Table::Customer, "c_discount")];
-    let mut columns =
-        columns.map(|(table, column)| (lookup(table), table.place_of(column).unwrap_or(0)));
+    let mut columns = columns.map(|(table, column)| {
+        (Lookup::new(&seeded.population, table, (first, last)), table.places([column])[0])
+    });
     let loaded = seeded.scale.customers;
     let sql = format!(
         "SELECT o_w_id, o_d_id, o_id, o_c_id FROM orders \
@@ -235,20 +209,16 @@ fn terms(
     let mut terms = HashMap::new();
     session.query(&sql, &mut |row| {
         let number = |place| row.value(place).as_int().and_then(|n| u32::try_from(n).ok());
-        let ([Some(warehouse), Some(district), Some(order)], Some(customer)) =
-            ([0, 1, 2].map(number), number(3))
-        else {
-            return;
+        let mut read = || {
+            let (warehouse, district, order) = (number(0)?, number(1)?, number(2)?);
+            let key = [warehouse, district, number(3)?, 0];
+            let [warehouse_tax, district_tax, discount] =
+                columns.each_mut().map(|(rows, place)| rows.row(key)?.value(*place).as_int());
+            let (warehouse_tax, district_tax, discount) =
+                (warehouse_tax?, district_tax?, discount?);
+            Some(([warehouse, district, order], Terms { warehouse_tax, district_tax, discount }))
         };
-        let key = [warehouse, district, customer, 0];
-        let [warehouse_tax, district_tax, discount] =
-            columns.each_mut().map(|(rows, place)| rows.row(key)?.value(*place).as_int());
-        if let (Some(warehouse_tax), Some(district_tax), Some(discount)) =
-            (warehouse_tax, district_tax, discount)
-        {
-            let order_terms = Terms { warehouse_tax, district_tax, discount };
-            terms.insert([warehouse, district, order], order_terms);
-        }
+        terms.extend(read());
     })?;
     Ok(terms)
 }

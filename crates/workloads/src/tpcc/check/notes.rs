@@ -1,19 +1,61 @@
 //! What is known of a customer (`c_data`): what was loaded, behind one note for each payment of a customer
 //! with bad credit, the newest first, cut to 500 characters.
 
-use crate::tpcc::money;
+use drivers::{Row, Value};
+use model::TpccProfile;
+
+use super::contents::Seeded;
+use super::made::Unlike;
+use crate::tpcc::money::{self, OF_CENTS};
+use crate::tpcc::population::FIRST_PAYMENT;
+use data::decimal::parse;
+use data::sink::Cells;
+
 const MOST: usize = 500;
-pub(super) struct Customer {
-    pub(super) key: [u32; 3],
-    pub(super) is_bad: bool,
+
+struct Customer {
+    key: [u32; 3],
+    is_bad: bool,
     /// How many payments were made since the load, and how much was paid, in cents; `None` where the profile
     /// does not count them.
-    pub(super) payments: Option<(i64, i64)>,
+    payments: Option<(i64, i64)>,
+}
+
+/// The columns of a customer that tell what must be known of him.
+pub(super) const COLUMNS: [&str; 4] = ["c_credit", "c_payment_cnt", "c_ytd_payment", "c_data"];
+
+/// What must be known of a customer, whose [`COLUMNS`] are at these places, where it is something else.
+pub(super) fn unlike(
+    seeded: &Seeded,
+    [credit, count, paid, data]: [usize; 4],
+    row: &dyn Row,
+    loaded: &Cells,
+    [warehouse, district, number, _]: [u32; 4],
+) -> Option<Unlike> {
+    let payments = match seeded.profile {
+        TpccProfile::Percona => None,
+        TpccProfile::Standard => Some((
+            row.value(count).as_int()? - 1,
+            money::cents(row.value(paid), seeded.dialect)? - FIRST_PAYMENT,
+        )),
+    };
+    let is_bad = row.value(credit) == Value::Bytes(b"BC");
+    let customer = Customer { key: [warehouse, district, number], is_bad, payments };
+    let text = loaded.value(data).to_text().unwrap_or_default();
+    let Value::Bytes(known) = row.value(data) else {
+        return Some((data, text));
+    };
+    let expected = match (is_bad, payments) {
+        (true, Some((count, _))) => format!("notes of {count} payments, then {text}"),
+        (true, None) => format!("notes of payments, then {text}"),
+        (false, _) => text.clone(),
+    };
+    (!customer.knows(known, text.as_bytes())).then_some((data, expected))
 }
 
 impl Customer {
     /// Can `found` be what is known of the customer, of whom `loaded` was known at first?
-    pub(super) fn knows(&self, found: &[u8], loaded: &[u8]) -> bool {
+    fn knows(&self, found: &[u8], loaded: &[u8]) -> bool {
         if !self.is_bad {
             return found == loaded;
         }
@@ -43,7 +85,7 @@ impl Customer {
             let number = std::str::from_utf8(parts.next()?).ok()?;
             number.parse::<u32>().ok()?;
         }
-        let cents = money::parse_cents(parts.next()?)?;
+        let cents = parse(parts.next()?, OF_CENTS)?;
         Some((cents, parts.next()?))
     }
 

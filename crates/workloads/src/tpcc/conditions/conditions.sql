@@ -100,7 +100,8 @@ SELECT w, d, c, SUM(balance), SUM(delivered), SUM(paid) FROM
 c_balance AS balance, 0 AS delivered, 0 AS paid
 FROM customer WHERE c_w_id BETWEEN {first} AND {last}
 UNION ALL
-SELECT o_w_id, o_d_id, o_c_id, 0, {amount of what was delivered}, 0
+SELECT o_w_id, o_d_id, o_c_id, 0, (SELECT COALESCE(SUM(ol_amount), 0) FROM order_line
+WHERE ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id AND ol_delivery_d IS NOT NULL), 0
 FROM orders WHERE o_w_id BETWEEN {first} AND {last}
 UNION ALL
 SELECT h_c_w_id, h_c_d_id, h_c_id, 0, 0, SUM(h_amount)
@@ -126,7 +127,8 @@ SELECT w, d, c, SUM(balance), SUM(paid), SUM(delivered) FROM
 c_balance AS balance, c_ytd_payment AS paid, 0 AS delivered
 FROM customer WHERE c_w_id = {warehouse}
 UNION ALL
-SELECT o_w_id, o_d_id, o_c_id, 0, 0, {amount of what was delivered}
+SELECT o_w_id, o_d_id, o_c_id, 0, 0, (SELECT COALESCE(SUM(ol_amount), 0) FROM order_line
+WHERE ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id AND ol_delivery_d IS NOT NULL)
 FROM orders WHERE o_w_id = {warehouse}) AS t
 GROUP BY w, d, c HAVING SUM(balance) + SUM(paid) <> SUM(delivered)
 

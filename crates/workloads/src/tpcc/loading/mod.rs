@@ -1,19 +1,26 @@
-//! Loading: makes the tables, fills them, and writes down last what was loaded: without it, a load did not end.
+//! The steps before transactions: make and fill the tables, build the indexes, settle; after a restore, read all.
 
-use model::{Dialect, StepRecord, TpccForm, TpccSpec, TpccStage};
+#[cfg(test)]
+mod tests;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError};
+
+use model::{Check, Dialect, NoteKind, StepRecord, TpccForm, TpccSpec, TpccStage};
 
 use super::population::Population;
 use super::scale::Scale;
-use super::tables::{Table, tables};
+use super::tables::{self, Table, tables};
 use super::{meta, procedures};
 use data::loading::{LoadWork, bounded_loader};
+use data::reading::{Against, Found, ReadWork};
 use data::source::Source;
 use data::statements;
-use load::clients::{Clients, Notes};
+use load::clients::{Clients, Notes, bounded};
 use load::engine::{Observer, Stop};
 use load::fixed_work::FixedWork;
 use load::worker::Worker;
-use load::{StepError, Target};
+use load::{Client, ClientContext, StepError, Target};
 
 /// All tables, those that take longest first, so that clients end together.
 const LONGEST_FIRST: [Table; 9] = [
@@ -28,44 +35,150 @@ const LONGEST_FIRST: [Table; 9] = [
     Table::Warehouse,
 ];
 
-/// Makes the tables, which must not exist, fills them, makes the procedures where the plan wants them, and
-/// writes down what was loaded.
-pub(super) fn run(
-    spec: &TpccSpec,
-    rows_seed: u64,
-    target: &Target,
-    stop: &Stop,
-    observer: &mut dyn Observer,
-) -> Result<StepRecord, StepError> {
-    let clock = stop.clock();
-    Scale::of(spec).check()?;
-    let notes = Notes::default();
-    let mut worker = Worker::connect(&*target.patient, "create tables".to_owned())?;
-    refuse_existing(&mut worker, target.dialect)?;
-    let population = Population::new(Scale::of(spec), rows_seed);
-    let work = LoadWork {
-        source: population,
-        tables: tables(spec, target)?,
-        spec: spec.load.clone(),
-        errors: spec.errors.clone(),
-        order: LONGEST_FIRST.map(|table| table as usize).to_vec(),
-        parts: spec.load.clients.max(1),
-        with_times: true,
-    };
-    let load = work.begin(target, &target.connector, &mut worker, &notes)?;
-    // Its session ends here: a step holds no more sessions than it has clients.
-    drop(worker);
-    let clients = (0..spec.load.clients.max(1)).map(|number| bounded_loader(&load, number));
-    let work = FixedWork {
-        kinds: TpccStage::Load.kinds(spec),
-        clients: clients.collect::<Result<Clients, StepError>>()?,
-        clock,
-        notes: ("load".into(), &notes),
-    };
-    let mut result = work.run(stop, observer)?;
-    finish(spec, rows_seed, target)?;
-    result.requested_rows = (0..Table::ALL.len()).map(|table| population.total(table)).sum();
-    Ok(result)
+/// What a step with a fixed amount of work is about.
+#[derive(Clone, Copy)]
+pub(super) struct Setting<'a> {
+    pub(super) spec: &'a TpccSpec,
+    /// The seed of the rows.
+    pub(super) rows_seed: u64,
+    pub(super) target: &'a Target,
+    pub(super) stop: &'a Stop,
+}
+
+impl Setting<'_> {
+    /// Runs the clients that `connect` connects, whose notes stand under `name`.
+    pub(super) fn work(
+        &self,
+        stage: TpccStage,
+        name: NoteKind,
+        observer: &mut dyn Observer,
+        connect: impl FnOnce(&Notes) -> Result<Clients, StepError>,
+    ) -> Result<StepRecord, StepError> {
+        let (clock, notes) = (self.stop.clock(), Notes::default());
+        let (kinds, clients) = (stage.kinds(self.spec), connect(&notes)?);
+        FixedWork { kinds, clients, clock, notes: (name, &notes) }.run(self.stop, observer)
+    }
+
+    pub(super) fn population(&self) -> Population {
+        Population::new(Scale::of(self.spec), self.rows_seed)
+    }
+
+    pub(super) fn worker(&self, name: &str) -> Result<Worker, StepError> {
+        Worker::connect(&*self.target.patient, name.to_owned())
+    }
+
+    /// Makes the tables, which must not exist, fills them, makes the procedures where the plan wants them, and
+    /// writes down last what was loaded: without it, a load did not end.
+    pub(super) fn load(&self, observer: &mut dyn Observer) -> Result<StepRecord, StepError> {
+        let Setting { spec, target, .. } = *self;
+        Scale::of(spec).check()?;
+        let population = self.population();
+        let mut result = self.work(TpccStage::Load, "load".into(), observer, |notes| {
+            let mut worker = self.worker("create tables")?;
+            refuse_existing(&mut worker, target.dialect)?;
+            let work = LoadWork {
+                source: population,
+                tables: tables(spec, target)?,
+                spec: spec.load.clone(),
+                errors: spec.errors.clone(),
+                order: LONGEST_FIRST.map(|table| table as usize).to_vec(),
+                parts: spec.load.clients.max(1),
+                with_times: true,
+            };
+            let load = work.begin(target, &target.connector, &mut worker, notes)?;
+            // Its session ends here: a step holds no more sessions than it has clients.
+            drop(worker);
+            (0..spec.load.clients.max(1)).map(|number| bounded_loader(&load, number)).collect()
+        })?;
+        let mut worker = self.worker("end the load")?;
+        if spec.form == TpccForm::Procedures {
+            for sql in procedures::create(spec, target.dialect) {
+                worker.run(&sql)?;
+            }
+        }
+        for sql in meta::create(spec, self.rows_seed, target)? {
+            worker.run(&sql)?;
+        }
+        result.requested_rows = (0..Table::ALL.len()).map(|table| population.total(table)).sum();
+        Ok(result)
+    }
+
+    /// Builds the indexes that the load has not built: one client for each table that has something left, and one for
+    /// the foreign keys, which come when all indexes are there. The rows of a table count once, about.
+    pub(super) fn index(&self, observer: &mut dyn Observer) -> Result<StepRecord, StepError> {
+        self.work(TpccStage::Index, "index".into(), observer, |_| self.builders())
+    }
+
+    fn builders(&self) -> Result<Clients, StepError> {
+        let Setting { spec, target, .. } = *self;
+        let scale = Scale::of(spec);
+        let left = Arc::new(AtomicUsize::new(0));
+        let mut clients = Clients::new();
+        for (table, described) in Table::ALL.into_iter().zip(tables(spec, target)?) {
+            let statements = described.create_indexes();
+            if statements.is_empty() || spec.load.indexes_first {
+                continue;
+            }
+            let name = format!("create index {}", table.name());
+            left.fetch_add(1, Ordering::Relaxed);
+            let (worker, left) = (self.worker(&name)?, Arc::clone(&left));
+            let rows = Some(scale.rows(table));
+            clients.push(bounded(name, Builder { worker, statements, rows, left }));
+        }
+        let statements = tables::foreign_keys(spec.schema);
+        if !statements.is_empty() || clients.is_empty() {
+            let name = "add foreign keys";
+            let mut worker = self.worker(name)?;
+            for sql in tables::before_foreign_keys(target.dialect) {
+                worker.run(sql)?;
+            }
+            clients
+                .push(bounded(name.to_owned(), Builder { worker, statements, rows: None, left }));
+        }
+        Ok(clients)
+    }
+
+    /// Settles all tables, one client each, and one that leads.
+    pub(super) fn settle(&self, observer: &mut dyn Observer) -> Result<StepRecord, StepError> {
+        let scale = Scale::of(self.spec);
+        let rows = Table::ALL.into_iter().map(|table| scale.rows(table)).sum();
+        let length = data::settle::length(self.spec.settle, rows);
+        let names = Table::ALL.map(|table| table.name().to_owned());
+        self.work(TpccStage::Settle, NoteKind::Settle, observer, |notes| {
+            data::settle::clients(self.target, &names, length, notes)
+        })
+    }
+
+    /// Reads all rows and indexes of a database that another trial has loaded, so that the caches hold what fits, as
+    /// they do after a load; compares each row with what was to be loaded.
+    pub(super) fn warm(&self, observer: &mut dyn Observer) -> Result<StepRecord, StepError> {
+        let found = Found::default();
+        let mut result = self.work(TpccStage::Warm, "read".into(), observer, |_| {
+            self.reading(true)?.clients(self.target, &found)
+        })?;
+        result.checks = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(result)
+    }
+
+    /// Compares all rows with those that the seed makes, by as many sessions as load.
+    pub(super) fn checks(&self) -> Result<Vec<Check>, StepError> {
+        self.reading(false)?.checks(self.target, self.stop)
+    }
+
+    fn reading(&self, with_indexes: bool) -> Result<ReadWork<Population>, StepError> {
+        let mut worker = self.worker("look at the load")?;
+        meta::refuse_other(&mut *worker.session, self.spec, self.rows_seed)?;
+        Ok(ReadWork {
+            source: self.population(),
+            tables: tables(self.spec, self.target)?,
+            against: Against::Source,
+            every: 1,
+            with_indexes,
+            with_counts: true,
+            clients: self.spec.load.clients,
+            errors: self.spec.errors.clone(),
+        })
+    }
 }
 
 /// A trial begins with an empty database; what is in it is somebody else's, or of a load that did not end.
@@ -92,18 +205,26 @@ fn refuse_existing(worker: &mut Worker, dialect: Dialect) -> Result<(), StepErro
     )))
 }
 
-fn finish(spec: &TpccSpec, rows_seed: u64, target: &Target) -> Result<(), StepError> {
-    let mut worker = Worker::connect(&*target.patient, "end the load".to_owned())?;
-    if spec.form == TpccForm::Procedures {
-        for sql in procedures::create(spec, target.dialect) {
-            worker.run(&sql)?;
-        }
-    }
-    for sql in meta::create(spec, rows_seed, target)? {
-        worker.run(&sql)?;
-    }
-    Ok(())
+/// Builds the indexes of one table, or adds the foreign keys: one after the other, because each locks two tables.
+struct Builder {
+    worker: Worker,
+    statements: Vec<String>,
+    /// Of the table; `None` for foreign keys, which wait until no table is left.
+    rows: Option<u64>,
+    /// Tables whose indexes are not all there.
+    left: Arc<AtomicUsize>,
 }
 
-#[cfg(test)]
-mod tests;
+impl Client for Builder {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        while self.rows.is_none() && self.left.load(Ordering::Relaxed) > 0 && !context.is_over() {
+            context.nap();
+        }
+        let rows = self.rows.unwrap_or(0);
+        self.worker.build_indexes(context, 0, &self.statements, rows)?;
+        if self.rows.is_some() {
+            self.left.fetch_sub(1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}

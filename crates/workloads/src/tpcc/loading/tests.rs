@@ -1,3 +1,5 @@
+mod reading;
+
 use std::sync::{Arc, Mutex};
 
 use drivers::{
@@ -5,21 +7,25 @@ use drivers::{
 };
 use model::{LoadMethod, TpccIndexes};
 
-use super::super::fixture::{Database, target};
 use super::super::scale::tests::spec;
-use super::super::{index, reading, settle};
 use super::*;
+use crate::tpcc::transactions::tests::fixture::{Database, target};
 use load::engine::Blind;
 
 const SEED: u64 = 20_261_121;
 
-fn load(spec: &TpccSpec, seed: u64, target: &Target) -> Result<StepRecord, StepError> {
-    run(spec, seed, target, &Stop::default(), &mut Blind)
+fn load(spec: &TpccSpec, rows_seed: u64, target: &Target) -> Result<StepRecord, StepError> {
+    Setting { spec, rows_seed, target, stop: &Stop::default() }.load(&mut Blind)
+}
+
+/// The checks of all rows.
+fn read(spec: &TpccSpec, target: &Target) -> Result<Vec<Check>, StepError> {
+    Setting { spec, rows_seed: SEED, target, stop: &Stop::default() }.checks()
 }
 
 /// Fails unless all rows are there as they must be.
 fn assert_loaded(spec: &TpccSpec, target: &Target) {
-    let checks = reading::checks(spec, SEED, target, &Stop::default()).unwrap();
+    let checks = read(spec, target).unwrap();
     let failed: Vec<_> = checks.iter().filter(|check| !check.holds).collect();
     assert!(failed.is_empty(), "{failed:?}");
     assert_eq!(checks.len(), 9 + 8, "a checksum and a count, but for history");
@@ -121,7 +127,7 @@ fn a_changed_row_is_found() {
         let database = Database::new();
         load(&spec(), SEED, &database.target()).unwrap();
         database.execute(sql);
-        let checks = reading::checks(&spec(), SEED, &database.target(), &Stop::default());
+        let checks = read(&spec(), &database.target());
         let failed = checks.unwrap().into_iter().filter(|check| !check.holds);
         let failed: Vec<String> = failed.map(|check| check.what).collect();
         assert_eq!(failed, [check]);
@@ -138,14 +144,15 @@ fn indexes_come_before_or_after_the_rows() {
         let database = Database::new();
         let (target, stop) = (database.target(), Stop::default());
         load(&spec, SEED, &target).unwrap();
-        let built = index::run(&spec, &target, &stop, &mut Blind).unwrap();
+        let at = Setting { spec: &spec, rows_seed: SEED, target: &target, stop: &stop };
+        let built = at.index(&mut Blind).unwrap();
         let sums = &built.kinds[0].sums;
         // Customers, orders, stock, lines.
         let rows = 600 + 600 + 100 + 6000;
         let expected = if indexes_first { (0, 0) } else { (4, rows) };
         assert_eq!((sums.ops, sums.rows), expected);
-        settle::run(&spec, &target, &stop, &mut Blind).unwrap();
-        let warm = reading::run(&spec, SEED, &target, &stop, &mut Blind).unwrap();
+        at.settle(&mut Blind).unwrap();
+        let warm = at.warm(&mut Blind).unwrap();
         assert!(warm.checks.iter().all(|check| check.holds), "{:?}", warm.checks);
         assert_eq!(warm.checks.len(), 9 + 8 + 4);
     }

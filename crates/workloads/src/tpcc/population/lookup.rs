@@ -3,7 +3,8 @@
 use drivers::Value;
 use model::{DISTRICTS, Dialect};
 
-use super::{Population, Rows};
+use super::Population;
+use super::rows::Rows;
 use crate::tpcc::tables::Table;
 use data::sink::Cells;
 use data::source::{Rows as _, Source};
@@ -55,14 +56,18 @@ impl Lookup {
             let district = (1..=DISTRICTS).contains(&district).then_some(district)?;
             place.checked_add(district - 1)
         };
-        let (place, key, part) = match self.table {
-            Table::Warehouse | Table::Item => (Some(0), a, 1),
-            Table::District => (Some(0), a, b),
-            Table::Stock => (of_warehouse(a), b, 1),
-            Table::Customer | Table::History | Table::NewOrder | Table::Orders => {
-                (of_district(a, b), c, 1)
-            }
-            Table::OrderLine => (of_district(a, b), c, d),
+        let (place, key) = match self.table.groups() {
+            0 => (Some(0), a),
+            1 => (of_warehouse(a), b),
+            _ => (of_district(a, b), c),
+        };
+        let is_line = self.table == Table::OrderLine;
+        let part = if is_line {
+            d
+        } else if self.table == Table::District {
+            b
+        } else {
+            1
         };
         let rows = self.rows.get_mut(place? as usize)?;
         self.cells.clear();

@@ -1,31 +1,31 @@
 //! The rows that are loaded. A row is a function of the seed and its place alone: the same whoever makes
 //! it, in whatever order, and for whatever server.
+//!
+//! The tables are cut into batches: ranges of numbers in a row, of one warehouse or district where the table's rows
+//! belong to such.
 
-mod batches;
-mod goods;
 mod lookup;
-mod orders;
-mod people;
-mod places;
-
-use std::ops::RangeInclusive;
+mod rows;
+#[cfg(test)]
+mod tests;
 
 use model::{DISTRICTS, Rng, mix};
 
 pub(super) use self::lookup::Lookup;
-pub(super) use self::orders::LOADED_AT;
-pub(super) use self::places::FIRST_PAYMENT;
+pub(super) use self::rows::{FIRST_PAYMENT, LOADED_AT};
+use self::rows::{Rows, facts};
 use super::random::Constants;
 use super::scale::Scale;
 use super::tables::Table;
-use data::sink::Sink;
-use data::source;
+use data::source::Source;
+use data::table::Batch;
 
 /// Raised when a seed makes other rows than it did: what was loaded before cannot be used with it.
 pub(super) const DATA_VERSION: u32 = 1;
 
 /// What, besides the numbers of tables, seeds are derived for.
 const PERMUTATION: u64 = 100;
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Population {
     seed: u64,
@@ -40,135 +40,96 @@ impl Population {
     }
 
     pub(super) fn stock_quantity(&self, warehouse: u32, item: u32) -> u32 {
-        let base = self.derived(Table::Stock.seed(), warehouse, 0);
-        goods::quantity(&mut row_rng(base, item, 1))
+        let base = self.derived(Table::Stock.seed(), [warehouse, 0]);
+        rows::quantity(&mut rows::rng(base, item, 1))
+    }
+
+    /// The rows of a table that belong to these warehouses, a batch for each group; all where they belong to
+    /// none.
+    fn of_warehouses(&self, table: Table, first: u32, last: u32) -> impl Iterator<Item = Batch> {
+        let has_rows = self.slices(table, u32::MAX) > 0;
+        let groups = table.groups_of(first, last).filter(move |_| has_rows);
+        groups.map(move |group| self.batch(table as usize, u32::MAX, group))
     }
 
     /// The customers of a district in the order of their orders: each has one.
     fn customers(&self, warehouse: u32, district: u32) -> Vec<u32> {
         let mut customers: Vec<u32> = (1..=self.scale.customers).collect();
-        let seed = self.derived(PERMUTATION, warehouse, district);
+        let seed = self.derived(PERMUTATION, [warehouse, district]);
         Rng::new(seed).shuffle(&mut customers);
         customers
     }
 
-    fn derived(&self, what: u64, warehouse: u32, district: u32) -> u64 {
+    fn derived(&self, what: u64, [warehouse, district]: [u32; 2]) -> u64 {
         mix(self.seed, &[what, warehouse.into(), district.into()])
     }
-}
 
-/// Makes the rows of a batch, one after the other.
-pub(super) struct Rows {
-    population: Population,
-    table: Table,
-    /// Warehouse and district, where these group the rows.
-    group: [u32; 2],
-    keys: RangeInclusive<u32>,
-    base: u64,
-    /// The seed of the orders of its district.
-    orders: u64,
-    /// The customer of each order of its district; of batches of orders only.
-    customers: Vec<u32>,
-    key: u32,
-    /// Which of the rows with that key it is, from 1: a district of a warehouse, a line of an order.
-    part: u32,
-    parts: u32,
-}
-
-impl source::Rows for Rows {
-    fn next_has_null(&self) -> Option<bool> {
-        let may_have = matches!(self.table, Table::Orders | Table::OrderLine);
-        let is_left = self.key <= *self.keys.end();
-        is_left.then_some(may_have && !self.is_delivered())
-    }
-
-    fn put(&mut self, sink: &mut impl Sink) -> bool {
-        let (key, part) = (self.key, self.part);
-        if key > *self.keys.end() {
-            return false;
-        }
-        let Population { scale, constants, .. } = &self.population;
-        let rng = &mut row_rng(self.base, key, part);
-        let [warehouse, district] = self.group;
-        let district = (warehouse, district);
-        match self.table {
-            Table::Warehouse => places::warehouse(rng, key, scale, sink),
-            Table::District => places::district(rng, (key, part), scale, sink),
-            Table::Customer => people::customer(rng, district, key, constants, sink),
-            Table::History => people::history(rng, district, key, sink),
-            Table::NewOrder => orders::new_order(district, key, sink),
-            Table::Orders => {
-                let customer = self.customers.get(key as usize - 1);
-                let order = orders::Order {
-                    district,
-                    number: key,
-                    is_delivered: self.is_delivered(),
-                    facts: orders::facts(self.orders, key),
-                };
-                order.put(customer.copied().unwrap_or(key), sink);
-            }
-            Table::OrderLine => {
-                let line = orders::Line {
-                    district,
-                    order: key,
-                    number: part,
-                    is_delivered: self.is_delivered(),
-                };
-                line.put(rng, scale.items, sink);
-            }
-            Table::Item => goods::item(rng, key, sink),
-            Table::Stock => goods::stock(rng, warehouse, key, sink),
-        }
-        sink.end_row();
-        self.go_on();
-        true
+    /// Batches of each group.
+    fn slices(&self, table: Table, size: u32) -> u64 {
+        let (before, last) = self.scale.numbers(table);
+        u64::from((last - before).div_ceil(numbers_of_batch(table, size)))
     }
 }
 
-impl Rows {
-    /// Of orders and their lines: is the next one's order delivered?
-    fn is_delivered(&self) -> bool {
-        self.key <= self.population.scale.delivered
+impl Source for Population {
+    type Rows<'a> = Rows;
+
+    fn rows(&self, batch: &Batch) -> Rows {
+        let table = Table::ALL[batch.table];
+        let [warehouse, district] = batch.group;
+        let mut rows = Rows {
+            population: *self,
+            table,
+            group: batch.group,
+            keys: batch.first as u32..=batch.last as u32,
+            base: self.derived(table.seed(), batch.group),
+            orders: self.derived(Table::Orders.seed(), batch.group),
+            customers: if table == Table::Orders {
+                self.customers(warehouse, district)
+            } else {
+                Vec::new()
+            },
+            key: batch.first as u32,
+            part: 1,
+            parts: 1,
+        };
+        rows.parts = rows.parts_of(rows.key);
+        rows
     }
 
-    fn go_on(&mut self) {
-        if self.part < self.parts {
-            self.part += 1;
-        } else {
-            self.key += 1;
-            self.part = 1;
-            self.parts = self.parts_of(self.key);
+    fn count(&self, batch: &Batch) -> u64 {
+        let (table, keys) = (Table::ALL[batch.table], batch.first..=batch.last);
+        if table == Table::OrderLine {
+            let seed = self.derived(Table::Orders.seed(), batch.group);
+            return keys.map(|order| u64::from(facts(seed, order as u32).lines)).sum();
         }
+        keys.count() as u64 * u64::from(table.rows_of_number())
     }
 
-    /// Goes to the row with this key and part; false where the batch has none.
-    fn seek(&mut self, key: u32, part: u32) -> bool {
-        if !self.keys.contains(&key) {
-            return false;
-        }
-        (self.key, self.part, self.parts) = (key, part, self.parts_of(key));
-        (1..=self.parts).contains(&part)
+    fn batches(&self, table: usize, size: u32) -> u64 {
+        let table = Table::ALL[table];
+        table.groups_of(1, self.scale.warehouses).count() as u64 * self.slices(table, size)
     }
 
-    fn parts_of(&self, key: u32) -> u32 {
-        match self.table {
-            Table::District => DISTRICTS,
-            Table::OrderLine => orders::facts(self.orders, key).lines,
-            Table::Warehouse
-            | Table::Customer
-            | Table::History
-            | Table::NewOrder
-            | Table::Orders
-            | Table::Item
-            | Table::Stock => 1,
-        }
+    fn batch(&self, table: usize, size: u32, number: u64) -> Batch {
+        let of = Table::ALL[table];
+        let slices = self.slices(of, size).max(1);
+        let (place, slice) = (number / slices, number % slices);
+        let (before, last) = self.scale.numbers(of);
+        let each = u64::from(numbers_of_batch(of, size));
+        let first = u64::from(before) + 1 + slice * each;
+        let districts = u64::from(DISTRICTS);
+        let group = match of.groups() {
+            0 => [0, 0],
+            1 => [place + 1, 0],
+            _ => [place / districts + 1, place % districts + 1],
+        };
+        let last = u64::from(last).min(first + each - 1);
+        Batch { table, group: group.map(|number| number as u32), first, last }
     }
 }
 
-#[inline]
-fn row_rng(base: u64, key: u32, part: u32) -> Rng {
-    Rng::new(mix(base, &[key.into(), part.into()]))
+/// Numbers of a batch of at most `rows` rows, about; at least one.
+fn numbers_of_batch(table: Table, rows: u32) -> u32 {
+    (rows / table.rows_of_number()).max(1)
 }
-
-#[cfg(test)]
-mod tests;

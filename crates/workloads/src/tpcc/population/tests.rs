@@ -3,13 +3,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{TpccCardinality, TpccSpec};
 
 use super::*;
-use crate::tpcc::fixture::sqlite;
 use crate::tpcc::random::{ORIGINAL, last_name};
 use crate::tpcc::scale::tests::spec;
 use crate::tpcc::tables::{Kind, tables};
+use crate::tpcc::transactions::tests::fixture::sqlite;
 use data::checksum::{Form, Sum};
-use data::source::{Rows as _, Source};
-use data::table::Batch;
+use data::sink::Sink;
+use data::source::Rows as _;
 
 /// A value as it was shown.
 #[derive(Clone, Debug, PartialEq, Eq)]

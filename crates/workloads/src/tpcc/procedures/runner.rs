@@ -1,15 +1,15 @@
 //! Calls the procedures and checks what they answer.
 
-use drivers::{Param, Row, Session, SessionError, StatementId};
+use drivers::{Param, Row, Session, SessionError, StatementId, Value};
 use model::{DISTRICTS, Dialect, TpccSpec, TpccTransaction};
 
-use super::answer::{Answer, is_own};
-use super::lines;
 use crate::tpcc::input::{
-    Customer, Delivery, Input, MOST_LINES, NewOrder, OrderStatus, Payment, StockLevel,
+    Customer, Delivery, Input, Line, MOST_LINES, NewOrder, OrderStatus, Payment, StockLevel,
 };
 use crate::tpcc::money;
 use crate::tpcc::outcome::{Committed, Outcome, Progress};
+
+type Result<T> = std::result::Result<T, SessionError>;
 
 /// Calls the procedures in one session.
 #[derive(Debug)]
@@ -28,19 +28,14 @@ impl ProcedureRunner {
         session: &mut dyn Session,
         spec: &TpccSpec,
         dialect: Dialect,
-    ) -> Result<Self, SessionError> {
+    ) -> Result<Self> {
         let mut calls = [StatementId(0); 5];
-        for (place, transaction) in TpccTransaction::ALL.into_iter().enumerate() {
+        for (id, transaction) in calls.iter_mut().zip(TpccTransaction::ALL) {
             let types = super::types(transaction, dialect);
-            let sql = super::call(transaction, &types, dialect)?;
-            calls[place] = session.prepare(&sql, &types)?;
+            *id = session.prepare(&super::call(transaction, &types, dialect)?, &types)?;
         }
-        Ok(Self {
-            dialect,
-            by_district: spec.delivery_by_district,
-            calls,
-            lines: String::with_capacity(MOST_LINES * lines::LENGTH),
-        })
+        let lines = String::with_capacity(MOST_LINES * LINE);
+        Ok(Self { dialect, by_district: spec.delivery_by_district, calls, lines })
     }
 
     /// Does a whole transaction. After an error nothing of it stays and none is open in the database; where
@@ -50,7 +45,7 @@ impl ProcedureRunner {
         session: &mut dyn Session,
         input: &Input,
         progress: &mut Progress,
-    ) -> Result<Outcome, SessionError> {
+    ) -> Result<Outcome> {
         match input {
             Input::NewOrder(input) => self.new_order(session, input),
             Input::Payment(input) => self.payment(session, input),
@@ -60,12 +55,8 @@ impl ProcedureRunner {
         }
     }
 
-    fn new_order(
-        &mut self,
-        session: &mut dyn Session,
-        input: &NewOrder,
-    ) -> Result<Outcome, SessionError> {
-        lines::write(input.lines(), &mut self.lines);
+    fn new_order(&mut self, session: &mut dyn Session, input: &NewOrder) -> Result<Outcome> {
+        write(input.lines(), &mut self.lines);
         let params = [
             int(input.warehouse),
             int(input.district),
@@ -75,40 +66,26 @@ impl ProcedureRunner {
             Param::Int(i64::from(input.rolls_back)),
             Param::Text(&self.lines),
         ];
-        let mut answer = Answer::default();
         // A function cannot end its transaction.
-        if input.rolls_back && self.dialect == Dialect::Postgres {
+        let ends_here = input.rolls_back && self.dialect == Dialect::Postgres;
+        if ends_here {
             session.execute("BEGIN")?;
-            let called = self.call(TpccTransaction::NewOrder, &params, session, &mut answer);
-            let ended = session.execute("ROLLBACK");
-            // The first error says more.
-            called?;
-            ended?;
-        } else {
-            self.call(TpccTransaction::NewOrder, &params, session, &mut answer)?;
         }
+        let called = self.call(TpccTransaction::NewOrder, &params, session, &[]);
+        let ended = if ends_here { session.execute("ROLLBACK").map(drop) } else { Ok(()) };
+        // The first error says more.
+        let mut answer = called?;
+        ended?;
         let [order, rolled_back] = answer.numbers([0, 1]);
-        answer.wrong_unless(rolled_back == i64::from(input.rolls_back), || {
-            format!(
-                "rolled back: {rolled_back}, and the order had to be {}",
-                i64::from(input.rolls_back)
-            )
+        let wanted = i64::from(input.rolls_back);
+        answer.wrong_unless(rolled_back == wanted, || {
+            format!("rolled back: {rolled_back}, and the order had to be {wanted}")
         });
-        let is_entered = answer.wrong.is_none() && !input.rolls_back;
-        Ok(Outcome {
-            rolled_back: input.rolls_back,
-            rows: answer.rows,
-            committed: is_entered.then_some(Committed::Order {
-                warehouse: input.warehouse,
-                district: input.district,
-                order: order as u32,
-            }),
-            wrong: answer.wrong,
-            ..Outcome::default()
-        })
+        let entered = (!input.rolls_back).then(|| input.entered(order as u32));
+        Ok(Outcome { rolled_back: input.rolls_back, ..answer.outcome(entered) })
     }
 
-    fn payment(&self, session: &mut dyn Session, input: &Payment) -> Result<Outcome, SessionError> {
+    fn payment(&self, session: &mut dyn Session, input: &Payment) -> Result<Outcome> {
         let digits = money::digits(input.cents);
         let (id, name) = id_and_name(&input.customer);
         let params = [
@@ -120,40 +97,22 @@ impl ProcedureRunner {
             Param::Text(name),
             money::param(self.dialect, input.cents, &digits),
         ];
-        let mut answer = Answer::default();
-        self.call(TpccTransaction::Payment, &params, session, &mut answer)?;
+        let mut answer = self.call(TpccTransaction::Payment, &params, session, &[])?;
         let [payer] = answer.numbers([0]);
-        let customer = (input.customer_warehouse, input.customer_district, payer as u32);
-        let is_paid = answer.wrong.is_none();
-        Ok(Outcome {
-            rows: answer.rows,
-            committed: is_paid.then_some(Committed::Payment {
-                warehouse: input.warehouse,
-                district: input.district,
-                customer,
-                cents: input.cents,
-            }),
-            wrong: answer.wrong,
-            ..Outcome::default()
-        })
+        Ok(answer.outcome(Some(input.paid(payer as u32))))
     }
 
-    fn order_status(
-        &self,
-        session: &mut dyn Session,
-        input: &OrderStatus,
-    ) -> Result<Outcome, SessionError> {
+    fn order_status(&self, session: &mut dyn Session, input: &OrderStatus) -> Result<Outcome> {
         let (id, name) = id_and_name(&input.customer);
         let params = [int(input.warehouse), int(input.district), int(id), Param::Text(name)];
         // Neither the carrier nor the day of delivery is known of an order that waits for it.
-        let mut answer = Answer::with_nullable(&[6, 11]);
-        self.call(TpccTransaction::OrderStatus, &params, session, &mut answer)?;
+        let mut answer = self.call(TpccTransaction::OrderStatus, &params, session, &[6, 11])?;
         let [order, lines] = answer.numbers([1, 2]);
         let rows = answer.rows;
         answer.wrong_unless(lines as u64 == rows, || {
             format!("order {order} has {lines} lines, and {rows} were found")
         });
-        Ok(Outcome { rows, wrong: answer.wrong, ..Outcome::default() })
+        Ok(answer.outcome(None))
     }
 
     fn delivery(
@@ -161,14 +120,13 @@ impl ProcedureRunner {
         session: &mut dyn Session,
         input: Delivery,
         progress: &mut Progress,
-    ) -> Result<Outcome, SessionError> {
+    ) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         while progress.districts < DISTRICTS && outcome.wrong.is_none() {
             let first = progress.districts + 1;
             let last = if self.by_district { first } else { DISTRICTS };
             let params = [int(input.warehouse), int(first), int(last), int(input.carrier)];
-            let mut answer = Answer::default();
-            self.call(TpccTransaction::Delivery, &params, session, &mut answer)?;
+            let mut answer = self.call(TpccTransaction::Delivery, &params, session, &[])?;
             let [delivered, skipped] = answer.numbers([0, 1]);
             answer.wrong_unless(delivered + skipped == i64::from(last - first + 1), || {
                 format!("districts {first} to {last}: {delivered} delivered, {skipped} skipped")
@@ -182,37 +140,85 @@ impl ProcedureRunner {
         Ok(outcome)
     }
 
-    fn stock_level(
-        &self,
-        session: &mut dyn Session,
-        input: &StockLevel,
-    ) -> Result<Outcome, SessionError> {
+    fn stock_level(&self, session: &mut dyn Session, input: &StockLevel) -> Result<Outcome> {
         let params = [int(input.warehouse), int(input.district), int(input.threshold)];
-        let mut answer = Answer::default();
-        self.call(TpccTransaction::StockLevel, &params, session, &mut answer)?;
+        let mut answer = self.call(TpccTransaction::StockLevel, &params, session, &[])?;
         // How many items are low; any number of them is right.
         let [_low] = answer.numbers([0]);
-        Ok(Outcome { rows: answer.rows, wrong: answer.wrong, ..Outcome::default() })
+        Ok(answer.outcome(None))
     }
 
-    /// Sends a call and reads what comes back. What a procedure misses is no error but a wrong answer.
+    /// Sends a call and reads what comes back, where only the columns `nullable` may be NULL. What a procedure
+    /// misses is no error but a wrong answer.
     fn call(
         &self,
         transaction: TpccTransaction,
         params: &[Param<'_>],
         session: &mut dyn Session,
-        answer: &mut Answer,
-    ) -> Result<(), SessionError> {
+        nullable: &[usize],
+    ) -> Result<Answer> {
+        let mut answer = Answer::default();
         let statement = self.calls[transaction as usize];
-        let mut each = |row: &dyn Row| answer.read(row);
+        let mut each = |row: &dyn Row| answer.read(row, nullable);
         match session.execute_prepared(statement, params, &mut each) {
             Ok(_) => {
                 answer.wrong_unless(answer.rows > 0, || "a procedure returned nothing".to_owned());
             }
-            Err(error) if is_own(&error) => answer.wrong = Some(error.to_string()),
+            // An error that a procedure raised by itself: MySQL numbers those of `SIGNAL` so, PostgreSQL those
+            // of `RAISE`.
+            Err(error) if matches!(error.code(), "1644" | "P0001") => {
+                answer.wrong = Some(error.to_string());
+            }
             Err(error) => return Err(error),
         }
-        Ok(())
+        Ok(answer)
+    }
+}
+
+/// What a procedure answers.
+#[derive(Debug, Default)]
+struct Answer {
+    rows: u64,
+    /// The first columns of the last row, where they are integers: as many as a procedure returns at most.
+    kept: [Option<i64>; 3],
+    wrong: Option<String>,
+}
+
+impl Answer {
+    fn read(&mut self, row: &dyn Row, nullable: &[usize]) {
+        self.rows += 1;
+        for column in 0..row.len() {
+            let value = row.value(column);
+            if let Some(kept) = self.kept.get_mut(column) {
+                *kept = value.as_int();
+            }
+            self.wrong_unless(value != Value::Null || nullable.contains(&column), || {
+                format!("column {} of a procedure is NULL", column + 1)
+            });
+        }
+    }
+
+    fn numbers<const N: usize>(&mut self, columns: [usize; N]) -> [i64; N] {
+        columns.map(|column| {
+            let number = self.kept[column];
+            self.wrong_unless(number.is_some_and(|number| number >= 0), || {
+                format!("column {} of a procedure is no number", column + 1)
+            });
+            number.unwrap_or(0)
+        })
+    }
+
+    fn wrong_unless(&mut self, holds: bool, what: impl FnOnce() -> String) {
+        if !holds && self.wrong.is_none() {
+            self.wrong = Some(what());
+        }
+    }
+
+    /// What came of the transaction, which left this where its answer is right.
+    fn outcome(self, committed: Option<Committed>) -> Outcome {
+        let Self { rows, wrong, .. } = self;
+        let committed = committed.filter(|_| wrong.is_none());
+        Outcome { rows, committed, wrong, ..Outcome::default() }
     }
 }
 
@@ -224,6 +230,41 @@ fn int(number: u32) -> Param<'static> {
 fn id_and_name(customer: &Customer) -> (u32, &str) {
     match customer {
         Customer::Id(id) => (*id, ""),
-        Customer::Name(name) => (0, name.as_str()),
+        Customer::Name(name) => (0, name),
+    }
+}
+
+/// Digits of a warehouse and of an item, which are any 32-bit numbers, and of a quantity.
+const WIDE: usize = 10;
+const NARROW: usize = 2;
+
+/// Characters of a line.
+const LINE: usize = 2 * WIDE + NARROW;
+
+/// Writes the lines of an order: supplying warehouse, item and quantity of each, with leading zeros.
+fn write(lines: &[Line], out: &mut String) {
+    const ZEROS: &str = "0000000000";
+    out.clear();
+    for line in lines {
+        for (number, width) in [(line.supply, WIDE), (line.item, WIDE), (line.quantity, NARROW)] {
+            let mut buffer = itoa::Buffer::new();
+            let digits = buffer.format(number);
+            out.push_str(&ZEROS[..width.saturating_sub(digits.len())]);
+            out.push_str(digits);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_numbers_of_a_fixed_width() {
+        let line = |supply, item, quantity| Line { item, supply, quantity };
+        let mut text = "old".to_owned();
+        write(&[line(1, 100_001, 10), line(u32::MAX, 7, 3)], &mut text);
+        assert_eq!(text, "00000000010000100001104294967295000000000703");
+        assert_eq!(text.len(), 2 * LINE);
     }
 }

@@ -1,7 +1,7 @@
 --- The statements of the transactions. A block: `-- NAME | transactions | where`, then its text, whose lines
 --- are joined by blanks. Parameters are integers (?), texts (?t), amounts of money (?m), or amounts that
 --- something is added to (?a). {lock} locks the rows that a SELECT reads. In statements about several lines or
---- districts, {list:…} and {or:…} stand once for each of them. Every server reads rows of conditions that are
+--- districts, {list:…} and {or:…} stand once for each of them, {more:…} for each but the first. Every server reads rows of conditions that are
 --- put together by OR by the index, which cannot be said of lists of row values.
 
 -- Terms | new-order |
@@ -48,6 +48,31 @@ SELECT i_id, i_price, i_name, i_data FROM item WHERE i_id IN ({list:?})
 SELECT s_w_id, s_i_id, s_quantity, s_data, s_dist_01, s_dist_02, s_dist_03, s_dist_04, s_dist_05,
 s_dist_06, s_dist_07, s_dist_08, s_dist_09, s_dist_10 FROM stock
 WHERE {or:s_w_id = ? AND s_i_id = ?} ORDER BY s_w_id, s_i_id{lock}
+
+--- Rows of values, called v, that a table is updated by. MySQL's are written in the words of every version, with
+--- types: otherwise they would be texts, which no index finds. Without STRAIGHT_JOIN, an optimizer may read the
+--- whole table before them.
+-- TakeStocks | new-order | batched standard mysql
+UPDATE (SELECT CAST(? AS SIGNED) AS w, CAST(? AS SIGNED) AS i, CAST(? AS SIGNED) AS quantity,
+CAST(? AS SIGNED) AS ordered, CAST(? AS SIGNED) AS orders, CAST(? AS SIGNED) AS remote{more: UNION ALL
+SELECT CAST(? AS SIGNED), CAST(? AS SIGNED), CAST(? AS SIGNED), CAST(? AS SIGNED), CAST(? AS SIGNED),
+CAST(? AS SIGNED)}) AS v STRAIGHT_JOIN stock ON s_w_id = v.w AND s_i_id = v.i
+SET s_quantity = v.quantity, s_ytd = s_ytd + v.ordered, s_order_cnt = s_order_cnt + v.orders,
+s_remote_cnt = s_remote_cnt + v.remote
+
+-- TakeStocks | new-order | batched percona mysql
+UPDATE (SELECT CAST(? AS SIGNED) AS w, CAST(? AS SIGNED) AS i, CAST(? AS SIGNED) AS quantity{more: UNION ALL
+SELECT CAST(? AS SIGNED), CAST(? AS SIGNED), CAST(? AS SIGNED)}) AS v
+STRAIGHT_JOIN stock ON s_w_id = v.w AND s_i_id = v.i SET s_quantity = v.quantity
+
+-- TakeStocks | new-order | batched standard others
+WITH v (w, i, quantity, ordered, orders, remote) AS (VALUES {list:(?, ?, ?, ?, ?, ?)})
+UPDATE stock SET s_quantity = v.quantity, s_ytd = s_ytd + v.ordered, s_order_cnt = s_order_cnt + v.orders,
+s_remote_cnt = s_remote_cnt + v.remote FROM v WHERE s_w_id = v.w AND s_i_id = v.i
+
+-- TakeStocks | new-order | batched percona others
+WITH v (w, i, quantity) AS (VALUES {list:(?, ?, ?)})
+UPDATE stock SET s_quantity = v.quantity FROM v WHERE s_w_id = v.w AND s_i_id = v.i
 
 -- AddLines | new-order | batched
 INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_quantity,
@@ -156,6 +181,17 @@ UPDATE order_line SET ol_delivery_d = CURRENT_TIMESTAMP WHERE {or:ol_w_id = ? AN
 -- Sums | delivery | together
 SELECT ol_d_id, SUM(ol_amount) FROM order_line WHERE {or:ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?}
 GROUP BY ol_d_id
+
+-- ChargeAll | delivery | together mysql
+UPDATE (SELECT CAST(? AS SIGNED) AS w, CAST(? AS SIGNED) AS d, CAST(? AS SIGNED) AS c, ?a AS amount{more: UNION ALL
+SELECT CAST(? AS SIGNED), CAST(? AS SIGNED), CAST(? AS SIGNED), ?a}) AS v
+STRAIGHT_JOIN customer ON c_w_id = v.w AND c_d_id = v.d AND c_id = v.c
+SET c_balance = c_balance + v.amount, c_delivery_cnt = c_delivery_cnt + 1
+
+-- ChargeAll | delivery | together others
+WITH v (w, d, c, amount) AS (VALUES {list:(?, ?, ?, ?m)})
+UPDATE customer SET c_balance = c_balance + v.amount, c_delivery_cnt = c_delivery_cnt + 1 FROM v
+WHERE c_w_id = v.w AND c_d_id = v.d AND c_id = v.c
 
 -- RecentOrders | stock-level |
 SELECT d_next_o_id FROM district WHERE d_w_id = ? AND d_id = ?

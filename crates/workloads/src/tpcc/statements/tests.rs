@@ -1,10 +1,6 @@
-use drivers::Param;
 use insta::assert_snapshot;
-use model::{StockLevel, TpccMix, TpccProfile, TpccTransaction};
 
-use super::writer::TEXTS;
 use super::*;
-use crate::tpcc::blocks::{blocks, named};
 use crate::tpcc::input::tests::fixture;
 
 const DIALECTS: [Dialect; 3] = [Dialect::Mysql, Dialect::Postgres, Dialect::Sqlite];
@@ -209,8 +205,10 @@ fn texts_have_their_values_in_them() {
 
 #[test]
 fn every_text_is_of_a_statement_and_of_known_words() {
-    let words =
-        ["standard", "percona", "batched", "single", "together", "by-order", "join", "loop"];
+    let words = [
+        "standard", "percona", "batched", "single", "together", "by-order", "join", "loop",
+        "mysql", "others",
+    ];
     let names = TpccTransaction::ALL.map(TpccTransaction::name);
     for (header, lines) in blocks(TEXTS) {
         let [name, transactions, conditions] = header[..] else { panic!("{header:?}") };

@@ -174,7 +174,7 @@ fn foreign_keys_name_columns_that_there_are() {
     );
     let of_name = |name: &str| Table::ALL.into_iter().find(|table| table.name() == name).unwrap();
     for table in Table::ALL {
-        for described::Reference { name, columns, parent, key } in &table.described().references {
+        for [name, columns, parent, key] in &table.described().references {
             let parent = of_name(parent);
             assert_eq!(parent.key().join(", "), *key, "{name}");
             let kind =

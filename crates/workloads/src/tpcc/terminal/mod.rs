@@ -1,99 +1,130 @@
 //! A terminal: a client that carries out one transaction after the other.
 
-mod own;
-mod tally;
 #[cfg(test)]
 mod tests;
-mod trouble;
-mod waits;
 
 use std::sync::Arc;
 
-use drivers::SessionError;
-use model::{Nanos, Rng, TpccPace, mix};
+use drivers::{Session, SessionError};
+use model::{Dialect, Nanos, Rng, TpccPace, TpccSpec, TpccTransaction, mix};
 
-pub(super) use self::own::{Common, ROLLED_BACK, kind, name};
-use self::own::{Ended, Own};
-pub(super) use self::tally::Tallies;
-use self::tally::Tally;
-use self::trouble::Failed;
-use super::audit;
-use super::deck::Deck;
+use super::acknowledged::Acknowledged;
+use super::audit::{self, Tallies, Tally};
+use super::deck::{self, Deck};
 use super::input::{Input, Inputs};
 use super::outcome::{Committed, Outcome, Progress};
-use crate::recovery::Next;
+use super::population::Population;
+use super::random::Constants;
+use super::statements::StepStatements;
+use super::transactions::Runner;
+use crate::recovery::{Next, Recovering, Recovery};
+use crate::sql::answers::Answers;
 use load::arrival::Arrival;
 use load::arrivals::Queue;
+use load::outages::Refused;
 use load::{Client, ClientContext, StepError};
 
 /// Code of a transaction of which an answer was wrong.
 const WRONG: &str = "wrong answer";
 
+/// Place of the kind of New-Orders that are rolled back on purpose, after those of the transactions.
+pub(super) const ROLLED_BACK: usize = TpccTransaction::ALL.len();
+
+/// Place of the kind of a transaction; its name is [`TpccTransaction::name`].
+pub(super) const fn kind(transaction: TpccTransaction) -> usize {
+    transaction as usize
+}
+
+/// Name of terminal `number`, from zero, for messages.
+pub(super) fn name(number: u32) -> String {
+    format!("terminal {}", number + 1)
+}
+
+/// What all terminals of a step share.
+pub(super) struct Common {
+    pub(super) spec: Arc<TpccSpec>,
+    pub(super) dialect: Dialect,
+    pub(super) constants: Constants,
+    /// What was loaded.
+    pub(super) population: Population,
+    pub(super) statements: Arc<StepStatements>,
+    /// The statement that a session begins with, where there is one.
+    pub(super) isolate: Option<String>,
+    pub(super) recovery: Recovery,
+    pub(super) answers: Answers,
+    pub(super) tallies: Tallies,
+    /// Where transactions arrive by themselves; `None` where terminals decide.
+    pub(super) queue: Option<Queue>,
+    /// Where commits are written down as soon as they are acknowledged.
+    pub(super) log: Option<Arc<Acknowledged>>,
+}
+
+impl Common {
+    /// Makes a session ready for transactions.
+    fn prepare(&self, session: &mut dyn Session) -> Result<Runner, Refused> {
+        if let Some(sql) = &self.isolate {
+            session.execute(sql).map_err(|source| Refused { statement: sql.clone(), source })?;
+        }
+        Runner::prepare(&self.spec, &self.statements, self.population, self.dialect, session)
+    }
+}
+
 /// A terminal with its session, generators and memory.
 pub(super) struct Terminal {
     common: Arc<Common>,
-    own: Own,
+    name: String,
+    number: u32,
+    session: Box<dyn Session>,
+    runner: Runner,
+    inputs: Inputs,
+    deck: Deck,
+    rng: Rng,
+    /// What it does next, or does.
+    next: Input,
+    /// How long it waits before that, where it keeps to keying and think times.
+    left: Nanos,
+    tally: Tally,
+}
+
+impl Client for Terminal {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        let common = Arc::clone(&self.common);
+        let ended = self.run_all(&common, context);
+        common.tallies.add(&std::mem::take(&mut self.tally));
+        ended
+    }
 }
 
 impl Terminal {
     /// Connects terminal `number`, from zero; `seed` decides all that it does.
     pub(super) fn connect(common: &Arc<Common>, number: u32, seed: u64) -> Result<Self, StepError> {
         let name = name(number);
-        let mut session = match common.recovery.connector.connect() {
-            Ok(session) => session,
-            Err(source) => {
-                return Err(StepError::Session { client: name, source });
-            }
-        };
-        let runner = common.prepare(&mut *session);
-        let runner = runner.map_err(|refused| refused.of(&name))?;
+        let failed = |source| StepError::Session { client: name.clone(), source };
+        let mut session = common.recovery.connector.connect().map_err(failed)?;
+        let runner = common.prepare(&mut *session).map_err(|refused| refused.of(&name))?;
         let spec = &common.spec;
         let mut inputs = Inputs::new(spec, common.constants, number, Rng::new(mix(seed, &[1])));
         let mut deck = Deck::new(spec.mix);
         let mut rng = Rng::new(mix(seed, &[2]));
         let next = inputs.draw(deck.draw(&mut rng));
-        let left = waits::first(&spec.pace, next.transaction(), &mut rng);
-        let own = Own {
-            name,
-            number,
-            session,
-            runner,
-            inputs,
-            deck,
-            rng,
-            next,
-            left,
-            tally: Tally::default(),
-        };
-        Ok(Self { common: Arc::clone(common), own })
+        let left = deck::first(&spec.pace, next.transaction(), &mut rng);
+        let (common, tally) = (Arc::clone(common), Tally::default());
+        Ok(Self { common, name, number, session, runner, inputs, deck, rng, next, left, tally })
     }
-}
 
-impl Client for Terminal {
-    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
-        let (common, own) = (&*self.common, &mut self.own);
-        let ended = match (&common.queue, &common.spec.pace) {
-            (Some(queue), _) => own.open_loop(common, queue, context),
-            (None, TpccPace::Wait { percent }) => own.with_waits(common, *percent, context),
-            (None, TpccPace::NoWait | TpccPace::Rate { .. } | TpccPace::Ramp { .. }) => {
-                own.closed_loop(common, context)
-            }
-        };
-        common.tallies.add(&std::mem::take(&mut own.tally));
-        ended
-    }
-}
-
-impl Own {
-    /// Starts each transaction when the last one has ended and the next one is thought of.
-    fn closed_loop(
+    fn run_all(
         &mut self,
         common: &Common,
         context: &mut ClientContext<'_>,
     ) -> Result<(), StepError> {
-        while !context.is_over() {
-            let started = context.recorder.begin();
-            if self.operate(common, context, started, None)? == Ended::Over {
+        while let Some((started, due)) = self.start(common, context) {
+            let done = self.next.transaction();
+            let goes_on = self.operate(common, context, (started, due))?;
+            if let (None, TpccPace::Wait { percent }) = (due, &common.spec.pace) {
+                self.left = deck::think(done, *percent, &mut self.rng)
+                    + deck::keying(self.next.transaction(), *percent);
+            }
+            if !goes_on {
                 break;
             }
         }
@@ -101,107 +132,67 @@ impl Own {
         Ok(())
     }
 
-    /// Keys each transaction in before and thinks after it. What is left of a wait when the window closes
-    /// goes on in the next one, so that terminals do not begin it all together.
-    fn with_waits(
+    /// When the next transaction starts and, where it arrived, when it was due; `None` when the step is over
+    /// before. It starts when the last one has ended, after what is left of the times to think and to key it in, or
+    /// when it arrives.
+    fn start(
         &mut self,
         common: &Common,
-        percent: u32,
         context: &mut ClientContext<'_>,
-    ) -> Result<(), StepError> {
-        let clock = context.recorder.clock().clone();
-        let mut now = clock.now();
-        loop {
+    ) -> Option<(Nanos, Option<Nanos>)> {
+        if context.is_over() {
+            return None;
+        }
+        if let Some(queue) = &common.queue {
+            let now = context.recorder.clock().now();
+            let Arrival { due, started } = Arrival::next(queue, now, context)?;
+            return Some((started, Some(due)));
+        }
+        if let TpccPace::Wait { .. } = common.spec.pace {
+            let now = context.recorder.clock().now();
             let due = now + self.left;
             if context.wait_from(now, due).is_none() {
-                self.left = due.saturating_sub(clock.now());
-                break;
-            }
-            let started = context.recorder.begin();
-            let done = self.next.transaction();
-            let ended = self.operate(common, context, started, None)?;
-            now = clock.now();
-            self.left = waits::think(done, percent, &mut self.rng)
-                + waits::keying(self.next.transaction(), percent);
-            if ended == Ended::Over {
-                break;
+                // It goes on in the next window, so that terminals do not begin it all together.
+                self.left = due.saturating_sub(context.recorder.clock().now());
+                return None;
             }
         }
-        context.recorder.abandoned();
-        Ok(())
+        Some((context.recorder.begin(), None))
     }
 
-    /// Takes transactions as they arrive.
-    fn open_loop(
-        &mut self,
-        common: &Common,
-        queue: &Queue,
-        context: &mut ClientContext<'_>,
-    ) -> Result<(), StepError> {
-        while !context.is_over() {
-            let now = context.recorder.clock().now();
-            let Some(Arrival { due, started }) = Arrival::next(queue, now, context) else {
-                break;
-            };
-            if self.operate(common, context, started, Some(due))? == Ended::Over {
-                break;
-            }
-        }
-        context.recorder.abandoned();
-        Ok(())
-    }
-
-    /// Carries out what comes next, and thinks of what comes after it.
+    /// Carries out what comes next, as often as it takes, records it, and thinks of what comes after it. All tries
+    /// count into its time. False where the step was over before it succeeded.
     fn operate(
         &mut self,
         common: &Common,
         context: &mut ClientContext<'_>,
-        started: Nanos,
-        intended: Option<Nanos>,
-    ) -> Result<Ended, StepError> {
+        began: (Nanos, Option<Nanos>),
+    ) -> Result<bool, StepError> {
         let input = self.next;
         audit::count(&mut self.tally.audit, &input);
         self.tally.transactions += 1;
-        let ended = self.carry_out(common, context, &input, (started, intended))?;
-        self.next = self.inputs.draw(self.deck.draw(&mut self.rng));
-        Ok(ended)
-    }
-
-    /// Carries a transaction out, as often as it takes, and records it. All tries count into its time.
-    fn carry_out(
-        &mut self,
-        common: &Common,
-        context: &mut ClientContext<'_>,
-        input: &Input,
-        began: (Nanos, Option<Nanos>),
-    ) -> Result<Ended, StepError> {
         let mut progress = Progress::default();
+        let mut goes_on = true;
         for tries in 1.. {
-            let error = match self.try_once(input, &mut progress) {
+            let error = match self.runner.run(&mut *self.session, &input, &mut progress) {
                 Ok(outcome) => {
-                    self.finish(common, context, input, began, outcome)?;
+                    self.finish(common, context, began, outcome)?;
                     break;
                 }
                 Err(error) => error,
             };
             let place = (kind(input.transaction()), tries);
-            let mut failed = Failed { own: self, common, input };
-            match common.recovery.react(&mut failed, context, place, error)? {
+            match common.recovery.react(self, context, place, error)? {
                 Next::Again => {}
                 Next::GivenUp => break,
-                Next::Over => return Ok(Ended::Over),
+                Next::Over => {
+                    goes_on = false;
+                    break;
+                }
             }
         }
-        Ok(Ended::Done)
-    }
-
-    #[inline]
-    fn try_once(
-        &mut self,
-        input: &Input,
-        progress: &mut Progress,
-    ) -> Result<Outcome, SessionError> {
-        self.runner.run(&mut *self.session, input, progress)
+        self.next = self.inputs.draw(self.deck.draw(&mut self.rng));
+        Ok(goes_on)
     }
 
     /// Records what came of a transaction.
@@ -209,7 +200,6 @@ impl Own {
         &mut self,
         common: &Common,
         context: &mut ClientContext<'_>,
-        input: &Input,
         (started, intended): (Nanos, Option<Nanos>),
         outcome: Outcome,
     ) -> Result<(), StepError> {
@@ -219,10 +209,10 @@ impl Own {
                 log.committed(self.number, what)?;
             }
             self.tally.committed += u64::from(matches!(what, Committed::Order { .. }));
-            self.tally.receipts.committed(input, what);
+            self.tally.receipts.committed(&self.next, what);
         }
         self.tally.skipped += u64::from(outcome.skipped);
-        let (transaction, recorder) = (input.transaction(), &mut context.recorder);
+        let (transaction, recorder) = (self.next.transaction(), &mut context.recorder);
         if let Some(wrong) = outcome.wrong {
             recorder.failed(kind(transaction), WRONG, false);
             let told = || format!("{}, {}: {wrong}", self.name, transaction.name());
@@ -234,5 +224,50 @@ impl Own {
             recorder.record(ROLLED_BACK, started, intended, end, 0);
         }
         Ok(())
+    }
+}
+
+impl Recovering for Terminal {
+    type Ready = Runner;
+
+    fn session(&mut self) -> &mut dyn Session {
+        &mut *self.session
+    }
+
+    fn name(&self, is_exact: bool) -> String {
+        let (name, transaction) = (&self.name, self.next.transaction());
+        if is_exact { format!("{name}, in `{}`", transaction.name()) } else { name.clone() }
+    }
+
+    fn prepare(&self, session: &mut dyn Session) -> Result<Runner, Refused> {
+        self.common.prepare(session)
+    }
+
+    fn replace(&mut self, session: Box<dyn Session>, runner: Runner) {
+        (self.session, self.runner) = (session, runner);
+    }
+
+    fn is_in_transaction(&self) -> bool {
+        true
+    }
+
+    /// Nobody knows whether a transaction is committed that leaves a row.
+    fn lost(&mut self) {
+        if !self.runner.may_be_committed() {
+            return;
+        }
+        let tally = &mut self.tally;
+        let is_order = matches!(self.next, Input::NewOrder(_));
+        tally.unknown += u64::from(is_order);
+        tally.receipts.unknown += u64::from(is_order || matches!(self.next, Input::Payment(_)));
+    }
+
+    /// What the rules ignore without being told to is a duplicate key. No transaction may make one: two had
+    /// the same order number.
+    fn ignored(&mut self, error: &SessionError) {
+        let common = &self.common;
+        if !common.recovery.rules.is_of_plan(error) {
+            common.answers.add(|| format!("{}: {error}", self.name(true)));
+        }
     }
 }

@@ -8,6 +8,7 @@ use drivers::{
 };
 use model::{Arrivals, ErrorRules, StepRecord, TpccMix, TpccPace, TpccSpec};
 
+use crate::tpcc::loading::Setting;
 use crate::tpcc::run::RunStep;
 use crate::tpcc::scale;
 use crate::tpcc::transactions::tests::fixture::{Database, ROWS, target};
@@ -20,16 +21,10 @@ fn spec() -> TpccSpec {
 }
 
 fn step(spec: &TpccSpec, connector: &Arc<dyn Connector>) -> Result<StepRecord, StepError> {
-    let spec = Arc::new(spec.clone());
-    let step = RunStep {
-        spec: &spec,
-        number: 1,
-        seed: 7,
-        rows_seed: ROWS,
-        target: &target(connector),
-        log: None,
-    };
-    step.run(&Stop::default(), &mut Blind).map(|(result, _)| result)
+    let (target, stop) = (target(connector), Stop::default());
+    let at = &Setting { spec, rows_seed: ROWS, target: &target, stop: &stop };
+    let step = RunStep { at, number: 1, seed: 7, log: None };
+    step.run(&mut Blind).map(|(result, _)| result)
 }
 
 /// A step that must succeed, and whose checks must hold.

@@ -3,11 +3,10 @@
 use std::ops::Range;
 
 use drivers::{Done, Param, Row, Session, SessionError, Value};
-use model::{Dialect, TpccForm, TpccSpec};
+use model::{Dialect, TpccSpec};
 
 use crate::tpcc::money;
 use crate::tpcc::statements::{Ask, PreparedStatements};
-use data::decimal::Digits;
 
 /// Why a transaction did not come to its end.
 #[derive(Debug)]
@@ -21,44 +20,35 @@ impl From<SessionError> for Stopped {
         Self::Session(error)
     }
 }
+
+pub(super) type Result<T = (), E = Stopped> = std::result::Result<T, E>;
+
 pub(super) struct Exchange<'a> {
     pub(super) session: &'a mut dyn Session,
     pub(super) statements: &'a mut PreparedStatements,
     pub(super) spec: &'a TpccSpec,
+    pub(super) dialect: Dialect,
     pub(super) has_sent_commit: &'a mut bool,
     /// Rows that were read and written so far.
     pub(super) rows: u64,
 }
 
 impl Exchange<'_> {
-    pub(super) fn is_batched(&self) -> bool {
-        self.spec.form == TpccForm::Batched
-    }
-
-    pub(super) const fn dialect(&self) -> Dialect {
-        self.statements.dialect()
-    }
-
-    pub(super) fn begin(&mut self) -> Result<(), Stopped> {
+    /// Begins the transaction by one of the two statements that do.
+    pub(super) fn begin(&mut self, begin: Ask) -> Result {
         *self.has_sent_commit = false;
-        self.send(Ask::Begin.place(), &[], &mut |_| ())?;
+        self.send(begin.place(), &[], &mut |_| ())?;
         Ok(())
     }
 
-    pub(super) fn begin_reading(&mut self) -> Result<(), Stopped> {
-        self.send(Ask::BeginReading.place(), &[], &mut |_| ())?;
-        Ok(())
-    }
-
-    pub(super) fn commit(&mut self) -> Result<(), Stopped> {
+    pub(super) fn commit(&mut self) -> Result {
         *self.has_sent_commit = true;
         self.send(Ask::Commit.place(), &[], &mut |_| ())?;
         Ok(())
     }
 
-    pub(super) fn roll_back(&mut self) -> Result<(), SessionError> {
-        self.session.execute("ROLLBACK")?;
-        Ok(())
+    pub(super) fn roll_back(&mut self) -> Result<Done, SessionError> {
+        self.session.execute("ROLLBACK")
     }
 
     #[inline]
@@ -80,7 +70,7 @@ impl Exchange<'_> {
         ask: Ask,
         params: &[Param<'_>],
         mut read: impl FnMut(&dyn Row) -> Option<T>,
-    ) -> Result<T, Stopped> {
+    ) -> Result<T> {
         let mut found = None;
         let done = self.send(ask.place(), params, &mut |row| found = read(row))?;
         match found {
@@ -96,37 +86,40 @@ impl Exchange<'_> {
         place: usize,
         params: &[Param<'_>],
         mut read: impl FnMut(&dyn Row) -> Option<()>,
-    ) -> Result<u64, Stopped> {
+    ) -> Result<u64> {
         let mut whole = 0;
         let done = self.send(place, params, &mut |row| {
             whole += u64::from(read(row).is_some());
         })?;
-        if whole == done.rows {
-            Ok(whole)
-        } else {
-            Err(self.unlike("whole rows", done.rows, place, params))
-        }
+        self.must(whole == done.rows, "whole rows", done.rows, place, params)?;
+        Ok(whole)
     }
 
     #[inline]
-    pub(super) fn change(&mut self, ask: Ask, params: &[Param<'_>]) -> Result<(), Stopped> {
+    pub(super) fn change(&mut self, ask: Ask, params: &[Param<'_>]) -> Result {
         self.change_all(ask.place(), params, 1)
     }
 
     #[inline]
-    pub(super) fn change_all(
-        &mut self,
+    pub(super) fn change_all(&mut self, place: usize, params: &[Param<'_>], rows: usize) -> Result {
+        let done = self.send(place, params, &mut |_| ())?;
+        if done.affected == rows as u64 {
+            return Ok(());
+        }
+        Err(self.unlike(&format!("{rows} to change"), done.affected, place, params))
+    }
+
+    /// Fails unless it `holds` that the rows found by a statement are as expected.
+    #[inline]
+    pub(super) fn must(
+        &self,
+        holds: bool,
+        expected: &str,
+        found: u64,
         place: usize,
         params: &[Param<'_>],
-        rows: u64,
-    ) -> Result<(), Stopped> {
-        let done = self.send(place, params, &mut |_| ())?;
-        if done.affected == rows {
-            Ok(())
-        } else {
-            let expected = format!("{rows} to change");
-            Err(self.unlike(&expected, done.affected, place, params))
-        }
+    ) -> Result {
+        if holds { Ok(()) } else { Err(self.unlike(expected, found, place, params)) }
     }
 
     #[cold]
@@ -137,26 +130,21 @@ impl Exchange<'_> {
         place: usize,
         params: &[Param<'_>],
     ) -> Stopped {
+        let values = params.iter().take(TOLD).map(|param| match param {
+            Param::Int(number) => number.to_string(),
+            Param::Text(text) => format!("`{text}`"),
+        });
+        let values = values.collect::<Vec<_>>().join(", ");
+        let more = if params.len() > TOLD { ", …" } else { "" };
         let name = self.statements.name(place);
         Stopped::Wrong(format!(
-            "{name}: rows expected: {expected}, found: {found} (values {})",
-            told(params)
+            "{name}: rows expected: {expected}, found: {found} (values {values}{more})"
         ))
     }
 }
 
 /// Values of a statement that messages show.
 const TOLD: usize = 12;
-
-fn told(params: &[Param<'_>]) -> String {
-    let values = params.iter().take(TOLD).map(|param| match param {
-        Param::Int(number) => number.to_string(),
-        Param::Text(text) => format!("`{text}`"),
-    });
-    let values: Vec<String> = values.collect();
-    let more = if params.len() > TOLD { ", …" } else { "" };
-    format!("{}{more}", values.join(", "))
-}
 
 #[inline]
 pub(super) fn int(number: u32) -> Param<'static> {
@@ -172,11 +160,6 @@ pub(super) fn number(row: &dyn Row, column: usize) -> Option<u32> {
 #[inline]
 pub(super) fn cents(row: &dyn Row, column: usize, dialect: Dialect) -> Option<i64> {
     money::cents(row.value(column), dialect)
-}
-
-#[inline]
-pub(super) fn rate(row: &dyn Row, column: usize, dialect: Dialect) -> Option<i64> {
-    money::rate(row.value(column), dialect)
 }
 
 #[inline]
@@ -199,9 +182,4 @@ pub(super) fn keep(row: &dyn Row, column: usize, into: &mut String) -> Option<()
 pub(super) fn shown(row: &dyn Row, mut columns: Range<usize>) -> Option<()> {
     let is_there = |column: usize| row.value(column) != Value::Null;
     columns.all(is_there).then_some(())
-}
-
-#[inline]
-pub(super) fn amount(dialect: Dialect, cents: i64, digits: &Digits) -> Param<'_> {
-    money::param(dialect, cents, digits)
 }

@@ -1,33 +1,29 @@
 //! The five transactions, as a client carries them out: what was asked for goes in, what came of it comes
 //! out. Every answer is checked on the way.
 
-pub(super) mod amounts;
-mod customer;
 mod delivery;
-mod delivery_lists;
 mod exchange;
-mod memory;
 mod new_order;
-mod order_lists;
-mod order_status;
 mod payment;
+mod reads;
 mod sample;
-mod statement_runner;
-mod stock_level;
 #[cfg(test)]
 pub(super) mod tests;
 
 use std::sync::Arc;
 
-use drivers::{Session, SessionError};
+use drivers::{Param, Session, SessionError};
 use model::{Dialect, TpccForm, TpccSpec};
 
-use self::statement_runner::StatementRunner;
+use self::delivery::Parcel;
+use self::exchange::{Exchange, Stopped};
+use self::new_order::Work;
+use self::sample::Sample;
 use super::input::Input;
 use super::outcome::{Outcome, Progress};
 use super::population::Population;
 use super::procedures::ProcedureRunner;
-use super::statements::StepStatements;
+use super::statements::{PreparedStatements, StepStatements};
 use load::outages::Refused;
 
 /// Runs transactions in one session.
@@ -49,9 +45,14 @@ impl Runner {
     ) -> Result<Self, Refused> {
         match spec.form {
             TpccForm::Single | TpccForm::Batched => {
-                let runner =
-                    StatementRunner::prepare(spec, statements, population, dialect, session)?;
-                Ok(Self::Statements(Box::new(runner)))
+                Ok(Self::Statements(Box::new(StatementRunner {
+                    statements: PreparedStatements::prepare(statements, session)?,
+                    spec: Arc::clone(spec),
+                    dialect,
+                    memory: Memory::default(),
+                    has_sent_commit: false,
+                    population,
+                })))
             }
             TpccForm::Procedures => match ProcedureRunner::prepare(session, spec, dialect) {
                 Ok(runner) => Ok(Self::Procedures(Box::new(runner))),
@@ -80,8 +81,75 @@ impl Runner {
     /// the answer was lost?
     pub(super) fn may_be_committed(&self) -> bool {
         match self {
-            Self::Statements(runner) => runner.has_sent_commit(),
+            Self::Statements(runner) => runner.has_sent_commit,
             Self::Procedures(_) => true,
+        }
+    }
+}
+
+/// Runs transactions in one session, statement by statement.
+pub(super) struct StatementRunner {
+    statements: PreparedStatements,
+    spec: Arc<TpccSpec>,
+    dialect: Dialect,
+    memory: Memory,
+    /// Did the last transaction come as far as its COMMIT?
+    has_sent_commit: bool,
+    population: Population,
+}
+
+/// Memory that is kept from transaction to transaction, not what is in it.
+#[derive(Debug, Default)]
+struct Memory {
+    warehouse_name: String,
+    district_name: String,
+    text: String,
+    data: String,
+    customers: Vec<(u32, i64)>,
+    items: Vec<u32>,
+    lines: Vec<Work>,
+    parcels: Vec<Parcel>,
+    params: Vec<Param<'static>>,
+    sample: Sample,
+}
+
+impl StatementRunner {
+    fn run(
+        &mut self,
+        session: &mut dyn Session,
+        input: &Input,
+        progress: &mut Progress,
+    ) -> Result<Outcome, SessionError> {
+        self.has_sent_commit = false;
+        let memory = &mut self.memory;
+        memory.sample.begin();
+        let mut exchange = Exchange {
+            session,
+            statements: &mut self.statements,
+            spec: &self.spec,
+            dialect: self.dialect,
+            has_sent_commit: &mut self.has_sent_commit,
+            rows: 0,
+        };
+        let ended = match input {
+            Input::NewOrder(order) => exchange.new_order(memory, order),
+            Input::Payment(payment) => exchange.payment(memory, payment),
+            Input::OrderStatus(status) => exchange.order_status(memory, status),
+            Input::Delivery(delivery) => exchange.delivery(memory, *delivery, progress),
+            Input::StockLevel(level) => exchange.stock_level(memory, level),
+        };
+        match ended {
+            Ok(outcome) => {
+                let rows = exchange.rows;
+                let wrong = memory.sample.wrong(input, &self.population, self.spec.profile);
+                Ok(Outcome { rows, wrong, ..outcome })
+            }
+            Err(Stopped::Session(error)) => Err(error),
+            Err(Stopped::Wrong(text)) => {
+                // A lost connection shows in the next statement.
+                let _ = exchange.roll_back();
+                Ok(Outcome { wrong: Some(text), ..Outcome::default() })
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use drivers::Row;
 use model::TpccProfile;
 
 use super::exchange::text;
-use crate::tpcc::input::{MOST_LINES, OrderStatus};
+use crate::tpcc::input::{Input, MOST_LINES, OrderStatus};
 use crate::tpcc::population::{Lookup, Population};
 use crate::tpcc::tables::Table;
 
@@ -22,12 +22,12 @@ pub(super) struct Sample {
     lines: Vec<LineRead>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 struct ItemRead {
     item: u32,
     cents: i64,
-    name: Vec<u8>,
-    data: Vec<u8>,
+    name: String,
+    data: String,
 }
 
 /// A line of an order as Order-Status reads it: item, supplying warehouse, quantity, cents.
@@ -48,7 +48,7 @@ impl Sample {
     #[inline]
     pub(super) fn item(&mut self, item: u32, cents: i64, row: &dyn Row, name: usize) {
         if self.is_on {
-            let text = |column| text(row, column).unwrap_or_default().to_vec();
+            let text = |column| lossy(text(row, column).unwrap_or_default());
             self.items.push(ItemRead { item, cents, name: text(name), data: text(name + 1) });
         }
     }
@@ -63,58 +63,67 @@ impl Sample {
         }
     }
 
+    /// What the transaction has read and is not as it was loaded, where that is looked at.
     #[inline]
-    pub(super) fn wrong_item(&self, population: &Population) -> Option<String> {
-        self.is_on.then(|| self.look_at_items(population)).flatten()
-    }
-
-    /// As [`Sample::wrong_item`], of the lines of an order.
-    #[inline]
-    pub(super) fn wrong_line(
+    pub(super) fn wrong(
         &self,
+        input: &Input,
         population: &Population,
         profile: TpccProfile,
-        status: &OrderStatus,
     ) -> Option<String> {
-        let look = || self.look_at_lines(population, profile, status);
-        self.is_on.then(look).flatten()
+        match input {
+            Input::NewOrder(_) if self.is_on => self.wrong_item(population),
+            Input::OrderStatus(status) if self.is_on => {
+                self.wrong_line(population, profile, status)
+            }
+            Input::NewOrder(_)
+            | Input::OrderStatus(_)
+            | Input::Payment(_)
+            | Input::Delivery(_)
+            | Input::StockLevel(_) => None,
+        }
     }
 
     #[cold]
-    fn look_at_items(&self, population: &Population) -> Option<String> {
-        let mut items = Items::new(population);
+    fn wrong_item(&self, population: &Population) -> Option<String> {
+        let mut items = Lookup::new(population, Table::Item, (1, 1));
+        let [place_of_price, place_of_name, place_of_data] =
+            Table::Item.places(["i_price", "i_name", "i_data"]);
         self.items.iter().find_map(|read| {
-            let (cents, [name, data]) = (items.price(read.item), items.texts(read.item));
-            let is_right = read.cents == cents && read.name == name && read.data == data;
-            (!is_right).then(|| {
-                let [found_name, found_data, name, data] =
-                    [&read.name, &read.data, &name, &data].map(|text| String::from_utf8_lossy(text));
+            let key = [read.item, 0, 0, 0];
+            let loaded = ItemRead {
+                item: read.item,
+                cents: items.number(key, place_of_price),
+                name: lossy(items.text(key, place_of_name)),
+                data: lossy(items.text(key, place_of_data)),
+            };
+            let ItemRead { item, cents, name, data } = read;
+            (*read != loaded).then(|| {
                 format!(
-                    "item {}: price {} cents, name {found_name}, data {found_data}; loaded were {cents}, \
-                     {name}, {data}",
-                    read.item, read.cents
+                    "item {item}: price {cents} cents, name {name}, data {data}; loaded were {}, {}, {}",
+                    loaded.cents, loaded.name, loaded.data
                 )
             })
         })
     }
 
     #[cold]
-    fn look_at_lines(
+    fn wrong_line(
         &self,
         population: &Population,
         profile: TpccProfile,
         status: &OrderStatus,
     ) -> Option<String> {
-        let (warehouse, district) = (status.warehouse, status.district);
+        let OrderStatus { warehouse, district, .. } = *status;
         let loaded = loaded_lines(population, [warehouse, district, self.order]);
-        let mut items = Items::new(population);
+        let mut items = Lookup::new(population, Table::Item, (1, 1));
+        let [price] = Table::Item.places(["i_price"]);
         let mut is_right = |line: &LineRead| {
             let [item, _, quantity, cents] = *line;
             match (loaded.is_empty(), profile) {
                 (false, _) => loaded.contains(line),
-                (true, TpccProfile::Standard) => {
-                    u32::try_from(item).is_ok_and(|item| quantity * items.price(item) == cents)
-                }
+                (true, TpccProfile::Standard) => u32::try_from(item)
+                    .is_ok_and(|item| quantity * items.number([item, 0, 0, 0], price) == cents),
                 // Taxes and a discount are in the amount: it is compared at the end.
                 (true, TpccProfile::Percona) => true,
             }
@@ -132,38 +141,14 @@ impl Sample {
 /// The lines of an order that was loaded; none of others.
 fn loaded_lines(population: &Population, [warehouse, district, order]: [u32; 3]) -> Vec<LineRead> {
     let mut lookup = Lookup::new(population, Table::OrderLine, (warehouse, warehouse));
-    let columns = ["ol_i_id", "ol_supply_w_id", "ol_quantity", "ol_amount"];
-    let places = columns.map(|column| Table::OrderLine.place_of(column).unwrap_or(0));
-    let numbers = 1..=MOST_LINES as u32;
-    let lines = numbers.map_while(|number| {
+    let places = Table::OrderLine.places(["ol_i_id", "ol_supply_w_id", "ol_quantity", "ol_amount"]);
+    let lines = (1..=MOST_LINES as u32).map_while(|number| {
         let row = lookup.row([warehouse, district, order, number])?;
         Some(places.map(|place| row.value(place).as_int().unwrap_or(0)))
     });
     lines.collect()
 }
 
-/// The items as they were loaded.
-struct Items {
-    rows: Lookup,
-    /// Of price, name and data.
-    columns: [usize; 3],
-}
-
-impl Items {
-    fn new(population: &Population) -> Self {
-        let place = |column| Table::Item.place_of(column).unwrap_or(0);
-        Self {
-            rows: Lookup::new(population, Table::Item, (1, 1)),
-            columns: ["i_price", "i_name", "i_data"].map(place),
-        }
-    }
-
-    fn price(&mut self, item: u32) -> i64 {
-        self.rows.number([item, 0, 0, 0], self.columns[0])
-    }
-
-    fn texts(&mut self, item: u32) -> [Vec<u8>; 2] {
-        let [_, name, data] = self.columns;
-        [name, data].map(|column| self.rows.text([item, 0, 0, 0], column).to_vec())
-    }
+fn lossy(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
 }

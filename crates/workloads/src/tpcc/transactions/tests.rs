@@ -245,8 +245,7 @@ fn a_customer_who_is_told_by_name_is_the_one_in_the_middle() {
     database.execute(&format!("UPDATE customer SET c_last = 'OTHER' WHERE {of}"));
     for (id, first) in [(3, "D"), (7, "B"), (11, "A"), (20, "C")] {
         database.execute(&format!(
-            "UPDATE customer SET c_last = '{}', c_first = '{first}' WHERE {of} AND c_id = {id}",
-            name.as_str()
+            "UPDATE customer SET c_last = '{name}', c_first = '{first}' WHERE {of} AND c_id = {id}"
         ));
     }
     let outcome = Bench::new(&spec, &database).run(&Input::Payment(payment));

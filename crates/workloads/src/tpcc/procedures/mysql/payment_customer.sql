@@ -11,9 +11,9 @@
     SELECT c_data INTO v_data
       FROM customer WHERE c_w_id = p_c_w AND c_d_id = p_c_d AND c_id = v_c;
     SET v_data = LEFT(CONCAT_WS(' ', v_c, p_c_d, p_c_w, p_d, p_w, p_amount, v_data), 500);
-    UPDATE customer SET c_balance = v_balance{counted}, c_data = v_data
+    UPDATE customer SET c_balance = v_balance{payment counted}, c_data = v_data
       WHERE c_w_id = p_c_w AND c_d_id = p_c_d AND c_id = v_c;
   ELSE
-    UPDATE customer SET c_balance = v_balance{counted}
+    UPDATE customer SET c_balance = v_balance{payment counted}
       WHERE c_w_id = p_c_w AND c_d_id = p_c_d AND c_id = v_c;
   END IF;

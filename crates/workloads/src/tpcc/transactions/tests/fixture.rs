@@ -8,7 +8,7 @@ use drivers::{Connector, Endpoint, Session};
 use model::{Connection, Dialect, Engine, TpccSpec};
 use tempfile::TempDir;
 
-use crate::tpcc::loading;
+use crate::tpcc::loading::Setting;
 use load::Target;
 use load::engine::{Blind, Stop};
 
@@ -25,22 +25,26 @@ pub(crate) struct Database {
 impl Database {
     /// What `spec` loads.
     pub(crate) fn loaded(spec: &TpccSpec) -> Self {
-        let database = Self::empty();
-        let target = target(&database.connector);
-        loading::run(spec, ROWS, &target, &Stop::default(), &mut Blind).unwrap();
+        let database = Self::new();
+        let (target, stop) = (&database.target(), &Stop::default());
+        Setting { spec, rows_seed: ROWS, target, stop }.load(&mut Blind).unwrap();
         database
     }
 
     pub(crate) fn copy(&self) -> Self {
-        let copy = Self::empty();
+        let copy = Self::new();
         std::fs::copy(&self.path, &copy.path).unwrap();
         copy
     }
 
-    fn empty() -> Self {
+    pub(crate) fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("tpcc.sqlite");
         Self { connector: connector(&path), path, _directory: directory }
+    }
+
+    pub(crate) fn target(&self) -> Target {
+        target(&self.connector)
     }
 
     pub(crate) fn session(&self) -> Box<dyn Session> {
@@ -71,6 +75,7 @@ impl Database {
     }
 }
 
+/// A server of ours behind this connector.
 pub(crate) fn target(connector: &Arc<dyn Connector>) -> Target {
     Target {
         dialect: Dialect::Sqlite,
@@ -81,6 +86,11 @@ pub(crate) fn target(connector: &Arc<dyn Connector>) -> Target {
         connector: Arc::clone(connector),
         patient: Arc::clone(connector),
     }
+}
+
+/// A target whose description matters, not its rows.
+pub(crate) fn sqlite() -> Target {
+    Database::new().target()
 }
 
 fn connector(path: &Path) -> Arc<dyn Connector> {

@@ -1,8 +1,76 @@
-//! Which queries are made, and in which order.
+//! What is proved of the data; which queries are made for it, and in which order.
 
-use super::proof::Proof;
-use crate::tpcc::conditions::{Over, Warehouses};
+use model::TpccProfile;
+
+use crate::tpcc::conditions::{self, Condition, Over, Warehouses, When};
 use crate::tpcc::tables::Table;
+
+/// The proof that stock is what was loaded, less what was ordered.
+pub(super) const QUANTITIES: &str = "stock quantities";
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Proof {
+    Condition(&'static Condition),
+    /// Stock is what was loaded, less what was ordered.
+    Quantities,
+    Contents(Table),
+}
+
+impl Proof {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Condition(condition) => condition.name,
+            Self::Quantities => QUANTITIES,
+            Self::Contents(table) => table.name(),
+        }
+    }
+
+    pub(super) fn says(self) -> &'static str {
+        match self {
+            Self::Condition(condition) => condition.says,
+            Self::Quantities => "s_quantity as loaded - s_ytd - s_quantity is a multiple of 91",
+            Self::Contents(Table::History | Table::Orders) => {
+                "loaded rows are as loaded, others as transactions add them"
+            }
+            Self::Contents(Table::OrderLine) => {
+                "loaded rows are as loaded, in others ol_amount = ol_quantity * i_price"
+            }
+            Self::Contents(
+                Table::Warehouse
+                | Table::District
+                | Table::Customer
+                | Table::NewOrder
+                | Table::Item
+                | Table::Stock,
+            ) => "rows are as loaded, except for what transactions write",
+        }
+    }
+
+    fn over(self) -> Over {
+        match self {
+            Self::Condition(condition) => condition.over,
+            // It has no key by warehouse, and what is looked up in it takes no memory.
+            Self::Contents(table) if table.groups() == 0 || table == Table::History => Over::All,
+            Self::Quantities | Self::Contents(_) => Over::Warehouse,
+        }
+    }
+
+    pub(super) fn of(profile: TpccProfile, when: When) -> (Vec<Self>, Vec<Self>) {
+        let conditions = conditions::all().map(Self::Condition);
+        let mut proofs: Vec<Self> = conditions.collect();
+        if when == When::Used {
+            proofs.push(Self::Quantities);
+            // Of the queue for delivery there is no more than its keys.
+            let tables = Table::ALL.into_iter();
+            let tables = tables.filter(|table| *table != Table::NewOrder);
+            proofs.extend(tables.map(Self::Contents));
+        }
+        proofs.into_iter().partition(|proof| match proof {
+            Self::Condition(condition) => condition.applies(profile, when),
+            Self::Quantities => profile == TpccProfile::Standard,
+            Self::Contents(_) => true,
+        })
+    }
+}
 
 /// A query reads `history` or `orders` whole for at least this many warehouses: what it adds up for each of
 /// their customers fits into the memory that servers have for that.
@@ -22,7 +90,7 @@ pub(super) fn jobs(proofs: &[Proof], warehouses: u32, clients: u32) -> Vec<Job> 
     let all = Warehouses { first: 1, last: warehouses };
     let of = |wanted: Over| {
         let proofs = proofs.iter().enumerate();
-        proofs.filter(move |(_, proof)| over(**proof) == wanted)
+        proofs.filter(move |(_, proof)| proof.over() == wanted)
     };
     let mut jobs = Vec::new();
     for (proof, _) in of(Over::Slice) {
@@ -39,20 +107,6 @@ pub(super) fn jobs(proofs: &[Proof], warehouses: u32, clients: u32) -> Vec<Job> 
     jobs
 }
 
-const fn over(proof: Proof) -> Over {
-    match proof {
-        Proof::Condition(condition) => condition.over,
-        Proof::Quantities => Over::Warehouse,
-        Proof::Contents(table) => match table {
-            // It has no key by warehouse, and what is looked up in it takes no memory.
-            Table::History | Table::Item | Table::Warehouse | Table::District => Over::All,
-            Table::Customer | Table::NewOrder | Table::Orders | Table::OrderLine | Table::Stock => {
-                Over::Warehouse
-            }
-        },
-    }
-}
-
 fn slices(warehouses: u32, clients: u32) -> Vec<Warehouses> {
     let each = warehouses.div_ceil(clients).min(SLICE);
     let each = each.max(warehouses.div_ceil(MOST_SLICES)).max(1);
@@ -67,7 +121,6 @@ mod tests {
     use model::TpccProfile;
 
     use super::*;
-    use crate::tpcc::conditions::When;
 
     fn lengths(warehouses: u32, clients: u32) -> Vec<u32> {
         let mut next = 1;
@@ -100,7 +153,7 @@ mod tests {
             let own: Vec<Warehouses> = own.map(|job| job.warehouses).collect();
             let covered: u32 = own.iter().map(|own| own.last - own.first + 1).sum();
             assert_eq!(covered, 10);
-            let queries = match over(*proof) {
+            let queries = match proof.over() {
                 Over::All => 1,
                 Over::Slice => 3,
                 Over::Warehouse => 10,

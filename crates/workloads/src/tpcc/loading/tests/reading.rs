@@ -1,11 +1,11 @@
 use drivers::Value;
 use model::Dialect;
 
-use super::super::fixture::Database;
-use super::super::population::LOADED_AT;
-use super::super::scale::tests::spec;
-use super::super::tables::Kind;
-use super::*;
+use super::super::*;
+use crate::tpcc::population::LOADED_AT;
+use crate::tpcc::scale::tests::spec;
+use crate::tpcc::tables::Kind;
+use crate::tpcc::transactions::tests::fixture::Database;
 use data::checksum::RowHash;
 use load::engine::Blind;
 
@@ -78,11 +78,12 @@ fn stock_after(changes: &[&str]) -> Check {
     let database = Database::new();
     let (spec, target, stop) = (spec(), database.target(), Stop::default());
     assert_eq!(target.dialect, Dialect::Sqlite);
-    super::super::loading::run(&spec, 42, &target, &stop, &mut Blind).unwrap();
+    let at = Setting { spec: &spec, rows_seed: 42, target: &target, stop: &stop };
+    at.load(&mut Blind).unwrap();
     for sql in changes {
         database.execute(sql);
     }
-    let checks = checks(&spec, 42, &target, &stop).unwrap();
+    let checks = at.checks().unwrap();
     checks.into_iter().find(|check| check.what == "checksum of stock").unwrap()
 }
 
