@@ -1,6 +1,5 @@
-//! Prepared statements that are sent before the first of their answers is read.
+//! How answers are read: what is done with their rows, and several that are awaited at once.
 
-use crate::visit::{Counted, Each, Visit};
 use crate::{Done, Execution, Row, SessionError, StatementId};
 
 /// Most bytes of requests that are sent before their answers are read. A server whose answers nobody reads
@@ -62,4 +61,34 @@ pub(crate) trait Pipelined {
         }
         Ok(())
     }
+}
+
+/// What is done with the rows of an answer: the readers of both protocols are compiled once for each, so
+/// that rows that are only counted cost no call and no place to decode into.
+pub(crate) trait Visit {
+    /// Does it look at them? Otherwise they are only counted.
+    const LOOKS: bool;
+
+    /// A row; called only where it looks.
+    fn show(&mut self, row: &dyn Row);
+}
+
+pub(crate) struct Each<'a>(pub(crate) &'a mut dyn FnMut(&dyn Row));
+
+impl Visit for Each<'_> {
+    const LOOKS: bool = true;
+
+    #[inline]
+    fn show(&mut self, row: &dyn Row) {
+        (self.0)(row);
+    }
+}
+
+pub(crate) struct Counted;
+
+impl Visit for Counted {
+    const LOOKS: bool = false;
+
+    #[inline]
+    fn show(&mut self, _: &dyn Row) {}
 }

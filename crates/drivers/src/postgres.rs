@@ -15,60 +15,12 @@ use self::fault::UNKNOWN_STATEMENT;
 use self::row::Format;
 use self::statement::Prepared;
 use self::wire::Wire;
-use crate::pipeline::{MOST_AHEAD, Pipelined};
+use crate::pipeline::{Counted, Each, MOST_AHEAD, Pipelined, Visit};
 use crate::stream::Stream;
-use crate::visit::{Counted, Each, Visit};
 use crate::{
-    Connector, Done, Execution, Param, ParamType, Row, ServerEndpoint, Session, SessionError,
-    SessionInfo, StatementId,
+    Done, Execution, Param, ParamType, Row, ServerEndpoint, Session, SessionError, SessionInfo,
+    StatementId,
 };
-
-#[derive(Clone, Debug)]
-pub struct PostgresConnector {
-    server: ServerEndpoint,
-}
-
-impl PostgresConnector {
-    /// For this server, whose Unix socket is `<directory>/.s.PGSQL.<port>`. Its timeout is the longest
-    /// wait for the connection and for each answer.
-    pub const fn new(server: ServerEndpoint) -> Self {
-        Self { server }
-    }
-
-    /// Opens a session. Fails with [`SessionError::Connect`] when the server is not there or not
-    /// ready yet, with [`SessionError::Login`] when it refuses or cannot do what is asked for.
-    pub fn session(&self) -> Result<PostgresSession, SessionError> {
-        login::check(&self.server)?;
-        let stream = Stream::connect(&self.server.address, self.server.timeout)?;
-        self.session_over(stream)
-    }
-
-    pub(crate) fn session_over(&self, stream: Stream) -> Result<PostgresSession, SessionError> {
-        let mut wire = Wire::over(stream);
-        match login::log_in(&mut wire, &self.server) {
-            Ok(info) => Ok(PostgresSession {
-                wire,
-                info,
-                describe: self.server.describe,
-                statements: Vec::new(),
-                names: 0,
-                request: Vec::new(),
-                described: Vec::new(),
-            }),
-            Err(error) => {
-                // There is no session yet that a goodbye could end.
-                wire.abandon();
-                Err(error)
-            }
-        }
-    }
-}
-
-impl Connector for PostgresConnector {
-    fn connect(&self) -> Result<Box<dyn Session>, SessionError> {
-        Ok(Box::new(self.session()?))
-    }
-}
 
 /// One connection to a server. Text statements go by the simple protocol and bring text back,
 /// prepared ones by the extended protocol with binary numbers both ways.
@@ -88,6 +40,30 @@ pub struct PostgresSession {
 }
 
 impl PostgresSession {
+    /// To a server whose Unix socket is `<directory>/.s.PGSQL.<port>`. Its timeout is the longest wait for
+    /// the connection and for each answer. Fails with [`SessionError::Connect`] when the server is not there
+    /// or not ready yet, with [`SessionError::Login`] when it refuses or cannot do what is asked for.
+    pub fn open(server: &ServerEndpoint) -> Result<Self, SessionError> {
+        login::check(server)?;
+        Self::log_in(Stream::connect(&server.address, server.timeout)?, server)
+    }
+
+    /// Logs in over a connection that is open already.
+    pub(crate) fn log_in(stream: Stream, server: &ServerEndpoint) -> Result<Self, SessionError> {
+        let mut wire = Wire::over(stream);
+        // Without a session there is nothing that a goodbye could end.
+        let info = login::log_in(&mut wire, server).inspect_err(|_| wire.abandon())?;
+        Ok(Self {
+            wire,
+            info,
+            describe: server.describe,
+            statements: Vec::new(),
+            names: 0,
+            request: Vec::new(),
+            described: Vec::new(),
+        })
+    }
+
     #[inline]
     fn run(
         &mut self,

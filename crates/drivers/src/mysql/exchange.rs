@@ -7,7 +7,7 @@ use super::reply::{LOCAL_FILE, OK, OkReply, end_has_more_results, is_end};
 use super::rows::{Decoder, RowFormat, Rows};
 use super::statement::Statement;
 use crate::cursor::Cursor;
-use crate::visit::Visit;
+use crate::pipeline::Visit;
 use crate::{Done, Param, SessionError};
 
 const COM_QUERY: u8 = 0x03;

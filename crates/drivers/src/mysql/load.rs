@@ -7,7 +7,7 @@ use super::exchange::Exchange;
 use super::handshake::Agreed;
 use super::malformed;
 use super::reply::{LOCAL_FILE, OK, OkReply};
-use crate::visit::Each;
+use crate::pipeline::Each;
 use crate::{Row, SessionError};
 
 /// Loads what `next` makes; see [`crate::Session::load_rows`]. Besides the errors of a statement: rows that

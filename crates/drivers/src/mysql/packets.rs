@@ -1,6 +1,5 @@
 //! Packets: three bytes of length, one of sequence, then the payload.
 
-use super::compressed::Compressed;
 use super::malformed;
 use super::reply::{ERROR, code_and_message, is_end, server_error};
 use crate::SessionError;
@@ -61,7 +60,7 @@ impl Packets {
     pub(super) fn compress(&mut self) {
         self.let_go();
         self.compressed = true;
-        self.stream.encode(Box::new(Compressed::new()));
+        self.stream.compress();
     }
 
     /// Starts the first packet of a command. The caller appends the payload, then calls

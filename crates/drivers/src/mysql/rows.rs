@@ -7,7 +7,7 @@ use super::column::Encoding;
 use super::reply::ERROR;
 use super::temporal::{put_date, put_date_time, put_number, put_time};
 use crate::cursor::Cursor;
-use crate::visit::Visit;
+use crate::pipeline::Visit;
 use crate::{Row, Value};
 
 /// First byte of a text row's NULL.
@@ -308,7 +308,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::visit::Each;
+    use crate::pipeline::Each;
 
     const ALL: [Encoding; 14] = [
         Encoding::Signed(1),

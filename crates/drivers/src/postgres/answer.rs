@@ -4,7 +4,7 @@ use super::encode;
 use super::fault::{self, Fault, malformed, unexpected};
 use super::row::{DataRow, Format, column_count};
 use super::wire::{Wire, kind};
-use crate::visit::Visit;
+use crate::pipeline::Visit;
 use crate::{Done, SessionError};
 
 /// Where the columns of an answer are known from.

@@ -6,7 +6,7 @@ use super::encode;
 use super::fault::unexpected;
 use super::wire::{Wire, kind};
 use crate::SessionError;
-use crate::visit::Counted;
+use crate::pipeline::Counted;
 
 /// Where the rows begin in a `CopyData` message.
 const ROWS_AT: usize = 5;
