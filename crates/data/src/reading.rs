@@ -26,8 +26,8 @@ use crate::table::{Batch, Table};
 use load::clients::{Clients, bounded};
 use load::engine::Stop;
 use load::errors::{Reaction, Rules};
-use load::fixed_work::unseen;
-use load::reconnect::reconnect;
+use load::clients::unseen;
+use load::outages::reconnect;
 use load::worker::{Worker, number};
 use load::{Client, ClientContext, StepError, Target};
 

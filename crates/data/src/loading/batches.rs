@@ -14,7 +14,7 @@ use model::{Dialect, ErrorRules};
 
 use super::sent::{Loaded, Sent};
 use load::errors::{Reaction, Rules};
-use load::reconnect::reconnect;
+use load::outages::reconnect;
 use load::worker::{Worker, number};
 use load::{ClientContext, StepError};
 

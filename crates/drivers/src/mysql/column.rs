@@ -1,7 +1,7 @@
 //! How a column's values are encoded in binary rows, and the columns of a result.
 
-use super::malformed;
 use super::packets::Packets;
+use super::reply::malformed;
 use crate::SessionError;
 
 /// `UNSIGNED_FLAG` of a column definition.

@@ -1,9 +1,8 @@
 //! Statements that are sent and their results, read to the last one.
 
 use super::column::Columns;
-use super::malformed;
 use super::packets::{Packets, Take};
-use super::reply::{LOCAL_FILE, OK, OkReply, end_has_more_results, is_end};
+use super::reply::{LOCAL_FILE, OK, OkReply, end_has_more_results, is_end, malformed};
 use super::rows::{Decoder, RowFormat, Rows};
 use super::statement::Statement;
 use crate::cursor::Cursor;

@@ -4,8 +4,8 @@ use model::said;
 
 use super::auth::{Method, Nonce};
 use super::packets::Packets;
-use super::reply::{END, ERROR, OK, code_and_message};
-use super::{malformed, rsa};
+use super::reply::{END, ERROR, OK, code_and_message, malformed};
+use super::rsa;
 use crate::cursor::{Cursor, put_lenenc};
 use crate::stream::MAX_MESSAGE;
 use crate::{Login, ServerEndpoint, SessionError, SessionInfo};

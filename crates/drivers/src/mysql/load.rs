@@ -5,8 +5,7 @@
 
 use super::exchange::Exchange;
 use super::handshake::Agreed;
-use super::malformed;
-use super::reply::{LOCAL_FILE, OK, OkReply};
+use super::reply::{LOCAL_FILE, OK, OkReply, malformed};
 use crate::pipeline::Each;
 use crate::{Row, SessionError};
 

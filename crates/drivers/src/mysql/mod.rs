@@ -22,6 +22,7 @@ use self::column::Columns;
 use self::exchange::Exchange;
 use self::handshake::Agreed;
 use self::packets::Packets;
+use self::reply::malformed;
 use self::statement::{Prepared, Statement, WRONG_ARGUMENTS};
 use crate::pipeline::{Counted, Each, Pipelined, Visit};
 use crate::stream::Stream;
@@ -202,12 +203,6 @@ impl Drop for MysqlSession {
             let _ = self.exchange.command(COM_QUIT, &[]);
         }
     }
-}
-
-/// The server sent bytes that the protocol does not allow here.
-#[cold]
-fn malformed(what: &str) -> SessionError {
-    SessionError::protocol(format!("malformed {what} from the server"))
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Packets: three bytes of length, one of sequence, then the payload.
 
-use super::malformed;
-use super::reply::{ERROR, code_and_message, is_end, server_error};
+use super::reply::{ERROR, code_and_message, is_end, malformed, server_error};
 use crate::SessionError;
 use crate::pipeline::MOST_AHEAD;
 use crate::stream::{MAX_MESSAGE, Stream};

@@ -51,6 +51,12 @@ pub(super) fn end_has_more_results(payload: &[u8]) -> bool {
     status.is_some_and(|status| status & MORE_RESULTS != 0)
 }
 
+/// The server sent bytes that the protocol does not allow here.
+#[cold]
+pub(super) fn malformed(what: &str) -> SessionError {
+    SessionError::protocol(format!("malformed {what} from the server"))
+}
+
 #[cold]
 pub(super) fn server_error(payload: &[u8]) -> SessionError {
     let (code, message) = code_and_message(payload);

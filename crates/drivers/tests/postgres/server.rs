@@ -131,8 +131,7 @@ impl Server {
         timeout: Duration,
     ) -> ServerEndpoint {
         let socket = self.dir.path().join(format!(".s.PGSQL.{}", self.port));
-        let server = ServerEndpoint::plain(Address::Socket(socket), login(user, password), timeout);
-        server
+        ServerEndpoint::plain(Address::Socket(socket), login(user, password), timeout)
     }
 
     /// On TCP, encrypted or not.

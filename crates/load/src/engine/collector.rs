@@ -2,12 +2,11 @@
 
 use model::{Edge, Interval, Nanos};
 
+use super::client::Crew;
 use super::setup::{End, Observer, Pace};
 use super::shared::Shared;
-use super::stop::Stop;
-use super::threads::Crew;
-use crate::StepClock;
 use crate::recorder::Recorder;
+use crate::{StepClock, Stop};
 
 /// How long the collector waits after an interval's end before it collects, so that a client that
 /// read its clock just before the end has stored its sample.

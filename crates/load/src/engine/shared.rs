@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use model::Nanos;
 
-use super::stop::Stop;
-use crate::time::NAP;
-use crate::{StepClock, StepError};
+use crate::turns::NAP;
+use crate::{StepClock, StepError, Stop};
 
 /// The longest that a client sleeps at once, whatever its schedule says.
 const LONGEST: Duration = Duration::from_secs(10);

@@ -23,7 +23,7 @@ pub use checks::Flaw;
 use flate2::bufread::MultiGzDecoder;
 use lzma_rust2::XzReader;
 
-use meter::{CHUNK, Consumed, Meter};
+use meter::{CHUNK, Meter, Metered};
 use sink::Sink;
 use tar::{HEAD, head_of};
 
@@ -124,7 +124,7 @@ fn unreadable(found: &str) -> ObtainError {
 fn read(mut file: File, meter: &Rc<Meter>, sink: &mut Sink<'_>) -> Result<(), ObtainError> {
     let head = head_of(&mut file).map_err(ObtainError::damaged)?;
     file.rewind().map_err(ObtainError::damaged)?;
-    let input = Consumed::new(file, Rc::clone(meter));
+    let input = Metered::archive(file, meter);
     match Format::of(&head)? {
         Format::Zip => zip::read(input, meter, sink),
         Format::Deb => {

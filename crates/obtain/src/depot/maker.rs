@@ -8,12 +8,12 @@ use rustix::fs::{RenameFlags, renameat_with};
 
 use super::record::{Record, path_of, within};
 use super::{held, unknown};
+use crate::Work;
 use crate::error::ObtainError;
 use crate::fetch::{self, Fetched};
 use crate::library;
 use crate::place;
 use crate::tree;
-use crate::work::Work;
 
 /// Goes up with every change of how trees are made from the same archives and rules.
 const LAYOUT: u32 = 1;

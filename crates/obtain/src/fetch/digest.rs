@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{self, Path};
 
 use super::errand::{Errand, Fetched};
-use super::error::FetchError;
+use crate::error::FetchError;
 use crate::error::ObtainError;
 use crate::tree;
 

@@ -7,8 +7,8 @@ use std::path::{self, Path, PathBuf};
 use model::{Bytes, ObtainEvent, Origin};
 
 use super::client::{Call, Clients, End, Finished};
-use super::error::{FetchError, Trouble};
 use crate::error::ObtainError;
+use crate::error::{FetchError, Trouble};
 use crate::tree;
 
 /// How much may come of what nobody has recorded the size of; the largest archive of the catalog has 528 MiB.

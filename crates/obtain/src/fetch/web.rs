@@ -7,8 +7,8 @@ use model::Origin;
 
 use super::client::{Call, Finished};
 use super::errand::Errand;
-use super::error::{FetchError, Trouble};
 use crate::error::ObtainError;
+use crate::error::{FetchError, Trouble};
 
 /// How curl ends where the server cannot give the rest of a file.
 const CANNOT_RESUME: i32 = 33;

@@ -10,12 +10,10 @@ use std::time::Duration;
 use elf::Format;
 use model::{Bytes, ObtainEvent};
 
-use super::error::LibraryError;
-use super::helper;
 use super::syslib::{self, LOADER};
-use crate::error::ObtainError;
+use crate::Work;
+use crate::error::{LibraryError, ObtainError};
 use crate::fetch::{Call, Clients};
-use crate::work::Work;
 
 const PATCHELF: &str = "patchelf";
 
@@ -46,7 +44,7 @@ pub(crate) fn patch_programs(
 /// The one that the catalog names; where that cannot be had, the host's own.
 fn find_patchelf(clients: &Clients, work: &mut Work<'_>) -> Result<PathBuf, ObtainError> {
     let fetched = match work.helper(PATCHELF).cloned() {
-        Some(helper) => helper::provide(&helper, clients, work),
+        Some(helper) => super::provide(&helper, clients, work),
         None => Err(LibraryError::NotInside {
             what: "the catalog".to_owned(),
             name: PATCHELF.to_owned(),

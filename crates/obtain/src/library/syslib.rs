@@ -4,9 +4,8 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::error::LibraryError;
 use crate::archive;
-use crate::error::ObtainError;
+use crate::error::{LibraryError, ObtainError};
 use crate::tree;
 
 /// The loader of programs; it must be one itself.

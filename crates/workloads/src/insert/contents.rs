@@ -12,7 +12,7 @@ use super::sql;
 use data::checksum::{Form, RowHash};
 use load::clients::{Clients, bounded};
 use load::engine::Stop;
-use load::fixed_work::unseen;
+use load::clients::unseen;
 use load::worker::Worker;
 use load::{Client, ClientContext, StepError, Target};
 

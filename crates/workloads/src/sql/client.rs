@@ -12,7 +12,7 @@ use super::own::{Change, Common, Counted, Ended, Own, Progress, name};
 use super::sampled::{Answer, Turn};
 use super::shape::Shape;
 use data::row_counts::RowCounts;
-use load::arrival::Arrival;
+use load::arrivals::Arrival;
 use load::arrivals::Queue;
 use load::{Client, ClientContext, StepError};
 

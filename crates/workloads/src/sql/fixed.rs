@@ -14,7 +14,7 @@ use data::row_counts::RowCounts;
 use data::state::Loaded;
 use load::clients::{Clients, Notes};
 use load::engine::{Observer, Stop};
-use load::fixed_work::FixedWork;
+use load::clients::FixedWork;
 use load::{StepError, Target};
 
 /// What a step does.

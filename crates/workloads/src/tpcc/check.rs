@@ -28,7 +28,7 @@ use super::scale::Scale;
 use super::tables::Table;
 use load::clients::{Clients, Notes, bounded};
 use load::engine::{Observer, Stop};
-use load::fixed_work::FixedWork;
+use load::clients::FixedWork;
 use load::worker::Worker;
 use load::{Client, ClientContext, StepError, Target};
 

@@ -12,7 +12,7 @@ use super::tables::tables;
 use data::reading::{Against, Found, ReadWork};
 use load::clients::Notes;
 use load::engine::{Observer, Stop};
-use load::fixed_work::FixedWork;
+use load::clients::FixedWork;
 use load::worker::Worker;
 use load::{StepError, Target};
 

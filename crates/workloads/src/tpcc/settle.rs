@@ -7,7 +7,7 @@ use super::tables::Table;
 use data::settle::{clients, length};
 use load::clients::Notes;
 use load::engine::{Observer, Stop};
-use load::fixed_work::FixedWork;
+use load::clients::FixedWork;
 use load::{StepError, Target};
 
 /// Settles all tables, one client each, and one that leads.

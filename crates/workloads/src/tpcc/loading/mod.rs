@@ -11,7 +11,7 @@ use data::source::Source;
 use data::statements;
 use load::clients::{Clients, Notes};
 use load::engine::{Observer, Stop};
-use load::fixed_work::FixedWork;
+use load::clients::FixedWork;
 use load::worker::Worker;
 use load::{StepError, Target};
 

@@ -22,7 +22,7 @@ use super::deck::Deck;
 use super::input::{Input, Inputs};
 use super::outcome::{Committed, Outcome, Progress};
 use crate::recovery::Next;
-use load::arrival::Arrival;
+use load::arrivals::Arrival;
 use load::arrivals::Queue;
 use load::{Client, ClientContext, StepError};
 
