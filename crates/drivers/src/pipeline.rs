@@ -8,6 +8,21 @@ use crate::{Done, Execution, Row, SessionError, StatementId};
 /// whatever the server does.
 pub(crate) const MOST_AHEAD: usize = 32 << 10;
 
+/// The statement with this id; `code` is that of the error where none was prepared.
+#[inline]
+pub(crate) fn find<'a, S>(
+    statements: &'a mut [S],
+    id: StatementId,
+    code: &str,
+) -> Result<&'a mut S, SessionError> {
+    statements.get_mut(id.0 as usize).ok_or_else(|| unknown(id, code))
+}
+
+#[cold]
+fn unknown(StatementId(id): StatementId, code: &str) -> SessionError {
+    SessionError::server(code, format!("no statement {id} was prepared in this session"))
+}
+
 /// A session that can send several requests at once.
 pub(crate) trait Pipelined {
     /// Sends as many of the executions as go at once, at least the first; returns how many. An error of a

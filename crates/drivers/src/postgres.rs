@@ -15,7 +15,7 @@ use self::fault::UNKNOWN_STATEMENT;
 use self::row::Format;
 use self::statement::Prepared;
 use self::wire::Wire;
-use crate::pipeline::{Counted, Each, MOST_AHEAD, Pipelined, Visit};
+use crate::pipeline::{Counted, Each, MOST_AHEAD, Pipelined, Visit, find};
 use crate::stream::Stream;
 use crate::{
     Done, Execution, Param, ParamType, Row, ServerEndpoint, Session, SessionError, SessionInfo,
@@ -48,7 +48,6 @@ impl PostgresSession {
         Self::log_in(Stream::connect(&server.address, server.timeout)?, server)
     }
 
-    /// Logs in over a connection that is open already.
     pub(crate) fn log_in(stream: Stream, server: &ServerEndpoint) -> Result<Self, SessionError> {
         let mut wire = Wire::over(stream);
         // Without a session there is nothing that a goodbye could end.
@@ -71,9 +70,7 @@ impl PostgresSession {
         params: &[Param<'_>],
         visit: impl Visit,
     ) -> Result<Done, SessionError> {
-        let Some(prepared) = self.statements.get_mut(statement.0 as usize) else {
-            return Err(SessionError::unknown_statement(UNKNOWN_STATEMENT, statement.0));
-        };
+        let prepared = find(&mut self.statements, statement, UNKNOWN_STATEMENT)?;
         prepared.encode(params).map_err(|error| error.about(&prepared.sql))?;
         let (request, columns) = (prepared.request(), prepared.columns());
         let answer = exchange(&mut self.wire, request, columns, visit);
@@ -88,11 +85,10 @@ impl Pipelined for PostgresSession {
         self.request.clear();
         let mut sent = 0;
         for (id, params) in batch {
-            let Some(prepared) = self.statements.get_mut(id.0 as usize) else {
-                if sent == 0 {
-                    return Err(SessionError::unknown_statement(UNKNOWN_STATEMENT, id.0));
-                }
-                break;
+            let prepared = match find(&mut self.statements, *id, UNKNOWN_STATEMENT) {
+                Err(error) if sent == 0 => return Err(error),
+                Err(_) => break,
+                Ok(prepared) => prepared,
             };
             match prepared.encode(params) {
                 Err(error) if sent == 0 => return Err(error.about(&prepared.sql)),
@@ -122,9 +118,7 @@ impl Pipelined for PostgresSession {
         statement: StatementId,
         visit: impl Visit,
     ) -> Result<Done, SessionError> {
-        let Some(prepared) = self.statements.get(statement.0 as usize) else {
-            return Err(SessionError::unknown_statement(UNKNOWN_STATEMENT, statement.0));
-        };
+        let prepared = find(&mut self.statements, statement, UNKNOWN_STATEMENT)?;
         let answer = answer::read(&mut self.wire, prepared.columns(), visit);
         answer.map_err(|error| self.wire.settle(error, &prepared.sql))
     }
@@ -198,7 +192,6 @@ impl Session for PostgresSession {
     }
 }
 
-/// Sends a request and reads the whole answer.
 #[inline]
 fn exchange(
     wire: &mut Wire,

@@ -9,6 +9,7 @@ use std::time::Duration;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Statement};
 
+use crate::pipeline::find;
 use crate::{Done, Param, ParamType, Row, Session, SessionError, SessionInfo, StatementId, Value};
 
 /// Prepared statements that one connection keeps open. A workload has a few dozen; a statement that
@@ -112,9 +113,7 @@ impl Session for SqliteSession {
         params: &[Param<'_>],
         each: &mut dyn FnMut(&dyn Row),
     ) -> Result<Done, SessionError> {
-        let Some(prepared) = self.statements.get(statement.0 as usize) else {
-            return Err(SessionError::unknown_statement("SQLITE_MISUSE", statement.0));
-        };
+        let prepared = find(&mut self.statements, statement, "SQLITE_MISUSE")?;
         if params.len() != prepared.params {
             let (wanted, given) = (prepared.params, params.len());
             return Err(parameter_count(&prepared.sql, wanted, given));

@@ -14,7 +14,6 @@
 
 pub(crate) mod compressed;
 mod layers;
-mod open;
 mod socket;
 mod tls;
 mod watch;
@@ -52,7 +51,7 @@ impl Stream {
     /// Opens a connection. `timeout` bounds the connect, the waits for an answer, and each send.
     pub(crate) fn connect(address: &Address, timeout: Duration) -> Result<Self, SessionError> {
         let timeout = timeout.clamp(TIMEOUT_RANGE.0, TIMEOUT_RANGE.1);
-        let socket = open::open(address, timeout)
+        let socket = socket::open(address, timeout)
             .map_err(|cause| SessionError::Connect { address: address.to_string(), cause })?;
         Ok(Self::over(socket, matches!(address, Address::Socket(_)), timeout))
     }
@@ -248,7 +247,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
     use std::time::Instant;
 
-    use super::open::bound;
+    use super::socket::bound;
     use super::*;
 
     const SHORT: Duration = Duration::from_millis(80);

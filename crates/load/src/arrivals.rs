@@ -40,7 +40,6 @@ struct State {
     waiting: VecDeque<Nanos>,
     taken: u64,
     shed: u64,
-    /// Taken and given back.
     given_back: u64,
 }
 

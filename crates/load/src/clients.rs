@@ -32,7 +32,6 @@ pub fn bounded(name: String, client: impl Client + 'static) -> (Role, Box<dyn Cl
     (role, Box::new(client))
 }
 
-/// A step whose clients are connected.
 pub struct FixedWork<'a> {
     pub kinds: Vec<KindSpec>,
     pub clients: Clients,

@@ -100,7 +100,6 @@ pub fn pass(
     })
 }
 
-/// Starts the thread of a client, one of so many.
 fn spawn<'scope>(
     scope: &'scope Scope<'scope, '_>,
     crew: &mut Crew<'_>,

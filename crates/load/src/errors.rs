@@ -3,7 +3,6 @@
 use drivers::SessionError;
 use model::{Dialect, ErrorRules};
 
-/// What a client does about an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reaction {
     /// The operation is given up and counted; the client goes on with the next.
@@ -161,7 +160,6 @@ fn stands_for(listed: &str, code: &str) -> bool {
     }
 }
 
-/// Is the session of no further use after this error?
 fn ends_session(error: &SessionError) -> bool {
     match error {
         SessionError::Server { .. } => false,

@@ -16,10 +16,8 @@ const PAUSE: Nanos = Nanos::from_millis(100);
 /// The first pause between two attempts; each is twice as long as the one before.
 const FIRST_PAUSE: Nanos = Nanos::from_millis(10);
 
-/// The longest pause.
 const LONGEST_PAUSE: Nanos = Nanos::SECOND;
 
-/// A statement that could not be prepared.
 #[derive(Debug)]
 pub struct Refused {
     pub statement: String,
@@ -42,7 +40,6 @@ pub fn let_go(session: &mut dyn Session) {
     let _ = session.execute("ROLLBACK");
 }
 
-/// Connections that were lost and opened again.
 #[derive(Debug, Default)]
 pub struct Outages(Mutex<Outage>);
 
@@ -67,7 +64,6 @@ impl Outages {
     }
 }
 
-/// What it takes to open another session.
 #[derive(Clone, Copy)]
 pub struct Replacing<'a> {
     pub connector: &'a dyn Connector,
@@ -77,7 +73,6 @@ pub struct Replacing<'a> {
     pub client: &'a str,
 }
 
-/// Another session, and what it was made ready with.
 pub type Replaced<T> = (Box<dyn Session>, T);
 
 impl Replacing<'_> {

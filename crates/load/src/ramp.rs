@@ -15,7 +15,6 @@ const CLOSE_ENOUGH: u64 = 5;
 /// The first rate is halved so often before it is said that none is kept.
 const HALVINGS: u32 = 10;
 
-/// What is looked for.
 #[derive(Clone, Debug)]
 pub struct RampSpec {
     pub from: u64,
@@ -25,7 +24,6 @@ pub struct RampSpec {
     pub attempt: Nanos,
 }
 
-/// A limit on response time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// Place of the kind of operations.
@@ -33,7 +31,6 @@ pub struct Limit {
     pub at_most: Nanos,
 }
 
-/// One rate that was tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
     pub per_second: u64,
@@ -42,7 +39,6 @@ pub struct Attempt {
     pub kept: bool,
 }
 
-/// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ramped {
     /// The highest rate that was kept; `None` when none was.

@@ -30,7 +30,6 @@ const BUFFER: (usize, usize) = (64, 512);
 /// fold between them, which would count into their times.
 const ROOM: usize = 32;
 
-/// All recording of one step.
 #[derive(Debug)]
 pub struct Recorder {
     each: Nanos,

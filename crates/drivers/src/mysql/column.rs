@@ -20,7 +20,6 @@ const MOST_KEPT: usize = 32 << 10;
 pub(super) enum Encoding {
     /// Bytes of a signed integer.
     Signed(usize),
-    /// Bytes of an unsigned integer.
     Unsigned(usize),
     Float,
     Double,
@@ -101,7 +100,6 @@ pub(super) struct Columns {
     /// The packets that announced them, and described them if any did, with headers; empty when there is
     /// nothing to compare with.
     packets: Vec<u8>,
-    /// How many packets these are.
     count: usize,
 }
 

@@ -30,7 +30,6 @@ impl Exchange {
         Self { packets, decoder: Decoder::default(), known_columns, columns: Columns::default() }
     }
 
-    /// Sends a command whose payload is `code` and `body`.
     pub(super) fn command(&mut self, code: u8, body: &[u8]) -> Result<(), SessionError> {
         let payload = self.packets.command();
         payload.push(code);
@@ -185,7 +184,6 @@ impl Exchange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Announced {
     count: usize,
-    /// Do their definitions follow?
     described: bool,
 }
 

@@ -43,7 +43,6 @@ pub(super) fn load_rows(
     Ok(loaded.affected)
 }
 
-/// The code for a duplicate key.
 const DUPLICATE: &str = "1062";
 
 /// The separators are written as numbers, because `sql_mode` decides what a backslash in a string is.

@@ -24,7 +24,7 @@ use self::handshake::Agreed;
 use self::packets::Packets;
 use self::reply::malformed;
 use self::statement::{Prepared, Statement, WRONG_ARGUMENTS};
-use crate::pipeline::{Counted, Each, Pipelined, Visit};
+use crate::pipeline::{Counted, Each, Pipelined, Visit, find};
 use crate::stream::Stream;
 use crate::{
     Done, Execution, Param, ParamType, Row, ServerEndpoint, Session, SessionError, SessionInfo,
@@ -52,7 +52,6 @@ impl MysqlSession {
         Self::log_in(Stream::connect(&server.address, server.timeout)?, server)
     }
 
-    /// Logs in over a connection that is open already.
     pub(crate) fn log_in(stream: Stream, server: &ServerEndpoint) -> Result<Self, SessionError> {
         let mut packets = Packets::new(stream);
         let agreed = handshake::log_in(&mut packets, server)?;
@@ -89,27 +88,23 @@ impl MysqlSession {
         params: &[Param<'_>],
         visit: impl Visit,
     ) -> Result<Done, SessionError> {
-        let Some(prepared) = self.statements.get_mut(statement.0 as usize) else {
-            return Err(SessionError::unknown_statement(UNKNOWN_STATEMENT, statement.0));
-        };
+        let prepared = find(&mut self.statements, statement, UNKNOWN_STATEMENT)?;
         self.exchange.execute(prepared, params, visit)
     }
 }
 
 impl Pipelined for MysqlSession {
     fn send_ahead(&mut self, batch: &[Execution<'_>]) -> Result<usize, SessionError> {
-        let find = |id: StatementId| {
-            let statement = self.statements.get(id.0 as usize);
-            statement.ok_or_else(|| SessionError::unknown_statement(UNKNOWN_STATEMENT, id.0))
-        };
         let sent = self.exchange.packets.send_ahead(batch.len(), |index, out| {
             let Some((id, params)) = batch.get(index) else { return Ok(()) };
-            find(*id)?.put(out, params)
+            find(&mut self.statements, *id, UNKNOWN_STATEMENT)?.put(out, params)
         });
-        let first = batch.first().and_then(|(id, _)| find(*id).ok());
-        sent.map_err(|error| match first {
-            Some(statement) => error.about(&statement.sql),
-            None => error,
+        sent.map_err(|error| {
+            let first = batch.first().and_then(|(id, _)| self.statements.get(id.0 as usize));
+            match first {
+                Some(statement) => error.about(&statement.sql),
+                None => error,
+            }
         })
     }
 
@@ -122,9 +117,7 @@ impl Pipelined for MysqlSession {
         statement: StatementId,
         visit: impl Visit,
     ) -> Result<Done, SessionError> {
-        let Some(prepared) = self.statements.get_mut(statement.0 as usize) else {
-            return Err(SessionError::unknown_statement(UNKNOWN_STATEMENT, statement.0));
-        };
+        let prepared = find(&mut self.statements, statement, UNKNOWN_STATEMENT)?;
         self.exchange.answer(prepared, visit)
     }
 }

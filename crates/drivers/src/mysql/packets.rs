@@ -49,13 +49,11 @@ impl Packets {
         }
     }
 
-    /// Encrypts the connection from here on; see [`Stream::encrypt`].
     pub(super) fn encrypt(&mut self, host: &str) -> Result<String, SessionError> {
         self.let_go();
         self.stream.encrypt(host)
     }
 
-    /// Compresses what is sent and received from here on.
     pub(super) fn compress(&mut self) {
         self.let_go();
         self.compressed = true;

@@ -5,9 +5,7 @@ use model::said;
 use crate::SessionError;
 use crate::cursor::Cursor;
 
-/// First byte of an OK packet.
 pub(super) const OK: u8 = 0x00;
-/// First byte of an error packet.
 pub(super) const ERROR: u8 = 0xff;
 /// First byte of an end-of-rows packet, and of a request to change the authentication method.
 pub(super) const END: u8 = 0xfe;
@@ -17,7 +15,6 @@ pub(super) const LOCAL_FILE: u8 = 0xfb;
 /// `SERVER_MORE_RESULTS_EXISTS`: a procedure's next result follows.
 const MORE_RESULTS: u16 = 0x0008;
 
-/// An OK packet, after its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OkReply {
     pub(super) affected: u64,

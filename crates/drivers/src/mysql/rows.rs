@@ -42,7 +42,6 @@ pub(super) struct Rows<'a> {
     format: RowFormat,
     columns: &'a [Encoding],
     shortest: usize,
-    /// Where the values begin in a row.
     values_at: usize,
     decoder: &'a mut Decoder,
 }
@@ -217,7 +216,6 @@ impl<'a> LazyRow<'a> {
         }
     }
 
-    /// The text of a value that has one of its own.
     #[cold]
     #[inline(never)]
     fn text(&self, column: usize) -> Option<Value<'_>> {

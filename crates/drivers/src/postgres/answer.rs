@@ -7,7 +7,6 @@ use super::wire::{Wire, kind};
 use crate::pipeline::Visit;
 use crate::{Done, SessionError};
 
-/// Where the columns of an answer are known from.
 pub(super) enum Columns<'a> {
     /// Simple query: the answer describes them, and all come as text.
     Described(&'a mut Vec<Format>),

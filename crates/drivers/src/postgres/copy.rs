@@ -8,7 +8,6 @@ use super::wire::{Wire, kind};
 use crate::SessionError;
 use crate::pipeline::Counted;
 
-/// Where the rows begin in a `CopyData` message.
 const ROWS_AT: usize = 5;
 
 /// The statement that begins it, for messages too.

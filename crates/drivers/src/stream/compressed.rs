@@ -9,7 +9,6 @@ use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, 
 
 use crate::SessionError;
 
-/// Bytes before a body.
 const HEADER: usize = 7;
 
 /// Shorter bodies are sent as they are; the bound of the servers and of their own clients.
@@ -31,7 +30,6 @@ pub(super) struct Compressed {
     requests: u32,
     /// Has anything arrived since the last request?
     answered: bool,
-    /// Frames that have not arrived whole.
     pending: Vec<u8>,
 }
 
@@ -183,7 +181,6 @@ impl Compressed {
 
 #[derive(Clone, Copy, Debug)]
 struct Header {
-    /// Of its body.
     body: usize,
     /// Of the body before compression; 0 when it is as it was.
     inflated: usize,
@@ -196,7 +193,6 @@ impl Header {
         [b1, b2, b3, sequence, i1, i2, i3]
     }
 
-    /// The lengths and the sequence number of a frame.
     fn read([b1, b2, b3, sequence, i1, i2, i3]: [u8; HEADER]) -> (Self, u8) {
         let [body, inflated] =
             [[b1, b2, b3, 0], [i1, i2, i3, 0]].map(|bytes| u32::from_le_bytes(bytes) as usize);

@@ -27,7 +27,6 @@ pub trait Client: Send {
     fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError>;
 }
 
-/// What a client is to its step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Role {
     /// For messages: `insert 3`.
@@ -36,7 +35,6 @@ pub struct Role {
     pub bounded: bool,
 }
 
-/// What a client has while it runs.
 #[derive(Debug)]
 pub struct ClientContext<'a> {
     pub recorder: ClientRecorder,
@@ -134,7 +132,6 @@ impl Drop for Crew<'_> {
     }
 }
 
-/// One client on its own thread.
 pub(super) struct ClientThread<'a> {
     pub(super) index: usize,
     pub(super) role: &'a Role,
@@ -146,7 +143,6 @@ pub(super) struct ClientThread<'a> {
 }
 
 impl ClientThread<'_> {
-    /// Waits for the window and runs the client.
     pub(super) fn run(self, client: &mut dyn Client) {
         wake_punctually();
         // No clock: given up before this client began, by one that was quicker to fail.

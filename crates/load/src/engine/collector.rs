@@ -12,12 +12,10 @@ use crate::{StepClock, Stop};
 /// read its clock just before the end has stored its sample.
 const GRACE: Nanos = Nanos::from_millis(5);
 
-/// A window that was cut into intervals.
 pub(super) struct Cut {
     pub(super) length: Nanos,
     /// Seconds on target and seconds in all, where there was a pace.
     pub(super) on_target: Option<(u32, u32)>,
-    /// Was it closed by the limit?
     pub(super) short: bool,
 }
 

@@ -12,7 +12,6 @@ use super::slot::{NONE, Sample, Slot};
 #[derive(Debug)]
 pub(super) struct Fold {
     kinds: Vec<KindSpec>,
-    /// Length of an interval.
     each: Nanos,
     /// Intervals that are not yet handed out, by index.
     open: BTreeMap<u32, Vec<Tally>>,
@@ -38,7 +37,6 @@ struct Tally {
     response: Option<Buckets>,
 }
 
-/// An operation that failed.
 pub(super) struct Failure<'a> {
     pub(super) kind: u8,
     /// The other kind that it is counted in, or [`NONE`].

@@ -29,7 +29,6 @@ use tar::{HEAD, head_of};
 
 use crate::error::ObtainError;
 
-/// The formats that are read, for people.
 const KNOWN: &str = "tar, tar.gz, tar.xz, tar.zst, zip (jar, whl), deb";
 
 /// The largest dictionary of xz that is allocated: four times that of the strongest preset.
@@ -111,7 +110,6 @@ fn guess(head: &[u8]) -> &'static str {
     }
 }
 
-/// Is this file an archive of a known format?
 pub(crate) fn is_archive(path: &Path) -> bool {
     let head = File::open(path).and_then(|mut file| head_of(&mut file));
     head.is_ok_and(|head| Format::of(&head).is_ok())

@@ -128,7 +128,6 @@ impl<'a> Sink<'a> {
         Ok(true)
     }
 
-    /// A second name of a file that is there.
     pub(super) fn hard_link(&mut self, name: &[u8], to: &[u8]) -> Result<(), ObtainError> {
         let leads_out = |_| hostile(name)(Flaw::LinkOut(shown(to)));
         let first = inner_path(to).map_err(leads_out)?;

@@ -10,13 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::error::ObtainError;
 use crate::tree;
 
-/// The longest name of a build.
 const NAME_LIMIT: usize = 100;
 
-/// A build that is on this machine under a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Installed {
-    /// Its name: what a plan calls it.
     pub name: String,
     /// What its server says that it is; the source is [`model::BuildSource::Installed`], or
     /// [`model::BuildSource::Path`] for a directory of the user's own.
@@ -29,7 +26,6 @@ pub struct Installed {
     pub installed: String,
 }
 
-/// What is recorded under a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Record {
     #[serde(flatten)]
@@ -55,7 +51,6 @@ impl Record {
     }
 }
 
-/// The place of a tree, or of something in it.
 pub(super) fn path_of(root: &Path, tree: &str, base: &str) -> PathBuf {
     within(&root.join("trees").join(tree), base)
 }

@@ -21,19 +21,15 @@ use crate::tree;
 /// How long a client may print nothing and write nothing before it is ended.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// How often a client is looked at.
 const POLL: Duration = Duration::from_millis(20);
 
-/// How often what it has written is measured.
 const MEASURE: Duration = Duration::from_millis(200);
 
 /// How much of what a client prints is read.
 const PRINTED: usize = 16 << 20;
 
-/// Directories within each other that are measured.
 const DEPTH: usize = 64;
 
-/// Where apt's configuration is.
 const APT: &str = "/etc/apt";
 
 /// Where clients are looked for, and how patient we are with them.

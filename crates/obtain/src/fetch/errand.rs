@@ -34,7 +34,6 @@ pub(crate) enum Closure {
     None,
 }
 
-/// Something to fetch: what, where to, by whom, and who listens.
 pub(super) struct Errand<'a> {
     pub(super) what: String,
     /// How much it is, about.
@@ -59,7 +58,6 @@ impl<'a> Errand<'a> {
         Ok(Self { what: origin.describe(), total, into, clients, listen })
     }
 
-    /// Says how much there is.
     pub(super) fn tell(&mut self, done: u64) {
         (self.listen)(ObtainEvent::Fetching {
             what: self.what.clone(),

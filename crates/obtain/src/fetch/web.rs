@@ -38,7 +38,6 @@ fn file_of(address: &str) -> Result<String, FetchError> {
     Ok(if name.is_empty() { "archive" } else { name }.to_owned())
 }
 
-/// Fetches the file at an address, or the rest of it.
 pub(super) fn fetch(address: &str, errand: &mut Errand<'_>) -> Result<PathBuf, ObtainError> {
     let file = file_of(address)?;
     let archive = errand.into.join(&file);

@@ -41,7 +41,6 @@ pub(crate) fn complete(directory: &Path, work: &mut Work<'_>) -> Result<Build, O
     }
 }
 
-/// Puts one library beside the server.
 fn add(library: &str, directory: &Path, work: &mut Work<'_>) -> Result<(), ObtainError> {
     let Some(helper) = work.helper(library).cloned() else {
         return Err(LibraryError::Missing { library: library.to_owned() }.into());

@@ -17,7 +17,6 @@ use crate::fetch::{Call, Clients};
 
 const PATCHELF: &str = "patchelf";
 
-/// How long it may take for one program without doing anything.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Lays the libraries of packages into `directory/syslib` and makes the programs of `directory` use them,

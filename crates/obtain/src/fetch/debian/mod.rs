@@ -59,7 +59,6 @@ fn names(packages: &[String]) -> impl Iterator<Item = &str> {
     packages.iter().map(String::as_str)
 }
 
-/// Fetches what the lists have.
 fn bring(
     packages: &[String],
     wanted: &[Wanted<'_>],
@@ -135,7 +134,6 @@ fn first_missing(
     }))
 }
 
-/// Downloads what is not there yet, and checks it.
 fn download(
     apt: &Apt,
     chosen: &[String],
