@@ -5,7 +5,6 @@
 //! whenever it is taken. A full buffer is folded by its own client, so memory does not depend on the
 //! rate.
 
-mod buckets;
 mod fold;
 mod slot;
 

@@ -1,9 +1,8 @@
 //! A session with a name: runs operations, repeats what may be repeated, records everything.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use drivers::{Connector, ErrorClass, Row, Session, SessionError};
 use model::Nanos;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{ClientContext, StepError};
 
@@ -45,11 +44,11 @@ impl Worker {
             };
             let retry = source.class() == ErrorClass::Retryable;
             context.recorder.failed(kind, source.code(), retry);
+            let client = self.name.clone();
             if !retry {
-                return Err(self.failed(source));
+                return Err(StepError::Session { client, source });
             }
             if tries == MAX_TRIES {
-                let client = self.name.clone();
                 return Err(StepError::TooManyRetries { client, tries, source });
             }
             if context.is_over() {
@@ -68,7 +67,8 @@ impl Worker {
                 break;
             };
             if source.class() != ErrorClass::Retryable || tries == MAX_TRIES {
-                return Err(self.failed(source));
+                let client = self.name.clone();
+                return Err(StepError::Session { client, source });
             }
             if context.is_over() {
                 break;
@@ -102,21 +102,23 @@ impl Worker {
 
     /// The single integer that a statement returns; zero for NULL and for no row.
     pub fn number(&mut self, sql: &str) -> Result<u64, StepError> {
-        let number = number(&mut *self.session, sql);
-        number.map_err(|source| self.failed(source))
+        number(&mut *self.session, sql)
+            .map_err(|source| StepError::Session { client: self.name.clone(), source })
     }
 
     /// Shows each row that a query returns which is not part of the measured work.
     pub fn rows(&mut self, sql: &str, each: &mut dyn FnMut(&dyn Row)) -> Result<(), StepError> {
-        self.session.query(sql, each).map(drop).map_err(|source| self.failed(source))
+        match self.session.query(sql, each) {
+            Ok(_) => Ok(()),
+            Err(source) => Err(StepError::Session { client: self.name.clone(), source }),
+        }
     }
 
     pub fn run(&mut self, sql: &str) -> Result<(), StepError> {
-        self.session.execute(sql).map(drop).map_err(|source| self.failed(source))
-    }
-
-    fn failed(&self, source: SessionError) -> StepError {
-        StepError::Session { client: self.name.clone(), source }
+        match self.session.execute(sql) {
+            Ok(_) => Ok(()),
+            Err(source) => Err(StepError::Session { client: self.name.clone(), source }),
+        }
     }
 }
 
