@@ -22,10 +22,10 @@ use crate::sink::Cells;
 use crate::source::Source;
 use crate::statements;
 use crate::table::{Batch, Table};
+use load::clients::unseen;
 use load::clients::{Clients, bounded};
 use load::engine::Stop;
 use load::errors::Reaction;
-use load::fixed_work::unseen;
 use load::worker::{Worker, number};
 use load::{Client, ClientContext, StepError, Target};
 

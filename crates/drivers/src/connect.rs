@@ -1,14 +1,22 @@
 //! From an endpoint to the client that speaks its protocol.
 
-use crate::{Connector, Endpoint, MysqlConnector, PostgresConnector, SqliteConnector};
+use crate::{
+    Connector, Endpoint, MysqlSession, PostgresSession, Session, SessionError, SqliteSession,
+};
 
 pub fn connector(endpoint: &Endpoint) -> Box<dyn Connector> {
-    match endpoint.clone() {
-        Endpoint::Mysql(server) => Box::new(MysqlConnector::new(server)),
-        Endpoint::Postgres(server) => Box::new(PostgresConnector::new(server)),
-        Endpoint::Sqlite { path, pragmas, timeout } => {
-            Box::new(SqliteConnector::new(path, pragmas, timeout))
-        }
+    Box::new(endpoint.clone())
+}
+
+impl Connector for Endpoint {
+    fn connect(&self) -> Result<Box<dyn Session>, SessionError> {
+        Ok(match self {
+            Self::Mysql(server) => Box::new(MysqlSession::open(server)?),
+            Self::Postgres(server) => Box::new(PostgresSession::open(server)?),
+            Self::Sqlite { path, pragmas, timeout } => {
+                Box::new(SqliteSession::open(path, pragmas, *timeout)?)
+            }
+        })
     }
 }
 

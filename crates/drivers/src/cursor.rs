@@ -82,7 +82,6 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A length-encoded string of MySQL.
     #[inline]
     pub(crate) fn lenenc_bytes(&mut self) -> Option<&'a [u8]> {
         let length = usize::try_from(self.lenenc()?).ok()?;
@@ -104,7 +103,6 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Appends a length-encoded integer of MySQL.
 #[inline]
 pub(crate) fn put_lenenc(out: &mut Vec<u8>, value: usize) {
     let bytes = (value as u64).to_le_bytes();

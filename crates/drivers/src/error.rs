@@ -72,11 +72,6 @@ impl SessionError {
     }
 
     #[cold]
-    pub(crate) fn unknown_statement(code: &str, id: u32) -> Self {
-        Self::server(code, format!("no statement {id} was prepared in this session"))
-    }
-
-    #[cold]
     pub(crate) fn parameter_count(code: &str, wanted: usize, given: usize) -> Self {
         Self::server(code, format!("the statement has {wanted} parameters, {given} were given"))
     }

@@ -16,14 +16,13 @@ mod stream;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod tests;
-mod visit;
 
 pub use connect::connector;
 pub use error::{ErrorClass, SessionError};
-pub use mysql::{MysqlConnector, MysqlSession};
-pub use postgres::{PostgresConnector, PostgresSession};
+pub use mysql::MysqlSession;
+pub use postgres::PostgresSession;
 pub use session::{
     Address, Connector, Done, Endpoint, Execution, Login, Param, ParamType, Row, ServerEndpoint,
     Session, SessionInfo, StatementId, Value,
 };
-pub use sqlite::{SqliteConnector, SqliteSession, sqlite_version};
+pub use sqlite::{SqliteSession, sqlite_version};

@@ -1,6 +1,5 @@
-//! Prepared statements that are sent before the first of their answers is read.
+//! How answers are read: what is done with their rows, and several that are awaited at once.
 
-use crate::visit::{Counted, Each, Visit};
 use crate::{Done, Execution, Row, SessionError, StatementId};
 
 /// Most bytes of requests that are sent before their answers are read. A server whose answers nobody reads
@@ -8,6 +7,21 @@ use crate::{Done, Execution, Row, SessionError, StatementId};
 /// in any case (TCP begins with 16 KB at the sender and 64 KB at the receiver), so that our write ends
 /// whatever the server does.
 pub(crate) const MOST_AHEAD: usize = 32 << 10;
+
+/// The statement with this id; `code` is that of the error where none was prepared.
+#[inline]
+pub(crate) fn find<'a, S>(
+    statements: &'a mut [S],
+    id: StatementId,
+    code: &str,
+) -> Result<&'a mut S, SessionError> {
+    statements.get_mut(id.0 as usize).ok_or_else(|| unknown(id, code))
+}
+
+#[cold]
+fn unknown(StatementId(id): StatementId, code: &str) -> SessionError {
+    SessionError::server(code, format!("no statement {id} was prepared in this session"))
+}
 
 /// A session that can send several requests at once.
 pub(crate) trait Pipelined {
@@ -62,4 +76,34 @@ pub(crate) trait Pipelined {
         }
         Ok(())
     }
+}
+
+/// What is done with the rows of an answer: the readers of both protocols are compiled once for each, so
+/// that rows that are only counted cost no call and no place to decode into.
+pub(crate) trait Visit {
+    /// Does it look at them? Otherwise they are only counted.
+    const LOOKS: bool;
+
+    /// A row; called only where it looks.
+    fn show(&mut self, row: &dyn Row);
+}
+
+pub(crate) struct Each<'a>(pub(crate) &'a mut dyn FnMut(&dyn Row));
+
+impl Visit for Each<'_> {
+    const LOOKS: bool = true;
+
+    #[inline]
+    fn show(&mut self, row: &dyn Row) {
+        (self.0)(row);
+    }
+}
+
+pub(crate) struct Counted;
+
+impl Visit for Counted {
+    const LOOKS: bool = false;
+
+    #[inline]
+    fn show(&mut self, _: &dyn Row) {}
 }

@@ -15,60 +15,12 @@ use self::fault::UNKNOWN_STATEMENT;
 use self::row::Format;
 use self::statement::Prepared;
 use self::wire::Wire;
-use crate::pipeline::{MOST_AHEAD, Pipelined};
+use crate::pipeline::{Counted, Each, MOST_AHEAD, Pipelined, Visit, find};
 use crate::stream::Stream;
-use crate::visit::{Counted, Each, Visit};
 use crate::{
-    Connector, Done, Execution, Param, ParamType, Row, ServerEndpoint, Session, SessionError,
-    SessionInfo, StatementId,
+    Done, Execution, Param, ParamType, Row, ServerEndpoint, Session, SessionError, SessionInfo,
+    StatementId,
 };
-
-#[derive(Clone, Debug)]
-pub struct PostgresConnector {
-    server: ServerEndpoint,
-}
-
-impl PostgresConnector {
-    /// For this server, whose Unix socket is `<directory>/.s.PGSQL.<port>`. Its timeout is the longest
-    /// wait for the connection and for each answer.
-    pub const fn new(server: ServerEndpoint) -> Self {
-        Self { server }
-    }
-
-    /// Opens a session. Fails with [`SessionError::Connect`] when the server is not there or not
-    /// ready yet, with [`SessionError::Login`] when it refuses or cannot do what is asked for.
-    pub fn session(&self) -> Result<PostgresSession, SessionError> {
-        login::check(&self.server)?;
-        let stream = Stream::connect(&self.server.address, self.server.timeout)?;
-        self.session_over(stream)
-    }
-
-    pub(crate) fn session_over(&self, stream: Stream) -> Result<PostgresSession, SessionError> {
-        let mut wire = Wire::over(stream);
-        match login::log_in(&mut wire, &self.server) {
-            Ok(info) => Ok(PostgresSession {
-                wire,
-                info,
-                describe: self.server.describe,
-                statements: Vec::new(),
-                names: 0,
-                request: Vec::new(),
-                described: Vec::new(),
-            }),
-            Err(error) => {
-                // There is no session yet that a goodbye could end.
-                wire.abandon();
-                Err(error)
-            }
-        }
-    }
-}
-
-impl Connector for PostgresConnector {
-    fn connect(&self) -> Result<Box<dyn Session>, SessionError> {
-        Ok(Box::new(self.session()?))
-    }
-}
 
 /// One connection to a server. Text statements go by the simple protocol and bring text back,
 /// prepared ones by the extended protocol with binary numbers both ways.
@@ -88,6 +40,29 @@ pub struct PostgresSession {
 }
 
 impl PostgresSession {
+    /// To a server whose Unix socket is `<directory>/.s.PGSQL.<port>`. Its timeout is the longest wait for
+    /// the connection and for each answer. Fails with [`SessionError::Connect`] when the server is not there
+    /// or not ready yet, with [`SessionError::Login`] when it refuses or cannot do what is asked for.
+    pub fn open(server: &ServerEndpoint) -> Result<Self, SessionError> {
+        login::check(server)?;
+        Self::log_in(Stream::connect(&server.address, server.timeout)?, server)
+    }
+
+    pub(crate) fn log_in(stream: Stream, server: &ServerEndpoint) -> Result<Self, SessionError> {
+        let mut wire = Wire::over(stream);
+        // Without a session there is nothing that a goodbye could end.
+        let info = login::log_in(&mut wire, server).inspect_err(|_| wire.abandon())?;
+        Ok(Self {
+            wire,
+            info,
+            describe: server.describe,
+            statements: Vec::new(),
+            names: 0,
+            request: Vec::new(),
+            described: Vec::new(),
+        })
+    }
+
     #[inline]
     fn run(
         &mut self,
@@ -95,9 +70,7 @@ impl PostgresSession {
         params: &[Param<'_>],
         visit: impl Visit,
     ) -> Result<Done, SessionError> {
-        let Some(prepared) = self.statements.get_mut(statement.0 as usize) else {
-            return Err(SessionError::unknown_statement(UNKNOWN_STATEMENT, statement.0));
-        };
+        let prepared = find(&mut self.statements, statement, UNKNOWN_STATEMENT)?;
         prepared.encode(params).map_err(|error| error.about(&prepared.sql))?;
         let (request, columns) = (prepared.request(), prepared.columns());
         let answer = exchange(&mut self.wire, request, columns, visit);
@@ -112,11 +85,10 @@ impl Pipelined for PostgresSession {
         self.request.clear();
         let mut sent = 0;
         for (id, params) in batch {
-            let Some(prepared) = self.statements.get_mut(id.0 as usize) else {
-                if sent == 0 {
-                    return Err(SessionError::unknown_statement(UNKNOWN_STATEMENT, id.0));
-                }
-                break;
+            let prepared = match find(&mut self.statements, *id, UNKNOWN_STATEMENT) {
+                Err(error) if sent == 0 => return Err(error),
+                Err(_) => break,
+                Ok(prepared) => prepared,
             };
             match prepared.encode(params) {
                 Err(error) if sent == 0 => return Err(error.about(&prepared.sql)),
@@ -146,9 +118,7 @@ impl Pipelined for PostgresSession {
         statement: StatementId,
         visit: impl Visit,
     ) -> Result<Done, SessionError> {
-        let Some(prepared) = self.statements.get(statement.0 as usize) else {
-            return Err(SessionError::unknown_statement(UNKNOWN_STATEMENT, statement.0));
-        };
+        let prepared = find(&mut self.statements, statement, UNKNOWN_STATEMENT)?;
         let answer = answer::read(&mut self.wire, prepared.columns(), visit);
         answer.map_err(|error| self.wire.settle(error, &prepared.sql))
     }
@@ -222,7 +192,6 @@ impl Session for PostgresSession {
     }
 }
 
-/// Sends a request and reads the whole answer.
 #[inline]
 fn exchange(
     wire: &mut Wire,

@@ -97,7 +97,6 @@ pub struct Done {
     pub affected: u64,
 }
 
-/// A prepared statement and its parameters.
 pub type Execution<'a> = (StatementId, &'a [Param<'a>]);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,9 +136,7 @@ pub trait Row {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
     Null,
-    /// An integer that came in binary.
     Int(i64),
-    /// A real number that came in binary.
     Real(f64),
     /// Text, or the text form of any type.
     Bytes(&'a [u8]),
@@ -166,7 +163,6 @@ impl Value<'_> {
     }
 }
 
-/// What was agreed at connect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionInfo {
     /// The server's version as it says it: `10.11.18-MariaDB-0+deb12u1`.
@@ -271,7 +267,6 @@ impl ServerEndpoint {
 pub enum Endpoint {
     Mysql(ServerEndpoint),
     Postgres(ServerEndpoint),
-    /// An SQLite database file, in this process.
     Sqlite {
         /// The file; created when missing.
         path: PathBuf,

@@ -3,15 +3,14 @@
 mod fault;
 mod pragma;
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Statement};
 
-use crate::{
-    Connector, Done, Param, ParamType, Row, Session, SessionError, SessionInfo, StatementId, Value,
-};
+use crate::pipeline::find;
+use crate::{Done, Param, ParamType, Row, Session, SessionError, SessionInfo, StatementId, Value};
 
 /// Prepared statements that one connection keeps open. A workload has a few dozen; a statement that
 /// falls out of the cache is prepared again, which costs time but changes no answer.
@@ -20,55 +19,6 @@ const KEPT_STATEMENTS: usize = 1024;
 /// Version of the SQLite library that is built in: `3.50.4`.
 pub fn sqlite_version() -> &'static str {
     rusqlite::version()
-}
-
-#[derive(Clone, Debug)]
-pub struct SqliteConnector {
-    path: PathBuf,
-    pragmas: Vec<(String, String)>,
-    timeout: Duration,
-}
-
-impl SqliteConnector {
-    /// For the file `path`, which is created when missing (its directory is not). `pragmas` are set
-    /// in each session in this order, `timeout` is the longest wait for a lock.
-    pub fn new(path: PathBuf, pragmas: Vec<(String, String)>, timeout: Duration) -> Self {
-        Self { path, pragmas, timeout }
-    }
-
-    /// Opens the file and sets the pragmas. Fails with [`SessionError::Connect`] when the file cannot
-    /// be opened or is no database, with [`SessionError::Server`] when a pragma is not obeyed.
-    pub fn session(&self) -> Result<SqliteSession, SessionError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&self.path, flags)
-            .map_err(|error| fault::at_connect(&self.path, "open", &error))?;
-        connection
-            .busy_timeout(busy_timeout(self.timeout))
-            .map_err(|error| fault::at_connect(&self.path, "busy_timeout", &error))?;
-        for (name, value) in &self.pragmas {
-            pragma::set(&connection, &self.path, name, value)?;
-        }
-        read_header(&connection, self)?;
-        connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
-        Ok(SqliteSession {
-            connection,
-            statements: Vec::new(),
-            info: SessionInfo {
-                server_version: sqlite_version().to_owned(),
-                backend: None,
-                authentication: "none".to_owned(),
-                tls: None,
-            },
-        })
-    }
-}
-
-impl Connector for SqliteConnector {
-    fn connect(&self) -> Result<Box<dyn Session>, SessionError> {
-        Ok(Box::new(self.session()?))
-    }
 }
 
 /// SQLite counts the wait in whole milliseconds of an `i32`, and takes zero as "do not wait".
@@ -80,11 +30,11 @@ fn busy_timeout(asked: Duration) -> Duration {
 
 /// SQLite opens a file without looking into it; this look finds out now that it is no database.
 /// It comes after the pragmas because some of them only work before the first read.
-fn read_header(connection: &Connection, connector: &SqliteConnector) -> Result<(), SessionError> {
+fn read_header(connection: &Connection, path: &Path) -> Result<(), SessionError> {
     const LOOK: &str = "SELECT count(*) FROM sqlite_schema";
     connection
         .query_row(LOOK, [], |_| Ok(()))
-        .map_err(|error| fault::at_connect(&connector.path, LOOK, &error))
+        .map_err(|error| fault::at_connect(path, LOOK, &error))
 }
 
 #[derive(Debug)]
@@ -101,6 +51,37 @@ pub struct SqliteSession {
 struct Prepared {
     sql: String,
     params: usize,
+}
+
+impl SqliteSession {
+    /// Opens the file `path`, which is created when missing (its directory is not), and sets the pragmas in
+    /// this order; `timeout` is the longest wait for a lock. Fails with [`SessionError::Connect`] when the
+    /// file cannot be opened or is no database, with [`SessionError::Server`] when a pragma is not obeyed.
+    pub fn open(
+        path: &Path,
+        pragmas: &[(String, String)],
+        timeout: Duration,
+    ) -> Result<Self, SessionError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)
+            .map_err(|error| fault::at_connect(path, "open", &error))?;
+        connection
+            .busy_timeout(busy_timeout(timeout))
+            .map_err(|error| fault::at_connect(path, "busy_timeout", &error))?;
+        for (name, value) in pragmas {
+            pragma::set(&connection, path, name, value)?;
+        }
+        read_header(&connection, path)?;
+        connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
+        let info = SessionInfo {
+            server_version: sqlite_version().to_owned(),
+            authentication: "none".to_owned(),
+            ..SessionInfo::default()
+        };
+        Ok(Self { connection, statements: Vec::new(), info })
+    }
 }
 
 impl Session for SqliteSession {
@@ -132,9 +113,7 @@ impl Session for SqliteSession {
         params: &[Param<'_>],
         each: &mut dyn FnMut(&dyn Row),
     ) -> Result<Done, SessionError> {
-        let Some(prepared) = self.statements.get(statement.0 as usize) else {
-            return Err(SessionError::unknown_statement("SQLITE_MISUSE", statement.0));
-        };
+        let prepared = find(&mut self.statements, statement, "SQLITE_MISUSE")?;
         if params.len() != prepared.params {
             let (wanted, given) = (prepared.params, params.len());
             return Err(parameter_count(&prepared.sql, wanted, given));

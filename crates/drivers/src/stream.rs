@@ -10,19 +10,16 @@
 //! After a timeout or a lost connection every further call fails, because a late answer would be taken
 //! for the answer to the next request.
 //!
-//! A stream may be encrypted, and a protocol may have a code of its own for what goes over it; both
-//! lie below the buffer, so that protocols read the same bytes in the same way.
+//! A stream may be encrypted, and compressed as MySQL does it; both lie below the buffer, so that protocols read the same bytes in the same way.
 
+pub(crate) mod compressed;
 mod layers;
-mod open;
 mod socket;
 mod tls;
 mod watch;
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
-
-pub(crate) use layers::Codec;
 
 use self::layers::Layers;
 use self::socket::Socket;
@@ -54,7 +51,7 @@ impl Stream {
     /// Opens a connection. `timeout` bounds the connect, the waits for an answer, and each send.
     pub(crate) fn connect(address: &Address, timeout: Duration) -> Result<Self, SessionError> {
         let timeout = timeout.clamp(TIMEOUT_RANGE.0, TIMEOUT_RANGE.1);
-        let socket = open::open(address, timeout)
+        let socket = socket::open(address, timeout)
             .map_err(|cause| SessionError::Connect { address: address.to_string(), cause })?;
         Ok(Self::over(socket, matches!(address, Address::Socket(_)), timeout))
     }
@@ -85,18 +82,28 @@ impl Stream {
         Ok(agreed)
     }
 
-    /// Sends and receives in another form from here on; what is unread is in that form too.
-    pub(crate) fn encode(&mut self, codec: Box<dyn Codec>) {
+    /// Compresses what is sent and received from here on; what is unread is compressed too.
+    pub(crate) fn compress(&mut self) {
         let unread = self.buffer.split_off(self.start);
-        self.layers.get_or_insert_default().decode_with(codec, unread);
+        self.layers.get_or_insert_default().compress(unread);
     }
 
     /// Sends all of `bytes`, which begin a request. The wait for the answer begins here.
     #[inline]
     pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
+        self.write(bytes, true)
+    }
+
+    /// Sends all of `bytes`, which go on with a request. The wait for the answer begins here.
+    pub(crate) fn send_more(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
+        self.write(bytes, false)
+    }
+
+    #[inline]
+    fn write(&mut self, bytes: &[u8], begins: bool) -> Result<(), SessionError> {
         self.socket.begin()?;
         if let Some(layers) = &mut self.layers {
-            return layers.send(&mut self.socket, bytes, true);
+            return layers.send(&mut self.socket, bytes, begins);
         }
         self.socket.write_all(bytes)
     }
@@ -119,15 +126,6 @@ impl Stream {
             request
         });
         layers.send_requests(&mut self.socket, requests)
-    }
-
-    /// Sends all of `bytes`, which go on with a request. The wait for the answer begins here.
-    pub(crate) fn send_more(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
-        self.socket.begin()?;
-        if let Some(layers) = &mut self.layers {
-            return layers.send(&mut self.socket, bytes, false);
-        }
-        self.socket.write_all(bytes)
     }
 
     /// Begins the wait for the next of several answers, which has the whole timeout again.
@@ -249,7 +247,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
     use std::time::Instant;
 
-    use super::open::bound;
+    use super::socket::bound;
     use super::*;
 
     const SHORT: Duration = Duration::from_millis(80);

@@ -6,16 +6,20 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use drivers::{
-    Connector, Done, ErrorClass, Param, ParamType, Session, SessionError, SqliteConnector,
-    SqliteSession, StatementId, Value, sqlite_version,
+    Done, ErrorClass, Param, ParamType, Session, SessionError, SqliteSession, StatementId, Value,
+    sqlite_version,
 };
 
 const PATIENT: Duration = Duration::from_secs(10);
 
-fn connector(path: &Path, pragmas: &[(&str, &str)], timeout: Duration) -> SqliteConnector {
-    let pragmas =
+fn open(
+    path: &Path,
+    pragmas: &[(&str, &str)],
+    timeout: Duration,
+) -> Result<SqliteSession, SessionError> {
+    let pragmas: Vec<_> =
         pragmas.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
-    SqliteConnector::new(path.to_owned(), pragmas, timeout)
+    SqliteSession::open(path, &pragmas, timeout)
 }
 
 fn ints(session: &mut dyn Session, sql: &str) -> Vec<Option<i64>> {
@@ -35,7 +39,7 @@ fn words(session: &mut dyn Session, sql: &str) -> Vec<String> {
 }
 
 fn with_table(path: &Path, pragmas: &[(&str, &str)]) -> SqliteSession {
-    let mut session = connector(path, pragmas, PATIENT).session().unwrap();
+    let mut session = open(path, pragmas, PATIENT).unwrap();
     session
         .execute("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER, name TEXT, price REAL)")
         .unwrap();
@@ -143,7 +147,7 @@ fn a_locked_database_is_busy_after_the_wait() {
     let path = dir.path().join("bench.sqlite");
     let mut holder = with_table(&path, &[("journal_mode", "wal")]);
     let wait = Duration::from_millis(100);
-    let mut other = connector(&path, &[("journal_mode", "wal")], wait).connect().unwrap();
+    let mut other = open(&path, &[("journal_mode", "wal")], wait).unwrap();
     holder.execute("BEGIN IMMEDIATE").unwrap();
     holder.execute("INSERT INTO t (id) VALUES (1)").unwrap();
 
@@ -153,7 +157,7 @@ fn a_locked_database_is_busy_after_the_wait() {
     assert_eq!(busy.code(), "SQLITE_BUSY");
     assert_eq!(busy.class(), ErrorClass::Retryable);
     // With a write-ahead log the reader sees the state before, and the writer goes on afterwards.
-    assert_eq!(ints(other.as_mut(), "SELECT count(*) FROM t"), [Some(0)]);
+    assert_eq!(ints(&mut other, "SELECT count(*) FROM t"), [Some(0)]);
     holder.execute("COMMIT").unwrap();
     other.execute("INSERT INTO t (id) VALUES (2)").unwrap();
     assert_eq!(ints(&mut holder, "SELECT count(*) FROM t"), [Some(2)]);
@@ -166,7 +170,7 @@ fn a_journal_mode_that_cannot_be_had_is_an_error() {
     let mut holder = with_table(&path, &[("journal_mode", "wal")]);
     holder.execute("INSERT INTO t (id) VALUES (1)").unwrap();
     let wait = Duration::from_millis(50);
-    let error = connector(&path, &[("journal_mode", "delete")], wait).session().unwrap_err();
+    let error = open(&path, &[("journal_mode", "delete")], wait).unwrap_err();
     assert!(
         matches!(&error, SessionError::Server { statement, .. } if statement == "PRAGMA journal_mode = delete"),
         "{error}"
@@ -177,14 +181,14 @@ fn a_journal_mode_that_cannot_be_had_is_an_error() {
 fn files_that_cannot_be_opened_are_connect_errors() {
     let dir = tempfile::tempdir().unwrap();
     let missing = dir.path().join("no-such-directory").join("bench.sqlite");
-    let error = connector(&missing, &[], PATIENT).session().unwrap_err();
+    let error = open(&missing, &[], PATIENT).unwrap_err();
     assert_eq!(error.code(), "connect");
     assert!(error.to_string().contains("no-such-directory"), "{error}");
 
     let garbage = dir.path().join("garbage");
     std::fs::write(&garbage, "this is a shopping list, not a database; ".repeat(100)).unwrap();
     for pragmas in [vec![], vec![("journal_mode", "wal")]] {
-        let error = connector(&garbage, &pragmas, PATIENT).session().unwrap_err();
+        let error = open(&garbage, &pragmas, PATIENT).unwrap_err();
         assert_eq!(error.code(), "connect");
         assert!(error.to_string().contains("SQLITE_NOTADB"), "{error}");
     }
@@ -219,7 +223,7 @@ fn clients_that_write_at_the_same_time_wait_for_each_other() {
         std::thread::scope(|scope| {
             for _ in 0..CLIENTS {
                 scope.spawn(|| {
-                    let mut client = connector(&path, &pragmas, PATIENT).session().unwrap();
+                    let mut client = open(&path, &pragmas, PATIENT).unwrap();
                     let add = client
                         .prepare("UPDATE t SET n = n + ? WHERE id = 1", &[ParamType::Int])
                         .unwrap();
@@ -244,7 +248,7 @@ fn a_transaction_on_an_old_snapshot_is_busy_without_a_wait() {
     let path = dir.path().join("bench.sqlite");
     let wal = [("journal_mode", "wal")];
     let mut reader = with_table(&path, &wal);
-    let mut writer = connector(&path, &wal, PATIENT).session().unwrap();
+    let mut writer = open(&path, &wal, PATIENT).unwrap();
     reader.execute("BEGIN").unwrap();
     assert_eq!(ints(&mut reader, "SELECT count(*) FROM t"), [Some(0)]);
     writer.execute("INSERT INTO t (id) VALUES (1)").unwrap();
@@ -260,7 +264,7 @@ fn a_transaction_on_an_old_snapshot_is_busy_without_a_wait() {
 #[test]
 fn texts_are_taken_as_what_their_column_is() {
     let dir = tempfile::tempdir().unwrap();
-    let mut session = connector(&dir.path().join("bench.sqlite"), &[], PATIENT).session().unwrap();
+    let mut session = open(&dir.path().join("bench.sqlite"), &[], PATIENT).unwrap();
     session
         .execute(
             "CREATE TABLE typed (id INTEGER PRIMARY KEY, price DECIMAL(10,2), at TIMESTAMP,

@@ -1,11 +1,11 @@
-//! The clients of a step, and what they note.
+//! The clients of a step, what they note, and steps whose clients have a fixed amount of work.
 
 use std::sync::{Arc, Mutex};
 
-use model::{Note, NoteKind};
+use model::{KindSpec, Nanos, Note, NoteKind, StepRecord};
 
-use crate::Client;
-use crate::engine::Role;
+use crate::engine::{Blind, Client, End, Observer, Role, StepSetup, run};
+use crate::{StepClock, StepError, Stop};
 
 /// Clients of a step, with what they are to it.
 pub type Clients = Vec<(Role, Box<dyn Client>)>;
@@ -30,4 +30,35 @@ pub fn taken(notes: &Notes, what: &NoteKind) -> Vec<Note> {
 pub fn bounded(name: String, client: impl Client + 'static) -> (Role, Box<dyn Client>) {
     let role = Role { name, bounded: true };
     (role, Box::new(client))
+}
+
+pub struct FixedWork<'a> {
+    pub kinds: Vec<KindSpec>,
+    pub clients: Clients,
+    pub clock: StepClock,
+    pub notes: (NoteKind, &'a Notes),
+}
+
+impl FixedWork<'_> {
+    pub fn run(self, stop: &Stop, observer: &mut dyn Observer) -> Result<StepRecord, StepError> {
+        let setup = StepSetup {
+            kinds: self.kinds,
+            clients: self.clients,
+            pace: None,
+            end: End::AllDone { limit: None },
+            warmup: Nanos(0),
+        };
+        let record = run(setup, stop, observer)?;
+        let (name, notes) = self.notes;
+        Ok(StepRecord { elapsed: self.clock.now(), notes: taken(notes, &name), ..record })
+    }
+}
+
+/// Runs clients whose work is no result: nobody looks at its rate. The kind of their operations is `kind`.
+pub fn unseen(kind: &str, clients: Clients, stop: &Stop) -> Result<(), StepError> {
+    let notes = Notes::default();
+    let kinds = vec![KindSpec { name: kind.to_owned(), scheduled: false }];
+    let work = FixedWork { kinds, clients, clock: stop.clock(), notes: (kind.into(), &notes) };
+    work.run(stop, &mut Blind)?;
+    Ok(())
 }

@@ -1,12 +1,13 @@
-//! Time inside a step, counted from the window's opening edge.
+//! What a step obeys: its time, counted from the window's opening edge, the user's wish to stop, and the turns
+//! of its system.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use model::Nanos;
 
-use crate::time::NAP;
-use crate::turns::Turns;
+use crate::turns::{NAP, Turns};
 
 /// The clock of one step: it goes while its system has a turn. Copies agree.
 #[derive(Clone, Debug)]
@@ -37,5 +38,41 @@ impl StepClock {
 
     pub(crate) fn turns(&self) -> &Turns {
         &self.turns
+    }
+}
+
+/// The user's wish to stop, shared with the signal handler. A step that is carried out in turns has one of its
+/// own, through which it also gets at the turns.
+#[derive(Clone, Debug, Default)]
+pub struct Stop {
+    asked: Arc<AtomicBool>,
+    turns: Arc<Turns>,
+}
+
+impl Stop {
+    /// Of one system among those that take turns.
+    pub fn in_turns(turns: Turns) -> Self {
+        Self { asked: Arc::default(), turns: Arc::new(turns) }
+    }
+
+    pub fn turns(&self) -> &Turns {
+        &self.turns
+    }
+
+    /// A clock that begins now, and stands between the turns.
+    pub fn clock(&self) -> StepClock {
+        StepClock::of(&self.turns)
+    }
+
+    pub fn ask(&self) {
+        self.asked.store(true, Ordering::Relaxed);
+    }
+
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.asked)
+    }
+
+    pub fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
     }
 }

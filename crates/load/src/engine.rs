@@ -4,22 +4,20 @@ mod client;
 mod collector;
 mod setup;
 mod shared;
-mod stop;
-mod threads;
 
 use std::thread::{self, Scope};
 
 use model::{Edge, KindSpec, StepRecord};
 
 pub use self::client::{Client, ClientContext, Role};
+use self::client::{ClientThread, Crew};
 use self::collector::Collector;
 pub use self::setup::{Blind, End, Observer, Pace, StepSetup};
 use self::shared::Shared;
-pub use self::stop::Stop;
-use self::threads::{ClientThread, Crew};
 use crate::StepError;
+pub use crate::clock::Stop;
 use crate::recorder::{MOST_KINDS, Recorder};
-pub use crate::time::NAP;
+pub use crate::turns::NAP;
 
 /// Stack of a client's thread: its own frames are shallow, and only touched pages cost memory.
 pub const CLIENT_STACK: usize = 256 << 10;
@@ -102,7 +100,6 @@ pub fn pass(
     })
 }
 
-/// Starts the thread of a client, one of so many.
 fn spawn<'scope>(
     scope: &'scope Scope<'scope, '_>,
     crew: &mut Crew<'_>,

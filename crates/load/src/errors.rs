@@ -3,7 +3,6 @@
 use drivers::SessionError;
 use model::{Dialect, ErrorRules};
 
-/// What a client does about an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reaction {
     /// The operation is given up and counted; the client goes on with the next.
@@ -115,10 +114,7 @@ impl Rules {
     fn of_plan(&self, code: &str) -> Option<Reaction> {
         let ErrorRules { ignore, retry, fatal, .. } = &self.plan;
         let lists = [(fatal, Reaction::Fail), (retry, Reaction::Retry), (ignore, Reaction::Ignore)];
-        let (_, reaction) = lists
-            .into_iter()
-            .find(|(list, _)| list.iter().any(|listed| stands_for(listed, code)))?;
-        Some(reaction)
+        first(lists.map(|(list, reaction)| (list.as_slice(), reaction)), code)
     }
 
     fn of_usual(&self, error: &SessionError) -> Reaction {
@@ -128,7 +124,14 @@ impl Rules {
                 if code == "SQLITE_CONSTRAINT" && is_duplicate_key(message) {
                     return Reaction::Ignore;
                 }
-                self.usual.of(code)
+                let Usual { fatal, retry, ignore, reconnect } = *self.usual;
+                let lists = [
+                    (fatal, Reaction::Fail),
+                    (retry, Reaction::Retry),
+                    (ignore, Reaction::Ignore),
+                    (reconnect, Reaction::Reconnect),
+                ];
+                first(lists, code).unwrap_or(Reaction::Fail)
             }
             // Connecting has its own rules, and so has a server that hangs or does not keep the protocol:
             // the one must be seen, not waited out.
@@ -140,19 +143,13 @@ impl Rules {
     }
 }
 
-impl Usual {
-    fn of(&self, code: &str) -> Reaction {
-        let lists = [
-            (self.fatal, Reaction::Fail),
-            (self.retry, Reaction::Retry),
-            (self.ignore, Reaction::Ignore),
-            (self.reconnect, Reaction::Reconnect),
-        ];
-        lists
-            .into_iter()
-            .find(|(list, _)| list.iter().any(|listed| stands_for(listed, code)))
-            .map_or(Reaction::Fail, |(_, reaction)| reaction)
-    }
+/// What the first list says that has the code.
+fn first<const N: usize>(
+    lists: [(&[impl AsRef<str>], Reaction); N],
+    code: &str,
+) -> Option<Reaction> {
+    let has = |list: &[_]| list.iter().any(|listed| stands_for(AsRef::as_ref(listed), code));
+    lists.into_iter().find(|(list, _)| has(list)).map(|(_, reaction)| reaction)
 }
 
 /// Is `code` the listed one, or one of those that it stands for?
@@ -163,7 +160,6 @@ fn stands_for(listed: &str, code: &str) -> bool {
     }
 }
 
-/// Is the session of no further use after this error?
 fn ends_session(error: &SessionError) -> bool {
     match error {
         SessionError::Server { .. } => false,

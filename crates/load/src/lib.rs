@@ -6,33 +6,26 @@
 //! intervals of one second. An [`Observer`] is told of the window's edges and of each interval; it reads the
 //! probes and stores.
 
-pub mod arrival;
 pub mod arrivals;
 pub mod clients;
 pub mod clock;
 pub mod engine;
 pub mod error;
 pub mod errors;
-pub mod fixed_work;
 pub mod measure;
 pub mod outages;
 pub mod ramp;
-pub mod reconnect;
 pub mod recorder;
 pub mod schedule;
-pub mod time;
 pub mod turns;
 pub mod warm;
 pub mod worker;
 pub mod workload;
 
-pub use clock::StepClock;
-pub use engine::{
-    CLIENT_STACK, Client, ClientContext, End, Observer, Pace, Role, StepSetup, Stop, run,
-};
+pub use clock::{StepClock, Stop};
+pub use engine::{CLIENT_STACK, Client, ClientContext, End, Observer, Pace, Role, StepSetup, run};
 pub use error::StepError;
 pub use recorder::{ClientRecorder, Recorder};
 pub use schedule::Schedule;
-pub use time::monotonic;
-pub use turns::Turns;
+pub use turns::{Turns, monotonic};
 pub use workload::{Target, Workload};

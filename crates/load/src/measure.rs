@@ -17,7 +17,6 @@ pub struct Crew {
     pub clients: Clients,
 }
 
-/// The windows of a step.
 pub struct Windows<'a> {
     pub warmup: WarmUp,
     pub end: End,
@@ -27,7 +26,6 @@ pub struct Windows<'a> {
     pub opens: &'a dyn Fn(),
 }
 
-/// When operations start.
 pub enum Drive<'a> {
     Closed,
     Rate {

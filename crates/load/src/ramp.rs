@@ -15,7 +15,6 @@ const CLOSE_ENOUGH: u64 = 5;
 /// The first rate is halved so often before it is said that none is kept.
 const HALVINGS: u32 = 10;
 
-/// What is looked for.
 #[derive(Clone, Debug)]
 pub struct RampSpec {
     pub from: u64,
@@ -25,7 +24,6 @@ pub struct RampSpec {
     pub attempt: Nanos,
 }
 
-/// A limit on response time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// Place of the kind of operations.
@@ -33,7 +31,6 @@ pub struct Limit {
     pub at_most: Nanos,
 }
 
-/// One rate that was tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
     pub per_second: u64,
@@ -42,7 +39,6 @@ pub struct Attempt {
     pub kept: bool,
 }
 
-/// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ramped {
     /// The highest rate that was kept; `None` when none was.
@@ -87,74 +83,67 @@ pub fn percentile(kind: &KindTotals, permille: u32) -> Option<Nanos> {
     latency.quantile(f64::from(permille) / 1000.0)
 }
 
-/// The attempts of a search.
-struct Search<F> {
-    attempt: F,
-    attempts: Vec<Attempt>,
-}
-
-impl<F: FnMut(u64) -> Result<Attempt, StepError>> Search<F> {
-    /// Tries a rate; was it kept?
-    fn keeps(&mut self, per_second: u64) -> Result<bool, StepError> {
-        let attempt = (self.attempt)(per_second)?;
-        let kept = attempt.kept;
-        self.attempts.push(attempt);
-        Ok(kept)
-    }
-
-    /// The highest rate that is kept, near enough.
-    fn highest(&mut self, from: u64) -> Result<Option<u64>, StepError> {
-        let bracket = if self.keeps(from)? { Some(self.double(from)?) } else { self.halve(from)? };
-        let Some((mut kept, mut broken)) = bracket else {
-            return Ok(None);
-        };
-        while broken - kept > (kept * CLOSE_ENOUGH / 100).max(1) {
-            let middle = kept + (broken - kept) / 2;
-            if self.keeps(middle)? {
-                kept = middle;
-            } else {
-                broken = middle;
-            }
-        }
-        Ok(Some(kept))
-    }
-
-    /// Doubles a rate that is kept. A rate that is not gets a second chance: a moment's disturbance far
-    /// below the highest would decide everything.
-    fn double(&mut self, mut kept: u64) -> Result<(u64, u64), StepError> {
-        loop {
-            let next = kept.saturating_mul(2);
-            if next == kept || !(self.keeps(next)? || self.keeps(next)?) {
-                return Ok((kept, next));
-            }
-            kept = next;
-        }
-    }
-
-    /// Halves a rate that is not kept, until one is.
-    fn halve(&mut self, mut broken: u64) -> Result<Option<(u64, u64)>, StepError> {
-        for _ in 0..HALVINGS {
-            let next = broken / 2;
-            if next == 0 {
-                break;
-            }
-            if self.keeps(next)? {
-                return Ok(Some((next, broken)));
-            }
-            broken = next;
-        }
-        Ok(None)
-    }
-}
-
-/// Looks for the highest rate that `attempt` says is kept, beginning at `from`.
+/// Looks for the highest rate that `attempt` says is kept, near enough, beginning at `from`.
 fn search(
     from: u64,
-    attempt: impl FnMut(u64) -> Result<Attempt, StepError>,
+    mut attempt: impl FnMut(u64) -> Result<Attempt, StepError>,
 ) -> Result<Ramped, StepError> {
-    let mut search = Search { attempt, attempts: Vec::new() };
-    let highest = search.highest(from.max(1))?;
-    Ok(Ramped { highest, attempts: search.attempts })
+    let mut attempts = Vec::new();
+    let highest = highest(from.max(1), &mut |per_second| {
+        let attempt = attempt(per_second)?;
+        let kept = attempt.kept;
+        attempts.push(attempt);
+        Ok(kept)
+    })?;
+    Ok(Ramped { highest, attempts })
+}
+
+fn highest(
+    from: u64,
+    keeps: &mut dyn FnMut(u64) -> Result<bool, StepError>,
+) -> Result<Option<u64>, StepError> {
+    let bracket = if keeps(from)? { Some(double(from, keeps)?) } else { halve(from, keeps)? };
+    let Some((mut kept, mut broken)) = bracket else {
+        return Ok(None);
+    };
+    while broken - kept > (kept * CLOSE_ENOUGH / 100).max(1) {
+        let middle = kept + (broken - kept) / 2;
+        *if keeps(middle)? { &mut kept } else { &mut broken } = middle;
+    }
+    Ok(Some(kept))
+}
+
+/// Doubles a rate that is kept. A rate that is not gets a second chance: a moment's disturbance far below
+/// the highest would decide everything.
+fn double(
+    mut kept: u64,
+    keeps: &mut dyn FnMut(u64) -> Result<bool, StepError>,
+) -> Result<(u64, u64), StepError> {
+    loop {
+        let next = kept.saturating_mul(2);
+        if next == kept || !(keeps(next)? || keeps(next)?) {
+            return Ok((kept, next));
+        }
+        kept = next;
+    }
+}
+
+/// Halves a rate that is not kept, until one is.
+fn halve(
+    mut broken: u64,
+    keeps: &mut dyn FnMut(u64) -> Result<bool, StepError>,
+) -> Result<Option<(u64, u64)>, StepError> {
+    for _ in 0..HALVINGS {
+        let next = broken / 2;
+        if next == 0 {
+            break;
+        }
+        if keeps(next)? {
+            return Ok(Some((next, broken)));
+        }
+        broken = next;
+    }
+    Ok(None)
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 //! whenever it is taken. A full buffer is folded by its own client, so memory does not depend on the
 //! rate.
 
-mod buckets;
 mod fold;
 mod slot;
 
@@ -30,7 +29,6 @@ const BUFFER: (usize, usize) = (64, 512);
 /// fold between them, which would count into their times.
 const ROOM: usize = 32;
 
-/// All recording of one step.
 #[derive(Debug)]
 pub struct Recorder {
     each: Nanos,

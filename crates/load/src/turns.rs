@@ -5,8 +5,10 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use model::Nanos;
+use rustix::time::{ClockId, clock_gettime};
 
-use crate::time::{NAP, monotonic};
+/// How often those look for the end of the step, and for the user's wish to stop, whom nobody wakes.
+pub const NAP: Duration = Duration::from_millis(50);
 
 /// Flag of [`Turns::word`]: no operation may begin.
 const SHUT: u64 = 1 << 63;
@@ -69,20 +71,18 @@ impl Turns {
 
     /// Begins a turn, for a server that runs.
     pub fn begin(&self) {
-        let mut state = self.state();
-        state.is_over = false;
-        self.open();
-        drop(state);
-        self.changed.notify_all();
+        self.change(|state| {
+            state.is_over = false;
+            self.open();
+        });
     }
 
     /// No more turns: the step works until its end.
     pub fn release(&self) {
-        let mut state = self.state();
-        state.is_released = true;
-        self.open();
-        drop(state);
-        self.changed.notify_all();
+        self.change(|state| {
+            state.is_released = true;
+            self.open();
+        });
     }
 
     fn open(&self) {
@@ -134,16 +134,12 @@ impl Turns {
 
     /// For the step: it has read what it wanted to, in the turn that has ended.
     pub fn have_read(&self) {
-        self.state().is_reading = false;
-        self.changed.notify_all();
+        self.change(|state| state.is_reading = false);
     }
 
     /// For the step: it is done. Its turns are over, but it works on what is left.
     pub fn leave(&self) {
-        let mut state = self.state();
-        (state.is_over, state.is_reading) = (true, false);
-        drop(state);
-        self.changed.notify_all();
+        self.change(|state| (state.is_over, state.is_reading) = (true, false));
     }
 
     /// For the step: waits for its next turn, if there is none.
@@ -197,15 +193,15 @@ impl Turns {
     }
 
     /// While it lives, this thread works.
-    pub fn work(&self) -> Working<'_> {
+    pub fn work(&self) -> Counted<'_> {
         self.count(|working| working + 1);
-        Working(self)
+        Counted { turns: self, works: true }
     }
 
     /// While it lives, a thread that works only waits.
-    pub fn rest(&self) -> Rest<'_> {
+    pub fn rest(&self) -> Counted<'_> {
         self.count(|working| working.saturating_sub(1));
-        Rest(self)
+        Counted { turns: self, works: false }
     }
 
     fn count(&self, change: impl FnOnce(usize) -> usize) {
@@ -218,6 +214,11 @@ impl Turns {
                 self.changed.notify_all();
             }
         }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.state());
+        self.changed.notify_all();
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -239,24 +240,27 @@ impl Turns {
     }
 }
 
-/// A thread that works, as [`Turns::work`] says.
+/// A thread that works, as [`Turns::work`] says, or waits, as [`Turns::rest`] says.
 #[derive(Debug)]
-pub struct Working<'a>(&'a Turns);
+pub struct Counted<'a> {
+    turns: &'a Turns,
+    works: bool,
+}
 
-impl Drop for Working<'_> {
+impl Drop for Counted<'_> {
     fn drop(&mut self) {
-        self.0.count(|working| working.saturating_sub(1));
+        let works = self.works;
+        self.turns.count(|working| if works { working.saturating_sub(1) } else { working + 1 });
     }
 }
 
-/// A thread that waits, as [`Turns::rest`] says.
-#[derive(Debug)]
-pub struct Rest<'a>(&'a Turns);
-
-impl Drop for Rest<'_> {
-    fn drop(&mut self) {
-        self.0.count(|working| working + 1);
-    }
+/// The clock of `Instant`, which has the same zero in all processes since the machine was started. Read
+/// without the checks and conversions of `Instant`, which take as many instructions as the reading: it is
+/// read for each operation.
+#[inline]
+pub fn monotonic() -> Nanos {
+    let time = clock_gettime(ClockId::Monotonic);
+    Nanos(time.tv_sec as u64 * Nanos::SECOND.0 + time.tv_nsec as u64)
 }
 
 #[cfg(test)]

@@ -11,11 +11,8 @@ use crate::engine::{Observer, Stop};
 /// Where a workload runs: one database of one server.
 #[derive(Clone)]
 pub struct Target {
-    /// The SQL that the server speaks.
     pub dialect: Dialect,
-    /// The storage engine of the tables.
     pub engine: Engine,
-    /// The server's version.
     pub version: Version,
     /// Is the server ours, so that its global settings may be changed for a while?
     pub ours: bool,

@@ -13,7 +13,6 @@
 //! either nothing or a whole build, and reading needs no lock.
 
 mod held;
-mod lock;
 mod maker;
 mod record;
 mod unknown;
@@ -26,12 +25,12 @@ use model::{Build, BuildFacts, BuildSource, Bytes, Helper, ObtainEvent, Origin, 
 
 use crate::error::ObtainError;
 use crate::tree;
-use crate::work::{Identify, Work};
+use crate::{Identify, Work};
 pub use held::Held;
-use lock::Lock;
+use held::Lock;
 use maker::Made;
 pub use record::Installed;
-use record::{Listing, Record, Records};
+use record::{Listing, Record};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obtained {
@@ -78,13 +77,13 @@ impl Depot {
 
     /// Every build that is installed, by name, but for those of [`Depot::damaged`].
     pub fn installed(&self) -> Result<Vec<Installed>, ObtainError> {
-        let records = self.records().all()?.whole;
+        let records = record::all(&self.root)?.whole;
         Ok(records.into_iter().map(|record| record.installed(&self.root)).collect())
     }
 
     /// What is wrong with records that cannot be read: while there are such, no files of builds are removed.
     pub fn damaged(&self) -> Result<Vec<String>, ObtainError> {
-        let damaged = self.records().all()?.damaged;
+        let damaged = record::all(&self.root)?.damaged;
         Ok(damaged.iter().map(ToString::to_string).collect())
     }
 
@@ -98,7 +97,7 @@ impl Depot {
     }
 
     pub fn find(&self, name: &str) -> Result<Option<Installed>, ObtainError> {
-        let record = self.records().find(name)?;
+        let record = record::find(&self.root, name)?;
         Ok(record.map(|record| record.installed(&self.root)))
     }
 
@@ -121,7 +120,7 @@ impl Depot {
             return Ok(standing(there));
         }
         let mut work = Work { root: &self.root, helpers, identify, listen };
-        let made = work.install(recipe, &self.records().all()?.whole)?;
+        let made = work.install(recipe, &record::all(&self.root)?.whole)?;
         let build = self.register(&recipe.name, made, &recipe.facts, false)?;
         Ok(Obtained { build, made: true })
     }
@@ -141,7 +140,9 @@ impl Depot {
         let mut work = Work { root: &self.root, helpers, identify, listen };
         let made = match what {
             Added::Path(path) => in_place(path, &mut work)?,
-            Added::Archive(place) => work.add(&origin_of(place)?, &self.records().all()?.whole)?,
+            Added::Archive(place) => {
+                work.add(&origin_of(place)?, &record::all(&self.root)?.whole)?
+            }
         };
         let facts = made.build.facts.clone();
         self.register(name, made, &facts, true)
@@ -154,32 +155,27 @@ impl Depot {
         name: &str,
         listen: &mut dyn FnMut(ObtainEvent),
     ) -> Result<Bytes, ObtainError> {
-        let records = self.records();
-        if records.find(name)?.is_none() {
+        if record::find(&self.root, name)?.is_none() {
             return Err(self.not_installed(name)?);
         }
         let _lock = Lock::take(&self.root, listen)?;
-        let Some(record) = records.find(name)? else {
+        let Some(record) = record::find(&self.root, name)? else {
             return Err(self.not_installed(name)?);
         };
         let tree = record.tree.as_ref().map(|tree| self.trees().join(tree));
         let before = tree.as_deref().filter(|tree| tree.is_dir()).map(tree::size);
-        let namesakes = records.all()?.whole.into_iter();
+        let namesakes = record::all(&self.root)?.whole.into_iter();
         let is_last = namesakes.filter(|other| other.tree == record.tree).count() < 2;
         if let Some(tree) = tree.as_deref().filter(|_| is_last)
             && held::take(tree).is_none()
         {
             return Err(ObtainError::Held { what: name.to_owned() });
         }
-        records.remove(name)?;
+        record::remove(&self.root, name)?;
         // With its name gone, a tree that no other name has is swept like any left-over.
         self.sweep()?;
         let gone = tree.is_none_or(|tree| !tree.exists());
         Ok(before.transpose()?.filter(|_| gone).unwrap_or_default())
-    }
-
-    fn records(&self) -> Records<'_> {
-        Records::new(&self.root)
     }
 
     fn trees(&self) -> PathBuf {
@@ -204,7 +200,7 @@ impl Depot {
         identify: &Identify<'_>,
         listen: &mut dyn FnMut(ObtainEvent),
     ) -> Result<Option<Installed>, ObtainError> {
-        let Some(record) = self.records().find(&recipe.name)? else {
+        let Some(record) = record::find(&self.root, &recipe.name)? else {
             return Ok(None);
         };
         if record.added {
@@ -238,7 +234,7 @@ impl Depot {
     /// Removes what an earlier process left behind: unfinished work, and trees without a name. Under the
     /// lock, so that nobody is at work on them.
     fn sweep(&self) -> Result<(), ObtainError> {
-        let Listing { whole, damaged } = self.records().all()?;
+        let Listing { whole, damaged } = record::all(&self.root)?;
         let named = |tree: &str| whole.iter().any(|r| r.tree.as_deref() == Some(tree));
         self.clear("tmp", |_| false)?;
         // A record that cannot be read may be that of any tree.
@@ -285,7 +281,7 @@ impl Depot {
             base: made.base,
             added,
         };
-        self.records().write(&record)?;
+        record::write(&self.root, &record)?;
         if let Some(download) = made.download {
             // It is only space; what stays is used or removed by the next install of this build.
             let _kept = tree::remove(&download);

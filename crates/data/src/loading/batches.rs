@@ -14,7 +14,7 @@ use model::{Dialect, ErrorRules, Nanos};
 
 use crate::statements;
 use load::errors::{Reaction, Rules};
-use load::reconnect::reconnect;
+use load::outages::reconnect;
 use load::worker::Worker;
 use load::{ClientContext, StepError};
 

@@ -3,7 +3,6 @@
 use sha1::{Digest, Sha1};
 use sha2::Sha256;
 
-/// The server's challenge.
 pub(super) type Nonce = [u8; 20];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

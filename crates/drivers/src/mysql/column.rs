@@ -1,7 +1,7 @@
 //! How a column's values are encoded in binary rows, and the columns of a result.
 
-use super::malformed;
 use super::packets::Packets;
+use super::reply::malformed;
 use crate::SessionError;
 
 /// `UNSIGNED_FLAG` of a column definition.
@@ -20,7 +20,6 @@ const MOST_KEPT: usize = 32 << 10;
 pub(super) enum Encoding {
     /// Bytes of a signed integer.
     Signed(usize),
-    /// Bytes of an unsigned integer.
     Unsigned(usize),
     Float,
     Double,
@@ -101,7 +100,6 @@ pub(super) struct Columns {
     /// The packets that announced them, and described them if any did, with headers; empty when there is
     /// nothing to compare with.
     packets: Vec<u8>,
-    /// How many packets these are.
     count: usize,
 }
 

@@ -1,13 +1,12 @@
 //! Statements that are sent and their results, read to the last one.
 
 use super::column::Columns;
-use super::malformed;
 use super::packets::{Packets, Take};
-use super::reply::{LOCAL_FILE, OK, OkReply, end_has_more_results, is_end};
+use super::reply::{LOCAL_FILE, OK, OkReply, end_has_more_results, is_end, malformed};
 use super::rows::{Decoder, RowFormat, Rows};
 use super::statement::Statement;
 use crate::cursor::Cursor;
-use crate::visit::Visit;
+use crate::pipeline::Visit;
 use crate::{Done, Param, SessionError};
 
 const COM_QUERY: u8 = 0x03;
@@ -31,7 +30,6 @@ impl Exchange {
         Self { packets, decoder: Decoder::default(), known_columns, columns: Columns::default() }
     }
 
-    /// Sends a command whose payload is `code` and `body`.
     pub(super) fn command(&mut self, code: u8, body: &[u8]) -> Result<(), SessionError> {
         let payload = self.packets.command();
         payload.push(code);
@@ -186,7 +184,6 @@ impl Exchange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Announced {
     count: usize,
-    /// Do their definitions follow?
     described: bool,
 }
 

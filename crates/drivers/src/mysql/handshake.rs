@@ -4,8 +4,8 @@ use model::said;
 
 use super::auth::{Method, Nonce};
 use super::packets::Packets;
-use super::reply::{END, ERROR, OK, code_and_message};
-use super::{malformed, rsa};
+use super::reply::{END, ERROR, OK, code_and_message, malformed};
+use super::rsa;
 use crate::cursor::{Cursor, put_lenenc};
 use crate::stream::MAX_MESSAGE;
 use crate::{Login, ServerEndpoint, SessionError, SessionInfo};
@@ -57,7 +57,6 @@ struct CharacterSet {
 
 /// `utf8mb4_general_ci`, known to servers since 5.5.3.
 const UTF8MB4: CharacterSet = CharacterSet { id: 45, name: "utf8mb4" };
-/// `utf8_general_ci`.
 const UTF8: CharacterSet = CharacterSet { id: 33, name: "utf8" };
 
 /// First byte of a packet that goes on with an authentication method.

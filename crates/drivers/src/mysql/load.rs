@@ -5,9 +5,8 @@
 
 use super::exchange::Exchange;
 use super::handshake::Agreed;
-use super::malformed;
-use super::reply::{LOCAL_FILE, OK, OkReply};
-use crate::visit::Each;
+use super::reply::{LOCAL_FILE, OK, OkReply, malformed};
+use crate::pipeline::Each;
 use crate::{Row, SessionError};
 
 /// Loads what `next` makes; see [`crate::Session::load_rows`]. Besides the errors of a statement: rows that
@@ -44,7 +43,6 @@ pub(super) fn load_rows(
     Ok(loaded.affected)
 }
 
-/// The code for a duplicate key.
 const DUPLICATE: &str = "1062";
 
 /// The separators are written as numbers, because `sql_mode` decides what a backslash in a string is.

@@ -1,8 +1,6 @@
 //! Packets: three bytes of length, one of sequence, then the payload.
 
-use super::compressed::Compressed;
-use super::malformed;
-use super::reply::{ERROR, code_and_message, is_end, server_error};
+use super::reply::{ERROR, code_and_message, is_end, malformed, server_error};
 use crate::SessionError;
 use crate::pipeline::MOST_AHEAD;
 use crate::stream::{MAX_MESSAGE, Stream};
@@ -51,17 +49,15 @@ impl Packets {
         }
     }
 
-    /// Encrypts the connection from here on; see [`Stream::encrypt`].
     pub(super) fn encrypt(&mut self, host: &str) -> Result<String, SessionError> {
         self.let_go();
         self.stream.encrypt(host)
     }
 
-    /// Compresses what is sent and received from here on.
     pub(super) fn compress(&mut self) {
         self.let_go();
         self.compressed = true;
-        self.stream.encode(Box::new(Compressed::new()));
+        self.stream.compress();
     }
 
     /// Starts the first packet of a command. The caller appends the payload, then calls

@@ -5,9 +5,7 @@ use model::said;
 use crate::SessionError;
 use crate::cursor::Cursor;
 
-/// First byte of an OK packet.
 pub(super) const OK: u8 = 0x00;
-/// First byte of an error packet.
 pub(super) const ERROR: u8 = 0xff;
 /// First byte of an end-of-rows packet, and of a request to change the authentication method.
 pub(super) const END: u8 = 0xfe;
@@ -17,7 +15,6 @@ pub(super) const LOCAL_FILE: u8 = 0xfb;
 /// `SERVER_MORE_RESULTS_EXISTS`: a procedure's next result follows.
 const MORE_RESULTS: u16 = 0x0008;
 
-/// An OK packet, after its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OkReply {
     pub(super) affected: u64,
@@ -49,6 +46,12 @@ pub(super) fn end_has_more_results(payload: &[u8]) -> bool {
     let mut cursor = Cursor::new(payload);
     let status = cursor.bytes(3).and_then(|_| cursor.u16());
     status.is_some_and(|status| status & MORE_RESULTS != 0)
+}
+
+/// The server sent bytes that the protocol does not allow here.
+#[cold]
+pub(super) fn malformed(what: &str) -> SessionError {
+    SessionError::protocol(format!("malformed {what} from the server"))
 }
 
 #[cold]

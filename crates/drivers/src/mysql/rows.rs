@@ -7,7 +7,7 @@ use super::column::Encoding;
 use super::reply::ERROR;
 use super::temporal::{put_date, put_date_time, put_number, put_time};
 use crate::cursor::Cursor;
-use crate::visit::Visit;
+use crate::pipeline::Visit;
 use crate::{Row, Value};
 
 /// First byte of a text row's NULL.
@@ -42,7 +42,6 @@ pub(super) struct Rows<'a> {
     format: RowFormat,
     columns: &'a [Encoding],
     shortest: usize,
-    /// Where the values begin in a row.
     values_at: usize,
     decoder: &'a mut Decoder,
 }
@@ -217,7 +216,6 @@ impl<'a> LazyRow<'a> {
         }
     }
 
-    /// The text of a value that has one of its own.
     #[cold]
     #[inline(never)]
     fn text(&self, column: usize) -> Option<Value<'_>> {
@@ -308,7 +306,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::visit::Each;
+    use crate::pipeline::Each;
 
     const ALL: [Encoding; 14] = [
         Encoding::Signed(1),

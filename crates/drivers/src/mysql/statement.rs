@@ -32,7 +32,6 @@ pub(super) struct Statement {
     pub(super) columns: Columns,
 }
 
-/// The OK packet of a prepare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Prepared {
     pub(super) id: u32,

@@ -51,7 +51,6 @@ pub(super) fn put_time(out: &mut Vec<u8>, bytes: &[u8], digits: u8) -> Option<()
 /// Year, month and day.
 type Day = (u16, u8, u8);
 
-/// The date, and what follows it.
 #[inline]
 fn split_date(bytes: &[u8]) -> Option<(Day, &[u8])> {
     match bytes {

@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
+use super::MysqlSession;
 use super::auth::Method;
 use super::column::tests::definition;
 use super::handshake::Agreed;
 use super::handshake::tests::greeting;
 use super::packets::Packets;
-use super::{MysqlConnector, MysqlSession};
 use crate::stream::Stream;
 use crate::{
     Address, Done, ErrorClass, Login, Param, ParamType, Row, ServerEndpoint, Session, SessionError,
@@ -75,7 +75,7 @@ impl<S: Read + Write> Peer<S> {
 }
 
 /// A server for one connection that does as `script` says.
-fn serve(script: impl FnOnce(Peer) + Send + 'static) -> (Scripted, MysqlConnector) {
+fn serve(script: impl FnOnce(Peer) + Send + 'static) -> (Scripted, ServerEndpoint) {
     serve_login("", script)
 }
 
@@ -93,7 +93,7 @@ impl Scripted {
 fn serve_login(
     password: &str,
     script: impl FnOnce(Peer) + Send + 'static,
-) -> (Scripted, MysqlConnector) {
+) -> (Scripted, ServerEndpoint) {
     serve_endpoint(password, |_| (), script)
 }
 
@@ -102,7 +102,7 @@ fn serve_endpoint(
     password: &str,
     change: impl FnOnce(&mut ServerEndpoint),
     script: impl FnOnce(Peer) + Send + 'static,
-) -> (Scripted, MysqlConnector) {
+) -> (Scripted, ServerEndpoint) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.sock");
     let listener = UnixListener::bind(&path).unwrap();
@@ -112,7 +112,7 @@ fn serve_endpoint(
     });
     let mut server = endpoint(Address::Socket(path), password);
     change(&mut server);
-    (Scripted { thread, _dir: dir }, MysqlConnector::new(server))
+    (Scripted { thread, _dir: dir }, server)
 }
 
 fn endpoint(address: Address, password: &str) -> ServerEndpoint {
@@ -160,7 +160,7 @@ fn rows_come_in_text_and_in_binary() {
         }
         assert_eq!(peer.receive(), b"\x01");
     });
-    let mut session = connector.open().unwrap();
+    let mut session = MysqlSession::open(&connector).unwrap();
     let mut rows = Vec::new();
     let done = session
         .query("select id, c from t", &mut |row| {
@@ -197,7 +197,7 @@ fn a_procedure_may_return_several_results() {
         peer.send(b"\xfe\0\0\x0a\0");
         peer.send(b"\0\x03\0\x02\0\0\0");
     });
-    let mut session = connector.open().unwrap();
+    let mut session = MysqlSession::open(&connector).unwrap();
     let done = session.execute("call p()").unwrap();
     assert_eq!(done, Done { rows: 1, affected: 3 });
     server.finish();
@@ -213,7 +213,7 @@ fn a_server_error_names_the_statement_and_the_session_goes_on() {
         peer.send(b"\0\x32\0\x02\0\0\0");
         peer.receive();
     });
-    let mut session = connector.open().unwrap();
+    let mut session = MysqlSession::open(&connector).unwrap();
     let sql = format!("insert into t values {}", "(1),".repeat(100));
     let error = session.execute(&sql).unwrap_err();
     assert_eq!(error.class(), ErrorClass::Retryable);
@@ -259,7 +259,7 @@ fn a_hang_is_a_timeout_and_a_close_is_a_loss() {
         // Until the client hangs up.
         let _ = peer.socket.read(&mut [0; 16]);
     });
-    let mut session = connector.open().unwrap();
+    let mut session = MysqlSession::open(&connector).unwrap();
     let before = Instant::now();
     let error = session.execute("select sleep(10)").unwrap_err();
     assert!(before.elapsed() >= Duration::from_millis(200));
@@ -271,7 +271,7 @@ fn a_hang_is_a_timeout_and_a_close_is_a_loss() {
         peer.let_in();
         peer.receive();
     });
-    let mut session = connector.open().unwrap();
+    let mut session = MysqlSession::open(&connector).unwrap();
     assert_eq!(session.execute("select 1").unwrap_err().code(), "lost");
     server.finish();
 }
@@ -281,7 +281,7 @@ fn a_silent_login_is_a_timeout() {
     let (server, connector) = serve(|mut peer| {
         let _ = peer.socket.read(&mut [0; 16]);
     });
-    let error = connector.open().unwrap_err().to_string();
+    let error = MysqlSession::open(&connector).unwrap_err().to_string();
     assert_eq!(error, "no answer within 200ms (to `login`)");
     server.finish();
 }
@@ -296,7 +296,7 @@ fn a_request_for_a_local_file_ends_the_session() {
         peer.socket.read_to_end(&mut rest).unwrap();
         assert_eq!(rest, b"");
     });
-    let mut session = connector.open().unwrap();
+    let mut session = MysqlSession::open(&connector).unwrap();
     let error = session.execute("load data").unwrap_err();
     assert!(error.to_string().contains("local file"), "{error}");
     assert_eq!(session.execute("select 1").unwrap_err().code(), "lost");
@@ -316,7 +316,7 @@ fn as_many_types_as_placeholders() {
         peer.send(OK);
         peer.receive();
     });
-    let mut session = connector.open().unwrap();
+    let mut session = MysqlSession::open(&connector).unwrap();
     let error = session.prepare("do ?", &[]).unwrap_err().to_string();
     assert!(error.contains("has 1 parameters, 0 were given"), "{error}");
     // Nothing was lost.

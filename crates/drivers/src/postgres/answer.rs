@@ -4,10 +4,9 @@ use super::encode;
 use super::fault::{self, Fault, malformed, unexpected};
 use super::row::{DataRow, Format, column_count};
 use super::wire::{Wire, kind};
-use crate::visit::Visit;
+use crate::pipeline::Visit;
 use crate::{Done, SessionError};
 
-/// Where the columns of an answer are known from.
 pub(super) enum Columns<'a> {
     /// Simple query: the answer describes them, and all come as text.
     Described(&'a mut Vec<Format>),

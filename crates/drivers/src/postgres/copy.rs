@@ -6,9 +6,8 @@ use super::encode;
 use super::fault::unexpected;
 use super::wire::{Wire, kind};
 use crate::SessionError;
-use crate::visit::Counted;
+use crate::pipeline::Counted;
 
-/// Where the rows begin in a `CopyData` message.
 const ROWS_AT: usize = 5;
 
 /// The statement that begins it, for messages too.

@@ -1,7 +1,6 @@
 //! From an open connection to a session: TLS, startup message, authentication, what the server is.
 //! Flow: <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-START-UP>.
 
-mod binding;
 mod scram;
 
 use postgres_protocol::authentication::md5_hash;

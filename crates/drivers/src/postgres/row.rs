@@ -57,7 +57,6 @@ pub(super) fn column_count(description: &[u8]) -> Option<usize> {
     Cursor::new(description).u16_be().map(usize::from)
 }
 
-/// The type of each column of a `RowDescription`.
 pub(super) fn column_types(description: &[u8]) -> Option<Vec<u32>> {
     let mut parts = Cursor::new(description);
     let count = parts.u16_be()?;

@@ -24,7 +24,6 @@ pub(super) struct Prepared {
     /// The run with the parameters that were encoded last: the Bind message up to them, each with
     /// its length in front, then `tail`.
     request: Vec<u8>,
-    /// Where the parameters begin in `request`.
     params_at: usize,
     tail: Vec<u8>,
     /// Bytes of `tail` that still belong to the Bind message: the formats of the columns.
@@ -54,7 +53,6 @@ impl Prepared {
         Ok(Self::described(name, sql, types, formats, describe))
     }
 
-    /// What is kept of a statement whose parameters and columns are known.
     fn described(
         name: &str,
         sql: &str,
@@ -84,7 +82,6 @@ impl Prepared {
         prepared
     }
 
-    /// Writes `params` into the request that runs the statement.
     #[inline]
     pub(super) fn encode(&mut self, params: &[Param<'_>]) -> Result<(), SessionError> {
         if params.len() != self.types.len() {

@@ -111,7 +111,7 @@ impl Fake {
     }
 
     fn connect(&self, timeout: Duration) -> Result<PostgresSession, SessionError> {
-        PostgresConnector::new(self.endpoint(timeout)).session()
+        PostgresSession::open(&self.endpoint(timeout))
     }
 
     /// Waits for the end of the script, whose assertions count.

@@ -27,7 +27,6 @@ pub(super) mod kind {
     pub(crate) const ROW_DESCRIPTION: u8 = b'T';
 }
 
-/// A message's kind and its length field.
 const HEADER: usize = 5;
 
 /// The bytes of the length field, which counts itself.
@@ -189,7 +188,6 @@ impl Drop for Wire {
     }
 }
 
-/// A header's kind and the length that it announces.
 #[inline]
 fn split(header: [u8; HEADER]) -> (u8, usize) {
     let [kind, length @ ..] = header;

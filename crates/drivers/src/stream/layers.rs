@@ -1,8 +1,6 @@
-//! What lies between a protocol's bytes and the socket's: a code of the protocol's own (compression),
-//! and TLS below it.
+//! What lies between a protocol's bytes and the socket's: compression, and TLS below it.
 
-use std::fmt;
-
+use super::compressed::Compressed;
 use super::socket::Socket;
 use super::tls::Tls;
 use crate::SessionError;
@@ -13,25 +11,10 @@ const PART: usize = 256 << 10;
 /// Bytes that are read at a time.
 const READ: usize = 32 << 10;
 
-/// Another form of a protocol's bytes, both ways.
-pub(crate) trait Codec: fmt::Debug + Send {
-    /// Appends to `wire` what is sent for `bytes`; with `begins`, they begin a request.
-    fn encode(
-        &mut self,
-        bytes: &[u8],
-        begins: bool,
-        wire: &mut Vec<u8>,
-    ) -> Result<(), SessionError>;
-
-    /// Takes bytes as they arrived and appends to `out` what is complete. Anything may arrive: memory
-    /// follows what has arrived, never a length that was only announced.
-    fn decode(&mut self, arrived: &[u8], out: &mut Vec<u8>) -> Result<(), SessionError>;
-}
-
 /// The layers of one connection, with their buffers. An absent layer passes on what it is given.
 #[derive(Debug, Default)]
 pub(super) struct Layers {
-    codec: Option<Box<dyn Codec>>,
+    codec: Option<Compressed>,
     pub(super) tls: Option<Tls>,
     /// Encoded and not yet encrypted.
     coded: Vec<u8>,
@@ -45,9 +28,9 @@ pub(super) struct Layers {
 }
 
 impl Layers {
-    /// Puts `codec` on top, which also decodes what is `unread`.
-    pub(super) fn decode_with(&mut self, codec: Box<dyn Codec>, unread: Vec<u8>) {
-        self.codec = Some(codec);
+    /// Compresses from here on; what is `unread` is compressed too.
+    pub(super) fn compress(&mut self, unread: Vec<u8>) {
+        self.codec = Some(Compressed::new());
         self.early = unread;
     }
 

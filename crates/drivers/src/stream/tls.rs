@@ -22,7 +22,6 @@ use crate::SessionError;
 /// Bytes that are read at a time during the handshake: more than a chain of certificates has.
 const READ: usize = 16 << 10;
 
-/// The name of a server that is reached without one.
 const NAMELESS: &str = "localhost";
 
 #[derive(Debug)]
@@ -127,7 +126,6 @@ impl Tls {
         }
     }
 
-    /// Version and cipher, in the words of the protocol.
     fn agreed(&self) -> String {
         let version = match self.connection.protocol_version() {
             Some(ProtocolVersion::TLSv1_2) => "TLSv1.2",
@@ -221,7 +219,7 @@ mod tests {
 
     use super::*;
     use crate::stream::Stream;
-    use crate::stream::open::bound;
+    use crate::stream::socket::bound;
     use crate::tests::tls_peer::{TlsPeer, tls_peer};
 
     /// Long enough for a handshake on a busy machine.

@@ -28,7 +28,6 @@ pub(super) struct Watched {
     wait: AtomicU64,
     /// Was it shut down because a wait lasted too long?
     expired: AtomicBool,
-    /// Does somebody look?
     guarded: bool,
 }
 
@@ -73,7 +72,6 @@ impl Watched {
     }
 }
 
-/// Looks at all sockets of the process.
 struct Watchman {
     rounds: Mutex<Rounds>,
     /// A socket came that must be looked at sooner than the others.

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use crate::stream::Stream;
 use crate::{
-    Address, Login, MysqlConnector, Param, ParamType, PostgresConnector, Row, ServerEndpoint,
-    Session, SessionError, StatementId,
+    Address, Login, MysqlSession, Param, ParamType, PostgresSession, Row, ServerEndpoint, Session,
+    SessionError, StatementId,
 };
 
 /// An option: the server lets the client in and prepares statement 0, as a good one does; only then
@@ -41,7 +41,7 @@ const PARAMS: [Param<'_>; 2] = [Param::Int(7), Param::Text("seven")];
 pub fn postgres(options: u8, said: &[u8]) {
     let script = if is_let_in(options) { canned::postgres() } else { Vec::new() };
     play(options, &[&script, said], |stream, server| {
-        let mut session = PostgresConnector::new(server).session_over(stream)?;
+        let mut session = PostgresSession::log_in(stream, &server)?;
         exercise(&mut session, options)
     });
 }
@@ -54,7 +54,7 @@ pub fn mysql(options: u8, said: &[u8]) {
         Vec::new()
     };
     play(options, &[&script, said], |stream, server| {
-        let mut session = MysqlConnector::new(server).session_over(stream)?;
+        let mut session = MysqlSession::log_in(stream, &server)?;
         exercise(&mut session, options)
     });
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use drivers::{Address, Connector, Login, MysqlConnector, ServerEndpoint, Session};
+use drivers::{Address, Connector, Endpoint, Login, ServerEndpoint, Session};
 use model::{Build, Config, Connection, Dbms, Setting, System, Transport};
 use servers::{Instance, InstanceSpec, discover};
 
@@ -54,7 +54,7 @@ impl Server {
         };
         let mut instance = Instance::create(spec).unwrap();
         let socket = instance.endpoint_socket();
-        let connector = MysqlConnector::new(plain(Address::Socket(socket.clone()), "root", ""));
+        let connector = Endpoint::Mysql(plain(Address::Socket(socket.clone()), "root", ""));
         let mut ready = || match connector.connect() {
             Ok(_) => Ok(()),
             Err(error) => Err(error.to_string()),
@@ -88,8 +88,8 @@ impl Server {
         password: &str,
         database: &str,
         timeout: Duration,
-    ) -> MysqlConnector {
-        MysqlConnector::new(ServerEndpoint { timeout, ..self.endpoint(user, password, database) })
+    ) -> Endpoint {
+        Endpoint::Mysql(ServerEndpoint { timeout, ..self.endpoint(user, password, database) })
     }
 
     /// As root, over the socket.

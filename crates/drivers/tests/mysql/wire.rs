@@ -1,6 +1,6 @@
 //! Logins, and the layers between protocol and server: TLS, compression, TCP.
 
-use drivers::{Connector, MysqlConnector, Param, ParamType, ServerEndpoint, Session};
+use drivers::{Connector, Endpoint, Param, ParamType, ServerEndpoint, Session};
 
 use crate::basics::{long_messages, row_texts};
 use crate::server::{Server, TIMEOUT};
@@ -30,7 +30,7 @@ pub(crate) fn passwords(server: &Server, root: &mut dyn Session) {
 }
 
 fn open(endpoint: ServerEndpoint) -> Box<dyn Session> {
-    MysqlConnector::new(endpoint).connect().unwrap()
+    Endpoint::Mysql(endpoint).connect().unwrap()
 }
 
 /// The value of a status variable of the session.
@@ -106,7 +106,7 @@ pub(crate) fn tls(server: &Server) {
             compression,
             ..server.endpoint("root", "", "backslide_test")
         };
-        let opened = MysqlConnector::new(endpoint).connect();
+        let opened = Endpoint::Mysql(endpoint).connect();
         let mut session = match (opened, server.tls) {
             (Ok(session), None | Some(true)) => session,
             (Err(error), None | Some(false)) => {
@@ -147,7 +147,7 @@ pub(crate) fn tcp(server: &Server) {
         assert_eq!(session.info().tls, None);
         assert_eq!(session.execute("select 1").unwrap().rows, 1);
     }
-    let error = MysqlConnector::new(server.tcp("tcp", "wrong").unwrap()).connect().err().unwrap();
+    let error = Endpoint::Mysql(server.tcp("tcp", "wrong").unwrap()).connect().err().unwrap();
     assert!(error.to_string().contains("(error 1045)"), "{error}");
     for host in ["127.0.0.1", "localhost"] {
         root.execute(&format!("drop user tcp@'{host}'")).unwrap();

@@ -15,7 +15,7 @@ mod types;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use drivers::{Done, ErrorClass, Param, ParamType, Session, SessionError, Value};
+use drivers::{Done, ErrorClass, Param, ParamType, PostgresSession, Session, SessionError, Value};
 
 use self::server::Server;
 
@@ -93,12 +93,13 @@ fn logins(server: &Server) {
         admin.execute("ALTER ROLE md5 PASSWORD 'hash''d'").unwrap();
     }
     for (user, password, method) in users {
-        let mut session = server.connector(user, password, PATIENT).session().unwrap();
+        let mut session =
+            PostgresSession::open(&server.connector(user, password, PATIENT)).unwrap();
         assert_eq!(session.info().authentication, method);
         assert_eq!(column(&mut session, "SELECT current_user"), [Some(user.to_owned())]);
-        let wrong = server.connector(user, "wrong", PATIENT).session().unwrap_err();
+        let wrong = PostgresSession::open(&server.connector(user, "wrong", PATIENT)).unwrap_err();
         assert!(wrong.to_string().contains("28P01"), "{wrong}");
-        let none = server.connector(user, "", PATIENT).session().unwrap_err();
+        let none = PostgresSession::open(&server.connector(user, "", PATIENT)).unwrap_err();
         assert!(none.to_string().contains("none is given"), "{none}");
     }
 }
@@ -274,7 +275,7 @@ fn a_wait_for_a_lock_is_retryable(server: &Server) {
 
 fn timeouts(server: &Server) {
     let limit = Duration::from_millis(150);
-    let mut session = server.connector("postgres", "", limit).session().unwrap();
+    let mut session = PostgresSession::open(&server.connector("postgres", "", limit)).unwrap();
     let before = Instant::now();
     let error = session.execute("SELECT pg_sleep(60)").unwrap_err();
     assert_eq!(error.code(), "timeout");

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use drivers::{Address, Connector, Login, PostgresConnector, PostgresSession, ServerEndpoint};
+use drivers::{Address, Login, PostgresSession, ServerEndpoint};
 
 use crate::PATIENT;
 
@@ -116,7 +116,7 @@ impl Server {
 
     fn wait_until_ready(&self) {
         let start = Instant::now();
-        while let Err(error) = self.connector("postgres", "", PATIENT).connect() {
+        while let Err(error) = PostgresSession::open(&self.connector("postgres", "", PATIENT)) {
             assert_eq!(error.code(), "connect", "{error}");
             assert!(start.elapsed() < PATIENT, "{}", read_log(self.dir.path()));
             std::thread::sleep(Duration::from_millis(20));
@@ -129,23 +129,19 @@ impl Server {
         user: &str,
         password: &str,
         timeout: Duration,
-    ) -> PostgresConnector {
+    ) -> ServerEndpoint {
         let socket = self.dir.path().join(format!(".s.PGSQL.{}", self.port));
-        let server = ServerEndpoint::plain(Address::Socket(socket), login(user, password), timeout);
-        PostgresConnector::new(server)
+        ServerEndpoint::plain(Address::Socket(socket), login(user, password), timeout)
     }
 
     /// On TCP, encrypted or not.
-    pub(crate) fn tcp(&self, user: &str, password: &str, tls: bool) -> PostgresConnector {
+    pub(crate) fn tcp(&self, user: &str, password: &str, tls: bool) -> ServerEndpoint {
         let address = Address::Tcp { host: "127.0.0.1".to_owned(), port: self.port };
-        PostgresConnector::new(ServerEndpoint {
-            tls,
-            ..ServerEndpoint::plain(address, login(user, password), PATIENT)
-        })
+        ServerEndpoint { tls, ..ServerEndpoint::plain(address, login(user, password), PATIENT) }
     }
 
     pub(crate) fn session(&self) -> PostgresSession {
-        self.connector("postgres", "", PATIENT).session().unwrap()
+        PostgresSession::open(&self.connector("postgres", "", PATIENT)).unwrap()
     }
 
     /// A session that describes each portal.
@@ -153,7 +149,7 @@ impl Server {
         let socket = self.dir.path().join(format!(".s.PGSQL.{}", self.port));
         let server = ServerEndpoint::plain(Address::Socket(socket), login("postgres", ""), PATIENT);
         let describe = true;
-        PostgresConnector::new(ServerEndpoint { describe, ..server }).session().unwrap()
+        PostgresSession::open(&ServerEndpoint { describe, ..server }).unwrap()
     }
 
     /// The first number of the version.

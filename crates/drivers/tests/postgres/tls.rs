@@ -6,22 +6,22 @@ use crate::server::Server;
 use crate::{PATIENT, column, copy, pipeline};
 
 pub(crate) fn check(server: &Server) {
-    let mut plain = server.tcp("postgres", "", false).session().unwrap();
+    let mut plain = PostgresSession::open(&server.tcp("postgres", "", false)).unwrap();
     assert_eq!(plain.info().tls, None);
     assert_eq!(column(&mut plain, "SELECT 1"), [Some("1".to_owned())]);
     let mut admin = server.session();
     if !server.has_tls {
-        let error = server.tcp("postgres", "", true).session().unwrap_err();
+        let error = PostgresSession::open(&server.tcp("postgres", "", true)).unwrap_err();
         assert!(error.to_string().contains("set ssl = on"), "{error}");
         return;
     }
-    an_encrypted_session(&mut server.tcp("postgres", "", true).session().unwrap());
+    an_encrypted_session(&mut PostgresSession::open(&server.tcp("postgres", "", true)).unwrap());
     bound_logins(server);
     if server.major() >= 10 {
         a_server_without_tls(server, &mut admin);
     }
     let over_socket = server.connector("postgres", "", PATIENT);
-    assert_eq!(over_socket.session().unwrap().info().tls, None);
+    assert_eq!(PostgresSession::open(&over_socket).unwrap().info().tls, None);
 }
 
 fn an_encrypted_session(session: &mut PostgresSession) {
@@ -54,12 +54,12 @@ fn bound_logins(server: &Server) {
         10 => "scram-sha-256",
         _ => "scram-sha-256-plus",
     };
-    let session = server.tcp("scram", "sécret", true).session().unwrap();
+    let session = PostgresSession::open(&server.tcp("scram", "sécret", true)).unwrap();
     assert_eq!(session.info().authentication, method);
-    let session = server.tcp("scram", "sécret", false).session().unwrap();
+    let session = PostgresSession::open(&server.tcp("scram", "sécret", false)).unwrap();
     assert_eq!(session.info().authentication, "scram-sha-256");
     for tls in [false, true] {
-        let wrong = server.tcp("scram", "wrong", tls).session().unwrap_err();
+        let wrong = PostgresSession::open(&server.tcp("scram", "wrong", tls)).unwrap_err();
         assert!(wrong.to_string().contains("28P01"), "{wrong}");
     }
 }
@@ -77,9 +77,9 @@ fn a_server_without_tls(server: &Server, admin: &mut PostgresSession) {
         std::thread::sleep(std::time::Duration::from_millis(300));
     };
     turn(admin, "off");
-    let error = server.tcp("postgres", "", true).session().unwrap_err();
+    let error = PostgresSession::open(&server.tcp("postgres", "", true)).unwrap_err();
     assert_eq!(error.code(), "login");
     assert!(error.to_string().contains("set ssl = on"), "{error}");
-    server.tcp("postgres", "", false).session().unwrap();
+    PostgresSession::open(&server.tcp("postgres", "", false)).unwrap();
     turn(admin, "on");
 }

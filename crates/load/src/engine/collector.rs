@@ -2,23 +2,20 @@
 
 use model::{Edge, Interval, Nanos};
 
+use super::client::Crew;
 use super::setup::{End, Observer, Pace};
 use super::shared::Shared;
-use super::stop::Stop;
-use super::threads::Crew;
-use crate::StepClock;
 use crate::recorder::Recorder;
+use crate::{StepClock, Stop};
 
 /// How long the collector waits after an interval's end before it collects, so that a client that
 /// read its clock just before the end has stored its sample.
 const GRACE: Nanos = Nanos::from_millis(5);
 
-/// A window that was cut into intervals.
 pub(super) struct Cut {
     pub(super) length: Nanos,
     /// Seconds on target and seconds in all, where there was a pace.
     pub(super) on_target: Option<(u32, u32)>,
-    /// Was it closed by the limit?
     pub(super) short: bool,
 }
 

@@ -21,7 +21,6 @@ pub struct Pace {
     pub catches_up: bool,
 }
 
-/// Everything that a step needs to run.
 pub struct StepSetup {
     pub kinds: Vec<KindSpec>,
     pub clients: Vec<(Role, Box<dyn Client>)>,

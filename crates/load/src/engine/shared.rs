@@ -6,14 +6,12 @@ use std::time::Duration;
 
 use model::Nanos;
 
-use super::stop::Stop;
-use crate::time::NAP;
-use crate::{StepClock, StepError};
+use crate::turns::NAP;
+use crate::{StepClock, StepError, Stop};
 
 /// The longest that a client sleeps at once, whatever its schedule says.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// What clients and the collecting thread share.
 #[derive(Debug)]
 pub(super) struct Shared {
     over: AtomicBool,
@@ -25,7 +23,6 @@ pub(super) struct Shared {
     changed: Condvar,
 }
 
-/// Who is where.
 #[derive(Debug)]
 pub(super) struct State {
     /// Clients that have not reached the gate.
@@ -135,7 +132,6 @@ impl Shared {
         self.changed.notify_one();
     }
 
-    /// Ends the step for all clients that look.
     pub(super) fn end(&self) {
         self.over.store(true, Ordering::Relaxed);
     }

@@ -130,7 +130,6 @@ impl Node {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Link {
     pub(super) target: Vec<u8>,
-    /// Which of the archives it is of.
     pub(super) archive: usize,
     /// Does a target that begins with a slash mean the tree's root, as in packages of a distribution?
     pub(super) rooted: bool,

@@ -31,7 +31,7 @@ const RATIO_FROM: u64 = 256 << 20;
 const HEADER_LIMIT: u64 = 1 << 20;
 
 /// The counts of one archive; shared by its readers and the sink.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Meter {
     directory: PathBuf,
     free: u64,
@@ -51,18 +51,8 @@ impl Meter {
     }
 
     fn with_free(directory: &Path, free: Bytes) -> Self {
-        Self {
-            directory: directory.to_owned(),
-            free: free.0,
-            consumed: Cell::new(0),
-            consumed_limit: Cell::new(u64::MAX),
-            produced: Cell::new(0),
-            written: Cell::new(0),
-            entries: Cell::new(0),
-            header_left: Cell::new(None),
-            ended: Cell::new(false),
-            tripped: RefCell::new(None),
-        }
+        let consumed_limit = Cell::new(u64::MAX);
+        Self { directory: directory.to_owned(), free: free.0, consumed_limit, ..Self::default() }
     }
 
     pub(super) fn tripped(&self) -> Option<ObtainError> {
@@ -78,7 +68,7 @@ impl Meter {
     pub(super) fn entry(&self) -> io::Result<()> {
         self.entries.set(self.entries.get() + 1);
         if self.entries.get() > ENTRY_LIMIT {
-            return Err(self.trip(ObtainError::bomb(Flaw::Entries(ENTRY_LIMIT))));
+            return Err(self.bomb(Flaw::Entries(ENTRY_LIMIT)));
         }
         Ok(())
     }
@@ -112,7 +102,7 @@ impl Meter {
     fn produce(&self, count: u64) -> io::Result<()> {
         if let Some(left) = self.header_left.get() {
             let Some(left) = left.checked_sub(count) else {
-                return Err(self.trip(ObtainError::bomb(Flaw::Header(Bytes(HEADER_LIMIT)))));
+                return Err(self.bomb(Flaw::Header(Bytes(HEADER_LIMIT))));
             };
             self.header_left.set(Some(left));
         }
@@ -123,14 +113,14 @@ impl Meter {
     fn bounds(&self, out: u64) -> io::Result<()> {
         let most = self.consumed.get().saturating_mul(RATIO_LIMIT);
         if out > RATIO_FROM && out > most {
-            return Err(self.trip(ObtainError::bomb(Flaw::Ratio(RATIO_LIMIT))));
+            return Err(self.bomb(Flaw::Ratio(RATIO_LIMIT)));
         }
         self.size(out)
     }
 
     fn size(&self, out: u64) -> io::Result<()> {
         if out > SIZE_LIMIT {
-            return Err(self.trip(ObtainError::bomb(Flaw::Size(Bytes(SIZE_LIMIT)))));
+            return Err(self.bomb(Flaw::Size(Bytes(SIZE_LIMIT))));
         }
         let need = out.saturating_add(tree::RESERVE.0);
         if need > self.free {
@@ -146,10 +136,13 @@ impl Meter {
     fn consume(&self, count: u64) -> io::Result<()> {
         self.consumed.set(self.consumed.get().saturating_add(count));
         if self.consumed.get() > self.consumed_limit.get() {
-            let limit = Bytes(self.consumed_limit.get());
-            return Err(self.trip(ObtainError::bomb(Flaw::Header(limit))));
+            return Err(self.bomb(Flaw::Header(Bytes(self.consumed_limit.get()))));
         }
         Ok(())
+    }
+
+    fn bomb(&self, flaw: Flaw) -> io::Error {
+        self.trip(ObtainError::bomb(flaw))
     }
 
     fn trip(&self, why: ObtainError) -> io::Error {
@@ -158,52 +151,41 @@ impl Meter {
     }
 }
 
-/// Counts what is read of the archive itself.
-pub(super) struct Consumed<R> {
+/// Counts what is read of the archive itself, or what comes out of a decoder.
+pub(super) struct Metered<R> {
     inner: R,
     meter: Rc<Meter>,
+    is_decoded: bool,
 }
 
-impl<R> Consumed<R> {
-    pub(super) fn new(inner: R, meter: Rc<Meter>) -> Self {
-        Self { inner, meter }
+impl<R> Metered<R> {
+    pub(super) fn archive(inner: R, meter: &Rc<Meter>) -> Self {
+        Self { inner, meter: Rc::clone(meter), is_decoded: false }
+    }
+
+    pub(super) fn decoded(inner: R, meter: &Rc<Meter>) -> Self {
+        Self { inner, meter: Rc::clone(meter), is_decoded: true }
     }
 }
 
-impl<R: Read> Read for Consumed<R> {
+impl<R: Read> Read for Metered<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
-        self.meter.consume(count as u64)?;
-        Ok(count)
-    }
-}
-
-impl<R: Seek> Seek for Consumed<R> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.inner.seek(to)
-    }
-}
-
-/// Counts what comes out of a decoder.
-pub(super) struct Produced<R> {
-    inner: R,
-    meter: Rc<Meter>,
-}
-
-impl<R> Produced<R> {
-    pub(super) fn new(inner: R, meter: Rc<Meter>) -> Self {
-        Self { inner, meter }
-    }
-}
-
-impl<R: Read> Read for Produced<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.inner.read(buffer)?;
+        if !self.is_decoded {
+            self.meter.consume(count as u64)?;
+            return Ok(count);
+        }
         if count == 0 && !buffer.is_empty() {
             self.meter.ended.set(true);
         }
         self.meter.produce(count as u64)?;
         Ok(count)
+    }
+}
+
+impl<R: Seek> Seek for Metered<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.inner.seek(to)
     }
 }
 
@@ -258,7 +240,7 @@ mod tests {
         insta::assert_snapshot!(why(&many), @"a.tar is refused: it has more than 500000 entries; nothing of it was kept");
         let long = meter(1 << 20);
         long.header();
-        let mut reader = Produced::new(io::repeat(0), Rc::clone(&long));
+        let mut reader = Metered::decoded(io::repeat(0), &long);
         let read = io::copy(&mut reader, &mut io::sink());
         assert!(read.is_err());
         insta::assert_snapshot!(why(&long), @"a.tar is refused: it has a header of more than 1.00 MiB; nothing of it was kept");
@@ -268,7 +250,7 @@ mod tests {
     fn what_is_read_before_the_first_entry_is_bounded() {
         let large = meter(1 << 20);
         large.allow_input(1 << 20);
-        let mut reader = Consumed::new(io::repeat(0), Rc::clone(&large));
+        let mut reader = Metered::archive(io::repeat(0), &large);
         assert!(io::copy(&mut reader, &mut io::sink()).is_err());
         insta::assert_snapshot!(why(&large), @"a.tar is refused: it has a header of more than 1.00 MiB; nothing of it was kept");
     }

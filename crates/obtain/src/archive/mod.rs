@@ -23,13 +23,12 @@ pub use checks::Flaw;
 use flate2::bufread::MultiGzDecoder;
 use lzma_rust2::XzReader;
 
-use meter::{CHUNK, Consumed, Meter};
+use meter::{CHUNK, Meter, Metered};
 use sink::Sink;
 use tar::{HEAD, head_of};
 
 use crate::error::ObtainError;
 
-/// The formats that are read, for people.
 const KNOWN: &str = "tar, tar.gz, tar.xz, tar.zst, zip (jar, whl), deb";
 
 /// The largest dictionary of xz that is allocated: four times that of the strongest preset.
@@ -111,7 +110,6 @@ fn guess(head: &[u8]) -> &'static str {
     }
 }
 
-/// Is this file an archive of a known format?
 pub(crate) fn is_archive(path: &Path) -> bool {
     let head = File::open(path).and_then(|mut file| head_of(&mut file));
     head.is_ok_and(|head| Format::of(&head).is_ok())
@@ -124,7 +122,7 @@ fn unreadable(found: &str) -> ObtainError {
 fn read(mut file: File, meter: &Rc<Meter>, sink: &mut Sink<'_>) -> Result<(), ObtainError> {
     let head = head_of(&mut file).map_err(ObtainError::damaged)?;
     file.rewind().map_err(ObtainError::damaged)?;
-    let input = Consumed::new(file, Rc::clone(meter));
+    let input = Metered::archive(file, meter);
     match Format::of(&head)? {
         Format::Zip => zip::read(input, meter, sink),
         Format::Deb => {

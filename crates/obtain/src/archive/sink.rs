@@ -28,7 +28,8 @@ pub(super) struct Sink<'a> {
     root: &'a Path,
     wanted: &'a dyn Fn(&Path) -> bool,
     archives: Vec<&'a Path>,
-    meter: Option<Rc<Meter>>,
+    /// That of the last archive.
+    meter: Rc<Meter>,
     nodes: Nodes,
     rooted: bool,
     buffer: Vec<u8>,
@@ -40,7 +41,7 @@ impl<'a> Sink<'a> {
             root,
             wanted,
             archives: Vec::new(),
-            meter: None,
+            meter: Rc::default(),
             nodes: HashMap::new(),
             rooted: false,
             buffer: vec![0; CHUNK],
@@ -50,7 +51,7 @@ impl<'a> Sink<'a> {
     /// What comes from here on is of this archive.
     pub(super) fn begin(&mut self, archive: &'a Path, meter: Rc<Meter>) {
         self.archives.push(archive);
-        self.meter = Some(meter);
+        self.meter = meter;
         self.rooted = false;
     }
 
@@ -79,9 +80,7 @@ impl<'a> Sink<'a> {
         content: &mut dyn Read,
     ) -> Result<(), ObtainError> {
         let path = self.admit_file(name, "file")?;
-        if let Some(meter) = &self.meter {
-            meter.foresee(size).map_err(ObtainError::damaged)?;
-        }
+        self.meter.foresee(size).map_err(ObtainError::damaged)?;
         let full = self.full(&path);
         let file = OpenOptions::new()
             .write(true)
@@ -125,13 +124,10 @@ impl<'a> Sink<'a> {
         if (self.wanted)(Path::new(OsStr::from_bytes(&path))) {
             return Ok(false);
         }
-        if let Some(meter) = &self.meter {
-            meter.entry().map_err(ObtainError::damaged)?;
-        }
+        self.meter.entry().map_err(ObtainError::damaged)?;
         Ok(true)
     }
 
-    /// A second name of a file that is there.
     pub(super) fn hard_link(&mut self, name: &[u8], to: &[u8]) -> Result<(), ObtainError> {
         let leads_out = |_| hostile(name)(Flaw::LinkOut(shown(to)));
         let first = inner_path(to).map_err(leads_out)?;
@@ -192,9 +188,7 @@ impl<'a> Sink<'a> {
 
     /// Judges an entry's name and makes the directories above it.
     fn admit(&mut self, name: &[u8]) -> Result<Inner, ObtainError> {
-        if let Some(meter) = &self.meter {
-            meter.entry().map_err(ObtainError::damaged)?;
-        }
+        self.meter.entry().map_err(ObtainError::damaged)?;
         let path = inner_path(name).map_err(hostile(name))?;
         self.make_parents(name, &path)?;
         Ok(path)
@@ -266,10 +260,7 @@ impl<'a> Sink<'a> {
                 Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
                 Err(cause) => return Err(ObtainError::damaged(cause)),
             };
-            if let Some(meter) = &self.meter {
-                let counted = meter.write(count as u64);
-                counted.map_err(ObtainError::damaged)?;
-            }
+            self.meter.write(count as u64).map_err(ObtainError::damaged)?;
             let chunk = self.buffer.get(..count).unwrap_or_default();
             file.write_all(chunk).map_err(ObtainError::io("write", full))?;
             written += count as u64;

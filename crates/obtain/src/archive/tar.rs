@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use tar::{Archive, Entry, EntryType, Header};
 
-use super::meter::{CHUNK, Meter, Produced};
+use super::meter::{CHUNK, Meter, Metered};
 use super::sink::Sink;
 use crate::error::ObtainError;
 
@@ -40,7 +40,7 @@ pub(super) fn read(
     sink: &mut Sink<'_>,
 ) -> Result<bool, ObtainError> {
     let buffered = BufReader::with_capacity(CHUNK, content);
-    let mut produced = Produced::new(buffered, Rc::clone(meter));
+    let mut produced = Metered::decoded(buffered, meter);
     meter.header();
     let head = head_of(&mut produced).map_err(ObtainError::damaged)?;
     if compressed && head.len() < HEAD {

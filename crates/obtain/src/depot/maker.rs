@@ -8,12 +8,12 @@ use rustix::fs::{RenameFlags, renameat_with};
 
 use super::record::{Record, path_of, within};
 use super::{held, unknown};
+use crate::Work;
 use crate::error::ObtainError;
 use crate::fetch::{self, Fetched};
 use crate::library;
 use crate::place;
 use crate::tree;
-use crate::work::Work;
 
 /// Goes up with every change of how trees are made from the same archives and rules.
 const LAYOUT: u32 = 1;
@@ -40,9 +40,7 @@ struct Order<'a> {
 /// Archives that are here, and what becomes of them.
 struct Material {
     fetched: Fetched,
-    /// SHA-256 of each archive.
     digests: Vec<String>,
-    /// SHA-256 of each archive of libraries.
     libraries: Vec<String>,
     /// What the tree is called: a digest of all that it is made from.
     key: String,
@@ -205,7 +203,6 @@ impl Work<'_> {
         }))
     }
 
-    /// Asks one server, which gets the libraries that it lacks.
     fn ask(&mut self, order: &Order<'_>, directory: &Path) -> Result<Build, ObtainError> {
         // The directory is gone by the time at which an error is read: where it came from stays.
         let refused = |cause| ObtainError::Server {
@@ -276,7 +273,6 @@ fn digests_of(files: &[PathBuf]) -> Result<Vec<String>, ObtainError> {
     files.iter().map(|file| tree::file_digest(file)).collect()
 }
 
-/// The digest of all that a tree is made from.
 fn key_of(order: &Order<'_>, archives: &[String], libraries: &[String]) -> String {
     let mut lines = vec![format!("layout {LAYOUT}")];
     lines.extend(archives.iter().map(|digest| format!("archive {digest}")));

@@ -10,13 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::error::ObtainError;
 use crate::tree;
 
-/// The longest name of a build.
 const NAME_LIMIT: usize = 100;
 
-/// A build that is on this machine under a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Installed {
-    /// Its name: what a plan calls it.
     pub name: String,
     /// What its server says that it is; the source is [`model::BuildSource::Installed`], or
     /// [`model::BuildSource::Path`] for a directory of the user's own.
@@ -29,7 +26,6 @@ pub struct Installed {
     pub installed: String,
 }
 
-/// What is recorded under a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Record {
     #[serde(flatten)]
@@ -55,7 +51,6 @@ impl Record {
     }
 }
 
-/// The place of a tree, or of something in it.
 pub(super) fn path_of(root: &Path, tree: &str, base: &str) -> PathBuf {
     within(&root.join("trees").join(tree), base)
 }
@@ -85,81 +80,71 @@ pub(super) struct Listing {
     pub(super) damaged: Vec<ObtainError>,
 }
 
-pub(super) struct Records<'a> {
-    root: &'a Path,
+fn names(root: &Path) -> PathBuf {
+    root.join("builds")
 }
 
-impl<'a> Records<'a> {
-    pub(super) fn new(root: &'a Path) -> Self {
-        Self { root }
-    }
+fn path(root: &Path, name: &str) -> PathBuf {
+    names(root).join(format!("{name}.json"))
+}
 
-    fn directory(&self) -> PathBuf {
-        self.root.join("builds")
+pub(super) fn all(root: &Path) -> Result<Listing, ObtainError> {
+    let directory = names(root);
+    let mut listing = Listing::default();
+    if !directory.exists() {
+        return Ok(listing);
     }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.directory().join(format!("{name}.json"))
-    }
-
-    pub(super) fn all(&self) -> Result<Listing, ObtainError> {
-        let directory = self.directory();
-        let mut listing = Listing::default();
-        if !directory.exists() {
-            return Ok(listing);
-        }
-        for file in tree::names(&directory)? {
-            let file = file.to_string_lossy();
-            // What is no name is not ours: a file that an editor or a file system left there.
-            let name = file.strip_suffix(".json");
-            if let Some(name) = name.filter(|name| check_name(name).is_ok()) {
-                match self.find(name) {
-                    Ok(record) => listing.whole.extend(record),
-                    Err(error) => listing.damaged.push(error),
-                }
+    for file in tree::names(&directory)? {
+        let file = file.to_string_lossy();
+        // What is no name is not ours: a file that an editor or a file system left there.
+        let name = file.strip_suffix(".json");
+        if let Some(name) = name.filter(|name| check_name(name).is_ok()) {
+            match find(root, name) {
+                Ok(record) => listing.whole.extend(record),
+                Err(error) => listing.damaged.push(error),
             }
         }
-        Ok(listing)
     }
+    Ok(listing)
+}
 
-    pub(super) fn find(&self, name: &str) -> Result<Option<Record>, ObtainError> {
-        if check_name(name).is_err() {
-            return Ok(None);
-        }
-        let path = self.path(name);
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(cause) => return Err(ObtainError::io("read", &path)(cause)),
-        };
-        let unusable = |cause: String| ObtainError::Record { path: path.clone(), cause };
-        let record: Record =
-            serde_json::from_str(&text).map_err(|cause| unusable(cause.to_string()))?;
-        if record.installed.name != name {
-            return Err(unusable(format!("it is of `{}`", record.installed.name)));
-        }
-        Ok(Some(record))
+pub(super) fn find(root: &Path, name: &str) -> Result<Option<Record>, ObtainError> {
+    if check_name(name).is_err() {
+        return Ok(None);
     }
+    let path = path(root, name);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(cause) => return Err(ObtainError::io("read", &path)(cause)),
+    };
+    let unusable = |cause: String| ObtainError::Record { path: path.clone(), cause };
+    let record: Record =
+        serde_json::from_str(&text).map_err(|cause| unusable(cause.to_string()))?;
+    if record.installed.name != name {
+        return Err(unusable(format!("it is of `{}`", record.installed.name)));
+    }
+    Ok(Some(record))
+}
 
-    /// Writes a record so that at any moment there is either the old one or the new one.
-    pub(super) fn write(&self, record: &Record) -> Result<(), ObtainError> {
-        let directory = self.directory();
-        let path = self.path(&record.installed.name);
-        let write = || -> io::Result<()> {
-            let mut file = tempfile::NamedTempFile::new_in(self.root.join("tmp"))?;
-            serde_json::to_writer_pretty(&mut file, record)?;
-            file.write_all(b"\n")?;
-            file.as_file().sync_all()?;
-            file.persist(&path)?;
-            File::open(&directory)?.sync_all()
-        };
-        write().map_err(ObtainError::io("write", &path))
-    }
+/// Writes a record so that at any moment there is either the old one or the new one.
+pub(super) fn write(root: &Path, record: &Record) -> Result<(), ObtainError> {
+    let directory = names(root);
+    let path = path(root, &record.installed.name);
+    let write = || -> io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(root.join("tmp"))?;
+        serde_json::to_writer_pretty(&mut file, record)?;
+        file.write_all(b"\n")?;
+        file.as_file().sync_all()?;
+        file.persist(&path)?;
+        File::open(&directory)?.sync_all()
+    };
+    write().map_err(ObtainError::io("write", &path))
+}
 
-    pub(super) fn remove(&self, name: &str) -> Result<(), ObtainError> {
-        let path = self.path(name);
-        fs::remove_file(&path)
-            .and_then(|()| File::open(self.directory())?.sync_all())
-            .map_err(ObtainError::io("remove", &path))
-    }
+pub(super) fn remove(root: &Path, name: &str) -> Result<(), ObtainError> {
+    let path = path(root, name);
+    fs::remove_file(&path)
+        .and_then(|()| File::open(names(root))?.sync_all())
+        .map_err(ObtainError::io("remove", &path))
 }

@@ -8,7 +8,6 @@ use crate::error::ObtainError;
 use crate::place::{self, PROGRAM_PLACES, SERVERS};
 use crate::tree;
 
-/// The most places that are tried.
 const LIMIT: usize = 20;
 
 /// The most archives within an archive that are unpacked.

@@ -21,19 +21,15 @@ use crate::tree;
 /// How long a client may print nothing and write nothing before it is ended.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// How often a client is looked at.
 const POLL: Duration = Duration::from_millis(20);
 
-/// How often what it has written is measured.
 const MEASURE: Duration = Duration::from_millis(200);
 
 /// How much of what a client prints is read.
 const PRINTED: usize = 16 << 20;
 
-/// Directories within each other that are measured.
 const DEPTH: usize = 64;
 
-/// Where apt's configuration is.
 const APT: &str = "/etc/apt";
 
 /// Where clients are looked for, and how patient we are with them.
@@ -145,20 +141,24 @@ impl<'a> Call<'a> {
             .stderr(errors.try_clone()?);
         end_with_us(&mut command);
         let mut child = Running(command.spawn()?);
-        let mut activity = Activity::default();
+        let (mut seen, mut changed, mut measured) = ([0; 4], Instant::now(), None::<Instant>);
         let end = loop {
             if let Some(status) = child.0.try_wait()? {
                 break End::Exited(status);
             }
-            if activity.is_due() {
+            if measured.is_none_or(|last| last.elapsed() >= MEASURE) {
+                measured = Some(Instant::now());
                 let size = self.grows.map_or(0, size_of);
                 listen(size);
                 let too = self.grows_too.map_or(0, size_of);
-                activity.saw([size, too, length(&output)?, length(&errors)?]);
+                let now = [size, too, length(&output)?, length(&errors)?];
+                if now != seen {
+                    (seen, changed) = (now, Instant::now());
+                }
                 if size > most.0 {
                     break End::TooLarge;
                 }
-                if activity.quiet() >= patience {
+                if changed.elapsed() >= patience {
                     break End::Stalled;
                 }
                 // A disk that cannot be asked is left to the client.
@@ -219,37 +219,6 @@ fn without_secrets(text: &str) -> String {
         format!("{before}{}{after}", Origin::Url(bare.to_owned()).describe())
     });
     words.collect()
-}
-
-#[derive(Debug)]
-struct Activity {
-    seen: [u64; 4],
-    measured: Option<Instant>,
-    changed: Instant,
-}
-
-impl Default for Activity {
-    fn default() -> Self {
-        Self { seen: [0; 4], measured: None, changed: Instant::now() }
-    }
-}
-
-impl Activity {
-    fn is_due(&self) -> bool {
-        self.measured.is_none_or(|last| last.elapsed() >= MEASURE)
-    }
-
-    fn saw(&mut self, now: [u64; 4]) {
-        self.measured = Some(Instant::now());
-        if now != self.seen {
-            self.seen = now;
-            self.changed = Instant::now();
-        }
-    }
-
-    fn quiet(&self) -> Duration {
-        self.changed.elapsed()
-    }
 }
 
 /// A client at work; dropping it ends it.

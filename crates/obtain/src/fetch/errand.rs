@@ -7,8 +7,8 @@ use std::path::{self, Path, PathBuf};
 use model::{Bytes, ObtainEvent, Origin};
 
 use super::client::{Call, Clients, End, Finished};
-use super::error::{FetchError, Trouble};
 use crate::error::ObtainError;
+use crate::error::{FetchError, Trouble};
 use crate::tree;
 
 /// How much may come of what nobody has recorded the size of; the largest archive of the catalog has 528 MiB.
@@ -34,7 +34,6 @@ pub(crate) enum Closure {
     None,
 }
 
-/// Something to fetch: what, where to, by whom, and who listens.
 pub(super) struct Errand<'a> {
     pub(super) what: String,
     /// How much it is, about.
@@ -59,7 +58,6 @@ impl<'a> Errand<'a> {
         Ok(Self { what: origin.describe(), total, into, clients, listen })
     }
 
-    /// Says how much there is.
     pub(super) fn tell(&mut self, done: u64) {
         (self.listen)(ObtainEvent::Fetching {
             what: self.what.clone(),

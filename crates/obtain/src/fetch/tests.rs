@@ -196,7 +196,7 @@ printf whole > "$to/some_tool-1.0-py3-none-any.whl"
 }
 
 fn sha256(text: &str) -> String {
-    crate::tree::text_digest(text)
+    tree::text_digest(text)
 }
 
 /// A server of one file; `ranges` says whether it can give a part of it. What it was asked for.

@@ -7,8 +7,8 @@ use model::Origin;
 
 use super::client::{Call, Finished};
 use super::errand::Errand;
-use super::error::{FetchError, Trouble};
 use crate::error::ObtainError;
+use crate::error::{FetchError, Trouble};
 
 /// How curl ends where the server cannot give the rest of a file.
 const CANNOT_RESUME: i32 = 33;
@@ -38,7 +38,6 @@ fn file_of(address: &str) -> Result<String, FetchError> {
     Ok(if name.is_empty() { "archive" } else { name }.to_owned())
 }
 
-/// Fetches the file at an address, or the rest of it.
 pub(super) fn fetch(address: &str, errand: &mut Errand<'_>) -> Result<PathBuf, ObtainError> {
     let file = file_of(address)?;
     let archive = errand.into.join(&file);

@@ -1,23 +1,18 @@
 //! Libraries that a host may not have: found by asking, or brought along for another release.
 
-mod error;
-mod helper;
-mod missing;
 mod patch;
 mod syslib;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use model::Build;
+use model::{Build, Helper};
 
-pub(crate) use error::LibraryError;
 pub(crate) use patch::patch_programs;
 
-use crate::error::ObtainError;
-use crate::fetch::Clients;
-use crate::work::Work;
-use missing::missing_library;
+use crate::error::{LibraryError, ObtainError};
+use crate::fetch::{Clients, fetch_helper};
+use crate::{Work, place, tree};
 
 /// Libraries that one server may lack.
 const MOST: usize = 16;
@@ -46,12 +41,11 @@ pub(crate) fn complete(directory: &Path, work: &mut Work<'_>) -> Result<Build, O
     }
 }
 
-/// Puts one library beside the server.
 fn add(library: &str, directory: &Path, work: &mut Work<'_>) -> Result<(), ObtainError> {
     let Some(helper) = work.helper(library).cloned() else {
         return Err(LibraryError::Missing { library: library.to_owned() }.into());
     };
-    let file = helper::provide(&helper, &Clients::of_user(), work).map_err(|cause| {
+    let file = provide(&helper, &Clients::of_user(), work).map_err(|cause| {
         LibraryError::NotFetched { library: library.to_owned(), cause: Box::new(cause) }
     })?;
     let libraries = directory.join("lib");
@@ -61,12 +55,75 @@ fn add(library: &str, directory: &Path, work: &mut Work<'_>) -> Result<(), Obtai
     Ok(())
 }
 
+/// How it begins to say so.
+const BEGIN: &str = "error while loading shared libraries: ";
+
+/// How it goes on after the library's name.
+const END: &str = ": cannot open shared object file";
+
+/// The library that the program lacks; `None` where it has another trouble.
+fn missing_library(answer: &str) -> Option<&str> {
+    let (_, rest) = answer.split_once(BEGIN)?;
+    let (library, _) = rest.split_once(END)?;
+    let is_name = library.contains(".so")
+        && !library.starts_with('.')
+        && library.chars().all(|c| c.is_ascii_alphanumeric() || "._+-".contains(c));
+    is_name.then_some(library)
+}
+
+/// Digits of a digest that tell parcels of one name apart.
+const DIGITS: usize = 16;
+
+/// The file of a helper, fetched where it is not there yet.
+fn provide(
+    helper: &Helper,
+    clients: &Clients,
+    work: &mut Work<'_>,
+) -> Result<PathBuf, ObtainError> {
+    let cache = work.downloads();
+    let ready = cache.join(key(helper));
+    let file = ready.join(&helper.name);
+    if file.is_file() {
+        return Ok(file);
+    }
+    let parcel = &helper.parcel;
+    // Directly in the cache, so that it has what parcels share.
+    let download = cache.join(format!("helper-{}", helper.name));
+    let sha256 = parcel.sha256.as_deref();
+    let fetched = fetch_helper(&parcel.origin, sha256, &download, clients, work.listen)?;
+    let scratch = tempfile::tempdir_in(&cache).map_err(ObtainError::io("create", &cache))?;
+    let unpacked = scratch.path().join("unpacked");
+    let room = scratch.path().join("room");
+    place::assemble(&fetched.archives, &parcel.place, &room, &unpacked)?;
+    let inside = unpacked.join(&helper.name);
+    if !inside.is_file() {
+        return Err(LibraryError::NotInside {
+            what: parcel.origin.describe(),
+            name: helper.name.clone(),
+        }
+        .into());
+    }
+    // A copy of what a link leads to, because it alone is kept; complete from the moment it has its name.
+    let whole = scratch.path().join("whole");
+    fs::copy(&inside, &whole).map_err(ObtainError::io("copy", &inside))?;
+    fs::create_dir_all(&ready).map_err(ObtainError::io("create", &ready))?;
+    fs::rename(&whole, &file).map_err(ObtainError::io("move", &whole))?;
+    tree::remove(&download)?;
+    Ok(file)
+}
+
+/// Another parcel of the same name has another key.
+fn key(helper: &Helper) -> String {
+    let mut digest = tree::text_digest(&format!("{:?}", helper.parcel));
+    digest.truncate(DIGITS);
+    format!("{}-{digest}", helper.name)
+}
+
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
-    use std::path::PathBuf;
 
-    use model::{BuildSource, Dbms, Helper, Origin, Parcel, Placing};
+    use model::{BuildSource, Dbms, Origin, Parcel, Placing};
 
     use super::*;
 
@@ -154,5 +211,28 @@ mod tests {
             "{error}"
         );
         assert!(ask(&helpers, "Segmentation fault".into()).ends_with("Segmentation fault"));
+    }
+
+    #[test]
+    fn the_library_in_the_words_of_the_loader() {
+        let line = "/a b/bin/mysqld: error while loading shared libraries: libaio.so.1: cannot open shared object file: No such file or directory\n";
+        assert_eq!(missing_library(line), Some("libaio.so.1"));
+        let wrapped =
+            format!("bin/mysqld does not say which server it is: `--version` answered `{line}`");
+        assert_eq!(missing_library(&wrapped), Some("libaio.so.1"));
+    }
+
+    #[test]
+    fn other_troubles_are_no_missing_library() {
+        for line in [
+            "",
+            "Segmentation fault",
+            "mysqld: /lib/libc.so.6: version `GLIBC_2.38' not found (required by mysqld)",
+            "mysqld: error while loading shared libraries: libx.so.1: wrong ELF class: ELFCLASS32",
+            "mysqld: error while loading shared libraries: ../../libx.so: cannot open shared object file",
+            "mysqld: error while loading shared libraries: /etc/x.so: cannot open shared object file",
+        ] {
+            assert_eq!(missing_library(line), None, "{line}");
+        }
     }
 }

@@ -10,16 +10,13 @@ use std::time::Duration;
 use elf::Format;
 use model::{Bytes, ObtainEvent};
 
-use super::error::LibraryError;
-use super::helper;
 use super::syslib::{self, LOADER};
-use crate::error::ObtainError;
+use crate::Work;
+use crate::error::{LibraryError, ObtainError};
 use crate::fetch::{Call, Clients};
-use crate::work::Work;
 
 const PATCHELF: &str = "patchelf";
 
-/// How long it may take for one program without doing anything.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Lays the libraries of packages into `directory/syslib` and makes the programs of `directory` use them,
@@ -46,7 +43,7 @@ pub(crate) fn patch_programs(
 /// The one that the catalog names; where that cannot be had, the host's own.
 fn find_patchelf(clients: &Clients, work: &mut Work<'_>) -> Result<PathBuf, ObtainError> {
     let fetched = match work.helper(PATCHELF).cloned() {
-        Some(helper) => helper::provide(&helper, clients, work),
+        Some(helper) => super::provide(&helper, clients, work),
         None => Err(LibraryError::NotInside {
             what: "the catalog".to_owned(),
             name: PATCHELF.to_owned(),

@@ -4,15 +4,13 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::error::LibraryError;
 use crate::archive;
-use crate::error::ObtainError;
+use crate::error::{LibraryError, ObtainError};
 use crate::tree;
 
 /// The loader of programs; it must be one itself.
 pub(super) const LOADER: &str = "ld-linux-x86-64.so.2";
 
-/// The libraries that every program needs.
 const NEEDED: [&str; 2] = [LOADER, "libc.so.6"];
 
 /// Directories whose libraries are parts of something else: it loads them itself, by their path.
@@ -22,7 +20,6 @@ const PARTS: [&str; 9] =
 /// Beginnings of the names of further ones.
 const PARTS_BEGIN: [&str; 3] = ["engines-", "perl", "python"];
 
-/// Directories within each other that are looked at.
 const DEPTH: usize = 32;
 
 /// Lays the shared libraries of packages into `syslib`, each under all names that it is asked for by.
@@ -61,7 +58,6 @@ fn goes_on(name: &str, link: &str) -> bool {
     name.strip_prefix(link).is_some_and(|rest| rest.starts_with('.'))
 }
 
-/// A library in an unpacked tree.
 #[derive(Debug)]
 struct Library {
     name: String,

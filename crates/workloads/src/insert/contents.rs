@@ -13,9 +13,9 @@ use super::{Insert, sql};
 use data::checksum::{Form, RowHash};
 use data::reading::taken;
 use data::row_counts::check_counts;
+use load::clients::unseen;
 use load::clients::{Clients, bounded};
 use load::engine::Stop;
-use load::fixed_work::unseen;
 use load::worker::Worker;
 use load::{Client, ClientContext, StepError, Target};
 

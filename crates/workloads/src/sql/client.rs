@@ -14,7 +14,7 @@ use super::shape::Shape;
 use super::statements::Ids;
 use crate::recovery::{Next, Recovering};
 use data::row_counts::RowCounts;
-use load::arrival::Arrival;
+use load::arrivals::Arrival;
 use load::arrivals::Queue;
 use load::outages::Refused;
 use load::{Client, ClientContext, StepError};

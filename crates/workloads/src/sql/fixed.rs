@@ -14,9 +14,9 @@ use data::settle;
 use data::source::Source;
 use data::statements::count_tables;
 use data::table::Table;
+use load::clients::FixedWork;
 use load::clients::{Clients, Notes, bounded, note};
 use load::engine::{Observer, Stop};
-use load::fixed_work::FixedWork;
 use load::worker::Worker;
 use load::{Client, ClientContext, StepError, Target};
 

@@ -22,9 +22,9 @@ use super::meta;
 use super::outcome::Receipts;
 use super::scale::Scale;
 use super::tables::Table;
+use load::clients::FixedWork;
 use load::clients::{Clients, Notes, bounded};
 use load::engine::Observer;
-use load::fixed_work::FixedWork;
 use load::worker::Worker;
 use load::{Client, ClientContext, StepError};
 

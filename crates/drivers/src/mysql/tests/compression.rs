@@ -1,7 +1,7 @@
 //! The compressed protocol.
 
-use super::super::compressed::tests::{deflated, frame};
 use super::*;
+use crate::stream::compressed::tests::{deflated, frame};
 
 fn with_compression(server: &mut ServerEndpoint) {
     server.compression = true;
@@ -45,7 +45,7 @@ fn everything_after_the_login_goes_in_frames() {
         peer.socket.write_all(&frame(2, two.len(), &deflated(two))).unwrap();
         assert_eq!(take_frame(&mut peer), (0, b"\x01\0\0\0\x01".to_vec()));
     });
-    let mut session = connector.open().unwrap();
+    let mut session = MysqlSession::open(&connector).unwrap();
     let mut seen = 0;
     session
         .query("select 1", &mut |row| {
@@ -68,7 +68,7 @@ fn packets_are_numbered_after_the_frames() {
         peer.socket.write_all(&frame(1, 0, &reply)).unwrap();
         take_frame(&mut peer);
     });
-    let mut session = connector.open().unwrap();
+    let mut session = MysqlSession::open(&connector).unwrap();
     assert_eq!(session.execute("select 1").unwrap().rows, 1);
     drop(session);
     server.finish();
@@ -89,7 +89,7 @@ fn broken_frames_end_the_session() {
             peer.socket.write_all(&reply).unwrap();
             let _ = peer.socket.read_to_end(&mut Vec::new());
         });
-        let mut session = connector.open().unwrap();
+        let mut session = MysqlSession::open(&connector).unwrap();
         let error = session.execute("do 1").unwrap_err();
         assert_eq!(error.code(), "protocol");
         assert!(error.to_string().contains(expected), "{error}");
@@ -103,7 +103,7 @@ fn broken_frames_end_the_session() {
         peer.socket.write_all(b"\xff\xff\xff\x01\xff\xff\xff\x78\x9c").unwrap();
         let _ = peer.socket.read_to_end(&mut Vec::new());
     });
-    let mut session = connector.open().unwrap();
+    let mut session = MysqlSession::open(&connector).unwrap();
     assert_eq!(session.execute("do 1").unwrap_err().code(), "timeout");
     server.finish();
 }
@@ -125,7 +125,7 @@ fn each_of_several_executions_has_a_frame_of_its_own() {
         }
         take_frame(&mut peer);
     });
-    let mut session = connector.open().unwrap();
+    let mut session = MysqlSession::open(&connector).unwrap();
     let id = session.prepare("do 1", &[]).unwrap();
     let none: &[Param<'_>] = &[];
     let mut answers = Vec::new();

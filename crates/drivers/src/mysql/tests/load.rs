@@ -39,7 +39,7 @@ fn the_server_gets_the_rows_whatever_file_it_asks_for() {
         peer.send(OK);
         assert_eq!(peer.receive(), b"\x01");
     });
-    let mut session = connector.open().unwrap();
+    let mut session = MysqlSession::open(&connector).unwrap();
     assert!(session.can_load_rows());
     for _ in 0..3 {
         let loaded = load(&mut session, &["1\ta\n2\tb\n", "", "3\t\\N\n"]);
@@ -62,7 +62,7 @@ fn a_refusal_before_or_after_the_rows_leaves_the_session_usable() {
         peer.send(OK);
         peer.receive();
     });
-    let mut session = connector.open().unwrap();
+    let mut session = MysqlSession::open(&connector).unwrap();
     for code in ["3948", "1062"] {
         let error = load(&mut session, &["1\ta\n"]).unwrap_err();
         assert_eq!(error.code(), code);
@@ -89,7 +89,7 @@ fn a_warning_is_an_error() {
         peer.send(END);
         peer.receive();
     });
-    let mut session = connector.open().unwrap();
+    let mut session = MysqlSession::open(&connector).unwrap();
     let error = load(&mut session, &["1\tabc\n2\td\n"]).unwrap_err();
     assert_eq!(error.code(), "1265");
     let text = error.to_string();
@@ -106,7 +106,7 @@ fn rows_that_are_left_out_in_silence_are_missed() {
         peer.send(b"\0\x01\0\x02\0\0\0");
         peer.receive();
     });
-    let mut session = connector.open().unwrap();
+    let mut session = MysqlSession::open(&connector).unwrap();
     let error = load(&mut session, &["1\ta\n1\td\n"]).unwrap_err();
     assert_eq!(error.code(), "1062");
     assert!(error.to_string().contains("1 of 2 rows"), "{error}");
@@ -123,7 +123,7 @@ fn a_server_that_does_not_follow_the_protocol_ends_the_session() {
             peer.send(reply);
             let _ = peer.socket.read_to_end(&mut Vec::new());
         });
-        let mut session = connector.open().unwrap();
+        let mut session = MysqlSession::open(&connector).unwrap();
         let error = load(&mut session, &["1\ta\n"]).unwrap_err();
         assert_eq!(error.code(), "protocol", "{error}");
         assert_eq!(session.execute("do 1").unwrap_err().code(), "lost");
@@ -135,7 +135,7 @@ fn a_server_that_does_not_follow_the_protocol_ends_the_session() {
         peer.send(b"\xfbanother file");
         let _ = peer.socket.read_to_end(&mut Vec::new());
     });
-    let mut session = connector.open().unwrap();
+    let mut session = MysqlSession::open(&connector).unwrap();
     let error = load(&mut session, &["1\ta\n"]).unwrap_err();
     assert_eq!(error.code(), "protocol", "{error}");
     server.finish();
@@ -153,7 +153,7 @@ fn what_was_not_offered_is_not_tried() {
         peer.send(OK);
         assert_eq!(peer.receive(), b"\x01");
     });
-    let mut session = connector.open().unwrap();
+    let mut session = MysqlSession::open(&connector).unwrap();
     assert!(!session.can_load_rows());
     let error = load(&mut session, &["1\ta\n"]).unwrap_err();
     assert!(error.to_string().contains("local_infile"), "{error}");

@@ -21,7 +21,7 @@ fn native_password_is_proved_and_the_session_says_who_it_is() {
         peer.send(OK);
         assert_eq!(peer.receive(), b"\x01");
     });
-    let session = connector.open().unwrap();
+    let session = MysqlSession::open(&connector).unwrap();
     assert_eq!(
         session.info(),
         &SessionInfo {
@@ -45,7 +45,7 @@ fn caching_sha2_takes_the_fast_path() {
         peer.send(OK);
         peer.receive();
     });
-    let session = connector.open().unwrap();
+    let session = MysqlSession::open(&connector).unwrap();
     assert_eq!(session.info().authentication, SHA2);
     drop(session);
     server.finish();
@@ -61,7 +61,7 @@ fn caching_sha2_sends_the_password_over_the_socket() {
         peer.send(OK);
         peer.receive();
     });
-    drop(connector.open().unwrap());
+    drop(MysqlSession::open(&connector).unwrap());
     server.finish();
 }
 
@@ -120,7 +120,7 @@ fn the_server_may_change_the_method() {
         peer.send(OK);
         peer.receive();
     });
-    let session = connector.open().unwrap();
+    let session = MysqlSession::open(&connector).unwrap();
     assert_eq!(session.info().authentication, NATIVE);
     drop(session);
     server.finish();
@@ -136,7 +136,7 @@ fn an_empty_password_stays_empty() {
         peer.send(OK);
         peer.receive();
     });
-    drop(connector.open().unwrap());
+    drop(MysqlSession::open(&connector).unwrap());
     server.finish();
 }
 
@@ -155,13 +155,13 @@ fn refusals_say_why_and_what_to_do() {
             peer.receive();
             peer.send(reply);
         });
-        let error = connector.open().unwrap_err();
+        let error = MysqlSession::open(&connector).unwrap_err();
         assert_eq!(error.code(), "login");
         assert!(error.to_string().contains(expected), "{error}");
         server.finish();
     }
     let (server, connector) = serve(|mut peer| peer.send(b"\xff\x10\x04Too many connections"));
-    let error = connector.open().unwrap_err().to_string();
+    let error = MysqlSession::open(&connector).unwrap_err().to_string();
     assert!(error.contains("Too many connections (error 1040)"), "{error}");
     server.finish();
 }
@@ -178,7 +178,7 @@ fn a_server_that_starts_or_ends_may_let_in_later() {
             }
             peer.send(reply);
         });
-        let error = connector.open().unwrap_err();
+        let error = MysqlSession::open(&connector).unwrap_err();
         assert_eq!(error.code(), "connect");
         assert!(error.to_string().contains("s.sock: Server"), "{error}");
         server.finish();
@@ -193,7 +193,7 @@ fn a_login_without_end_is_refused() {
         let sent = (0..20).take_while(|_| peer.offer(b"\x01\x03").is_ok());
         assert!(sent.count() > 1, "the client left at once");
     });
-    let error = connector.open().unwrap_err().to_string();
+    let error = MysqlSession::open(&connector).unwrap_err().to_string();
     assert!(error.contains("too many packets"), "{error}");
     server.finish();
 }
@@ -232,7 +232,7 @@ fn tls_hides_the_login_and_all_that_follows() {
             peer.send(OK);
             assert_eq!(peer.receive(), b"\x01");
         });
-        let mut session = connector.open().unwrap();
+        let mut session = MysqlSession::open(&connector).unwrap();
         let agreed = session.info().tls.clone().unwrap();
         assert!(agreed.starts_with(expected), "{agreed}");
         session.execute("do 1").unwrap();
@@ -252,7 +252,7 @@ fn a_server_without_tls_is_named_and_told_what_to_do() {
         peer.send(&first);
         assert_eq!(peer.socket.read(&mut [0; 1]).unwrap(), 0, "it said something");
     });
-    let error = connector.open().unwrap_err();
+    let error = MysqlSession::open(&connector).unwrap_err();
     assert_eq!(error.code(), "login");
     let text = error.to_string();
     assert!(text.contains("s.sock") && text.contains("ssl_cert"), "{text}");
@@ -269,7 +269,7 @@ fn a_server_of_old_tls_is_told_from_one_that_is_gone() {
             let _hello = peer.socket.read(&mut [0; 4096]).unwrap();
             peer.socket.write_all(said).unwrap();
         });
-        let error = connector.open().unwrap_err();
+        let error = MysqlSession::open(&connector).unwrap_err();
         assert_eq!(error.code(), code);
         assert!(error.to_string().contains("yaSSL"), "{error}");
         server.finish();

@@ -60,7 +60,7 @@ fn all_are_sent_before_the_first_answer_is_read() {
         }
         assert_eq!(peer.receive(), b"\x01");
     });
-    let mut session = connector.open().unwrap();
+    let mut session = MysqlSession::open(&connector).unwrap();
     let (rows, answers, ended) = run(&mut session, &[7, 8, 9]);
     ended.unwrap();
     assert_eq!(rows, [(0, Value::Int(7)), (1, Value::Int(8)), (2, Value::Int(9))]);
@@ -87,7 +87,7 @@ fn after_an_error_the_other_answers_are_dropped_and_the_session_goes_on() {
         peer.send(OK);
         peer.receive();
     });
-    let mut session = connector.open().unwrap();
+    let mut session = MysqlSession::open(&connector).unwrap();
     let (rows, answers, ended) = run(&mut session, &[7, 8, 9, 10]);
     assert_eq!(rows, [(0, Value::Int(7))]);
     assert_eq!(answers, [0]);
@@ -118,7 +118,7 @@ fn a_malformed_or_missing_answer_ends_the_session() {
                 let _ = peer.socket.read_to_end(&mut Vec::new());
             }
         });
-        let mut session = connector.open().unwrap();
+        let mut session = MysqlSession::open(&connector).unwrap();
         let (_, answers, ended) = run(&mut session, &[7, 8]);
         assert_eq!(answers, [0]);
         assert_eq!(ended.unwrap_err().code(), code);
@@ -142,7 +142,7 @@ fn each_answer_has_the_whole_timeout() {
         }
         peer.receive();
     });
-    let mut session = connector.open().unwrap();
+    let mut session = MysqlSession::open(&connector).unwrap();
     run(&mut session, &[0, 1, 2, 3]).2.unwrap();
     drop(session);
     server.finish();
@@ -159,7 +159,7 @@ fn what_comes_before_an_execution_that_cannot_be_made_is_run() {
         }
         assert_eq!(peer.receive(), b"\x01");
     });
-    let mut session = connector.open().unwrap();
+    let mut session = MysqlSession::open(&connector).unwrap();
     let id = session.prepare("select ?", &[ParamType::Int]).unwrap();
     let one = [Param::Int(1)];
     let unknown = crate::StatementId(7);

@@ -9,9 +9,9 @@ use super::*;
 use crate::ParamType;
 use crate::Row;
 use crate::Value;
+use crate::pipeline::{Counted, Each};
 use crate::postgres::statement::Prepared;
 use crate::stream::Stream;
-use crate::visit::{Counted, Each};
 
 const READY: &[u8] = b"Z\0\0\0\x05I";
 

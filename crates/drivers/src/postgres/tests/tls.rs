@@ -5,7 +5,7 @@ use super::*;
 fn asking_for_tls(fake: &Fake) -> Result<PostgresSession, SessionError> {
     let mut server = fake.endpoint(PATIENT);
     server.tls = true;
-    PostgresConnector::new(server).session()
+    PostgresSession::open(&server)
 }
 
 /// Reads the request for TLS, which has no kind.
@@ -85,7 +85,7 @@ fn what_the_protocol_cannot_do_is_refused_before_a_server_is_asked() {
         (true, false, "PostgreSQL has no TLS on Unix sockets; connect by TCP"),
     ] {
         let server = ServerEndpoint { tls, compression, ..plain.clone() };
-        let error = PostgresConnector::new(server).session().unwrap_err();
+        let error = PostgresSession::open(&server).unwrap_err();
         assert_eq!(error.code(), "login");
         assert!(error.to_string().contains(wanted), "{error}");
     }

@@ -89,7 +89,7 @@ fn header(sequence: u8, length: usize) -> [u8; 4] {
 mod tests {
     use crate::tests::fuzzing::{TYPES, connection};
     use crate::{
-        Address, Login, MysqlConnector, PostgresConnector, ServerEndpoint, Session, StatementId,
+        Address, Login, MysqlSession, PostgresSession, ServerEndpoint, Session, StatementId,
     };
 
     /// A fuzzer that is never let in would find nothing.
@@ -104,15 +104,14 @@ mod tests {
         let server = ServerEndpoint::plain(address, login, super::super::TIMEOUT);
 
         let (stream, _theirs) = connection(&super::postgres()).unwrap();
-        let postgres = PostgresConnector::new(server.clone());
-        let mut session = postgres.session_over(stream).unwrap();
+        let mut session = PostgresSession::log_in(stream, &server).unwrap();
         assert_eq!(session.prepare("", &TYPES).unwrap(), StatementId(0));
 
         for (compression, known_columns) in [(false, false), (false, true), (true, false)] {
             let said = super::mysql(compression, known_columns);
             let (stream, _theirs) = connection(&said).unwrap();
-            let mysql = MysqlConnector::new(ServerEndpoint { compression, ..server.clone() });
-            let mut session = mysql.session_over(stream).unwrap();
+            let server = ServerEndpoint { compression, ..server.clone() };
+            let mut session = MysqlSession::log_in(stream, &server).unwrap();
             assert_eq!(session.prepare("", &TYPES).unwrap(), StatementId(0));
         }
     }

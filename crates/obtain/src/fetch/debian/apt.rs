@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use super::super::client::{Call, Finished};
 use super::super::errand::{Errand, make_directory};
-use super::sources::Mirrors;
-use super::suite::describe;
+use super::sources::{Mirrors, describe};
 use crate::error::ObtainError;
 use crate::tree;
 
@@ -42,8 +41,8 @@ Acquire::GzipIndexes "true";
 /// The state for one suite, in a directory that parcels share.
 pub(super) struct Apt {
     state: PathBuf,
-    get: PathBuf,
-    cache: PathBuf,
+    pub(super) get: PathBuf,
+    pub(super) cache: PathBuf,
 }
 
 impl Apt {
@@ -96,28 +95,11 @@ impl Apt {
         self.write("updated", "")
     }
 
-    /// What `apt-cache` answers.
-    pub(super) fn ask(
-        &self,
-        arguments: &[&str],
-        errand: &mut Errand<'_>,
-    ) -> Result<String, ObtainError> {
-        self.quietly(&self.cache, arguments, errand)
-    }
-
-    /// What `apt-get` answers.
-    pub(super) fn get(
-        &self,
-        arguments: &[&str],
-        errand: &mut Errand<'_>,
-    ) -> Result<String, ObtainError> {
-        self.quietly(&self.get, arguments, errand)
-    }
-
-    fn quietly(
+    /// What one of its programs answers.
+    pub(super) fn ask<'a>(
         &self,
         program: &Path,
-        arguments: &[&str],
+        arguments: impl IntoIterator<Item = &'a str>,
         errand: &mut Errand<'_>,
     ) -> Result<String, ObtainError> {
         let mut call = self.call(program, &self.state).arguments(arguments);

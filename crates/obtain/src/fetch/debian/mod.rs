@@ -6,7 +6,6 @@
 mod apt;
 mod closure;
 mod sources;
-mod suite;
 
 use std::fs;
 use std::path::Path;
@@ -14,8 +13,8 @@ use std::path::Path;
 use model::Bytes;
 
 use super::errand::{Closure, Errand, Fetched, make_directory};
-use super::error::{FetchError, Trouble};
 use crate::error::ObtainError;
+use crate::error::{FetchError, Trouble};
 use crate::tree;
 use apt::Apt;
 use closure::{Remote, Wanted, choose, installed, is_library, remotes, versions};
@@ -29,7 +28,7 @@ pub(super) fn fetch(
     closure: Closure,
     errand: &mut Errand<'_>,
 ) -> Result<Fetched, ObtainError> {
-    suite::parts(suite)?;
+    sources::parts(suite)?;
     let wanted = packages
         .iter()
         .map(|package| {
@@ -56,11 +55,10 @@ pub(super) fn fetch(
     }
 }
 
-fn with<'a>(arguments: [&'a str; 2], packages: &'a [String]) -> Vec<&'a str> {
-    arguments.into_iter().chain(packages.iter().map(String::as_str)).collect()
+fn names(packages: &[String]) -> impl Iterator<Item = &str> {
+    packages.iter().map(String::as_str)
 }
 
-/// Fetches what the lists have.
 fn bring(
     packages: &[String],
     wanted: &[Wanted<'_>],
@@ -71,12 +69,15 @@ fn bring(
     let chosen = match closure {
         Closure::None => packages.to_vec(),
         Closure::Whole => {
-            let all = installed(&apt.get(&with(["install", "-s"], packages), errand)?);
-            choose(&all, wanted).iter().map(closure::Package::exactly).collect()
+            let arguments = ["install", "-s"].into_iter().chain(names(packages));
+            choose(&installed(&apt.ask(&apt.get, arguments, errand)?), wanted)
+                .iter()
+                .map(closure::Package::exactly)
+                .collect()
         }
     };
-    let listed = apt.get(&with(["download", "--print-uris"], &chosen), errand)?;
-    let files = remotes(&listed);
+    let arguments = ["download", "--print-uris"].into_iter().chain(names(&chosen));
+    let files = remotes(&apt.ask(&apt.get, arguments, errand)?);
     let directory = errand.into.join("packages");
     make_directory(&directory)?;
     download(apt, &chosen, &files, &directory, errand)?;
@@ -122,8 +123,8 @@ fn first_missing(
     apt: &Apt,
     errand: &mut Errand<'_>,
 ) -> Result<Option<(String, Vec<String>)>, ObtainError> {
-    let names = wanted.iter().map(|wanted| wanted.name);
-    let table = apt.ask(&["madison"].into_iter().chain(names).collect::<Vec<_>>(), errand)?;
+    let arguments = ["madison"].into_iter().chain(wanted.iter().map(|wanted| wanted.name));
+    let table = apt.ask(&apt.cache, arguments, errand)?;
     let known = versions(&table);
     Ok(wanted.iter().find_map(|wanted| {
         let versions = known.get(wanted.name).map_or(&[][..], Vec::as_slice);
@@ -133,7 +134,6 @@ fn first_missing(
     }))
 }
 
-/// Downloads what is not there yet, and checks it.
 fn download(
     apt: &Apt,
     chosen: &[String],
@@ -143,9 +143,7 @@ fn download(
 ) -> Result<(), ObtainError> {
     errand.total = Bytes(files.iter().map(|file| file.size).sum());
     let missing = missing(files, directory)?;
-    let names: Vec<&str> = chosen
-        .iter()
-        .map(String::as_str)
+    let names: Vec<&str> = names(chosen)
         .filter(|package| missing.iter().any(|file| is_file_of(file, package)))
         .collect();
     if names.is_empty() {

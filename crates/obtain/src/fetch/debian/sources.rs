@@ -1,9 +1,11 @@
-//! Which mirrors of Debian this host uses: its description of them for apt, in both forms.
+//! Suites of Debian, what each is on top of, and which mirrors this host uses: its description of them for
+//! apt, in both forms.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::super::errand::files_in;
+use crate::error::FetchError;
 
 /// The keys of all of Debian's releases, as Debian and its derivatives install them.
 const KEYRINGS: [&str; 2] = [
@@ -27,6 +29,48 @@ const NAMES: [&str; 13] = [
     "oldoldstable",
     "experimental",
 ];
+
+/// Releases; each has a security suite beside it.
+const RELEASES: [&str; 3] = ["bullseye", "bookworm", "trixie"];
+
+/// The suites that packages are taken from, besides the security suites of the releases.
+const SUITES: [&str; 5] = ["bullseye", "bookworm", "trixie", "sid", "experimental"];
+
+/// The suites that make up `suite`, each with which mirror has it.
+pub(super) fn parts(suite: &str) -> Result<Vec<(MirrorKind, &str)>, FetchError> {
+    if suite == "experimental" {
+        return Ok(vec![(MirrorKind::Archive, "sid"), (MirrorKind::Archive, suite)]);
+    }
+    if SUITES.contains(&suite) {
+        return Ok(vec![(MirrorKind::Archive, suite)]);
+    }
+    match suite.strip_suffix("-security") {
+        Some(release) if RELEASES.contains(&release) => {
+            Ok(vec![(MirrorKind::Archive, release), (MirrorKind::Security, suite)])
+        }
+        _ => Err(FetchError::Suite { suite: suite.to_owned(), known: SUITES.join(", ") }),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MirrorKind {
+    Archive,
+    Security,
+}
+
+/// The description of a suite for apt, with the mirrors and keys of this host.
+pub(super) fn describe(suite: &str, what: &str, mirrors: &Mirrors) -> Result<String, FetchError> {
+    let stanzas = parts(suite)?.into_iter().map(|(kind, suite)| {
+        let (source, mirror) = match kind {
+            MirrorKind::Archive => (&mirrors.archive, "mirror"),
+            MirrorKind::Security => (&mirrors.security, "security mirror"),
+        };
+        let no_mirror = || FetchError::NoMirror { what: what.to_owned(), mirror };
+        Ok(source.as_ref().ok_or_else(no_mirror)?.stanza(suite))
+    });
+    let stanzas: Vec<String> = stanzas.collect::<Result<_, FetchError>>()?;
+    Ok(stanzas.join("\n"))
+}
 
 /// One source of packages as the host describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -312,5 +356,26 @@ deb [broken
         let mirrors = Mirrors::of_host(root.path());
         assert_eq!(mirrors.archive.unwrap().uris[0], "http://mirror.example.org/debian");
         assert!(mirrors.security.is_some());
+    }
+
+    #[test]
+    fn suites_and_what_they_are_on_top_of() {
+        let names = |suite| -> Vec<&str> {
+            parts(suite).unwrap().into_iter().map(|(_, name)| name).collect()
+        };
+        assert_eq!(names("bullseye"), ["bullseye"]);
+        assert_eq!(names("experimental"), ["sid", "experimental"]);
+        assert_eq!(
+            parts("bookworm-security").unwrap(),
+            [(MirrorKind::Archive, "bookworm"), (MirrorKind::Security, "bookworm-security")]
+        );
+    }
+
+    #[test]
+    fn unknown_suites_are_refused() {
+        for suite in ["", "jammy", "sid-security", "-security", "bookworm -o x"] {
+            assert!(parts(suite).is_err(), "{suite}");
+        }
+        insta::assert_snapshot!(parts("woody").unwrap_err(), @"cannot fetch from Debian's suite `woody`: the suites are bullseye, bookworm, trixie, sid, experimental, and {release}-security");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use drivers::{Session, SqliteConnector};
+use drivers::{Session, SqliteSession};
 use tempfile::TempDir;
 
 use super::*;
@@ -160,9 +160,8 @@ impl Database {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("tpcc.sqlite");
         let pragmas = vec![("synchronous".to_owned(), "off".to_owned())];
-        let connector = SqliteConnector::new(path, pragmas, Duration::from_secs(5));
-        let mut database =
-            Self { session: Box::new(connector.session().unwrap()), _directory: directory };
+        let session = SqliteSession::open(&path, &pragmas, Duration::from_secs(5)).unwrap();
+        let mut database = Self { session: Box::new(session), _directory: directory };
         database.run(&TABLES);
         for warehouse in 1..=SCALE.warehouses {
             let of = |sql: &str| sql.replace("{w}", &warehouse.to_string());

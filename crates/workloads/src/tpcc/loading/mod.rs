@@ -16,9 +16,9 @@ use data::loading::{LoadWork, bounded_loader};
 use data::reading::{Against, Found, ReadWork};
 use data::source::Source;
 use data::statements;
+use load::clients::FixedWork;
 use load::clients::{Clients, Notes, bounded};
 use load::engine::{Observer, Stop};
-use load::fixed_work::FixedWork;
 use load::worker::Worker;
 use load::{Client, ClientContext, StepError, Target};
 

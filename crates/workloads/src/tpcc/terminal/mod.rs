@@ -19,7 +19,7 @@ use super::statements::StepStatements;
 use super::transactions::Runner;
 use crate::recovery::{Next, Recovering, Recovery};
 use crate::sql::answers::Answers;
-use load::arrival::Arrival;
+use load::arrivals::Arrival;
 use load::arrivals::Queue;
 use load::outages::Refused;
 use load::{Client, ClientContext, StepError};

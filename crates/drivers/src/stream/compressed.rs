@@ -1,4 +1,4 @@
-//! The compressed protocol: packets travel in frames, most of them deflated.
+//! MySQL's compressed protocol: packets travel in frames, most of them deflated.
 //!
 //! A frame is three bytes of length, one of sequence, three of the length before compression (0: the
 //! body is as it was), then the body. The bytes of all bodies together are the uncompressed protocol's;
@@ -8,9 +8,7 @@
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
 use crate::SessionError;
-use crate::stream::Codec;
 
-/// Bytes before a body.
 const HEADER: usize = 7;
 
 /// Shorter bodies are sent as they are; the bound of the servers and of their own clients.
@@ -32,7 +30,6 @@ pub(super) struct Compressed {
     requests: u32,
     /// Has anything arrived since the last request?
     answered: bool,
-    /// Frames that have not arrived whole.
     pending: Vec<u8>,
 }
 
@@ -46,6 +43,59 @@ impl Compressed {
             answered: false,
             pending: Vec::new(),
         }
+    }
+
+    /// Appends to `wire` what is sent for `bytes`; with `begins`, they begin a request.
+    pub(super) fn encode(
+        &mut self,
+        bytes: &[u8],
+        begins: bool,
+        wire: &mut Vec<u8>,
+    ) -> Result<(), SessionError> {
+        if begins {
+            self.begin_request();
+        }
+        let start = wire.len();
+        wire.extend_from_slice(&[0; HEADER]);
+        let body = wire.len();
+        let mut inflated = bytes.len();
+        if bytes.len() < SHORTEST || !self.deflate(bytes, wire)? {
+            wire.truncate(body);
+            wire.extend_from_slice(bytes);
+            inflated = 0;
+        }
+        let header = Header { body: wire.len() - body, inflated };
+        if let Some(place) = wire.get_mut(start..).and_then(<[u8]>::first_chunk_mut) {
+            *place = header.bytes(self.sequence);
+        }
+        self.sequence = self.sequence.wrapping_add(1);
+        Ok(())
+    }
+
+    /// Takes bytes as they arrived and appends to `out` what is complete. Anything may arrive: memory
+    /// follows what has arrived, never a length that was only announced.
+    pub(super) fn decode(&mut self, arrived: &[u8], out: &mut Vec<u8>) -> Result<(), SessionError> {
+        self.answered = true;
+        let mut pending = std::mem::take(&mut self.pending);
+        pending.extend_from_slice(arrived);
+        let mut rest = pending.as_slice();
+        while let Some((header, after)) = rest.split_first_chunk() {
+            let (header, sequence) = Header::read(*header);
+            let Some((body, next)) = after.split_at_checked(header.body) else {
+                break;
+            };
+            self.take_sequence(sequence, header, body)?;
+            if header.inflated == 0 {
+                out.extend_from_slice(body);
+            } else {
+                self.inflate(body, header.inflated, out)?;
+            }
+            rest = next;
+        }
+        let taken = pending.len() - rest.len();
+        pending.drain(..taken);
+        self.pending = pending;
+        Ok(())
     }
 
     /// Each request starts the sequence, and so does each answer, with 1, when several requests
@@ -131,7 +181,6 @@ impl Compressed {
 
 #[derive(Clone, Copy, Debug)]
 struct Header {
-    /// Of its body.
     body: usize,
     /// Of the body before compression; 0 when it is as it was.
     inflated: usize,
@@ -144,63 +193,10 @@ impl Header {
         [b1, b2, b3, sequence, i1, i2, i3]
     }
 
-    /// The lengths and the sequence number of a frame.
     fn read([b1, b2, b3, sequence, i1, i2, i3]: [u8; HEADER]) -> (Self, u8) {
         let [body, inflated] =
             [[b1, b2, b3, 0], [i1, i2, i3, 0]].map(|bytes| u32::from_le_bytes(bytes) as usize);
         (Self { body, inflated }, sequence)
-    }
-}
-
-impl Codec for Compressed {
-    fn encode(
-        &mut self,
-        bytes: &[u8],
-        begins: bool,
-        wire: &mut Vec<u8>,
-    ) -> Result<(), SessionError> {
-        if begins {
-            self.begin_request();
-        }
-        let start = wire.len();
-        wire.extend_from_slice(&[0; HEADER]);
-        let body = wire.len();
-        let mut inflated = bytes.len();
-        if bytes.len() < SHORTEST || !self.deflate(bytes, wire)? {
-            wire.truncate(body);
-            wire.extend_from_slice(bytes);
-            inflated = 0;
-        }
-        let header = Header { body: wire.len() - body, inflated };
-        if let Some(place) = wire.get_mut(start..).and_then(<[u8]>::first_chunk_mut) {
-            *place = header.bytes(self.sequence);
-        }
-        self.sequence = self.sequence.wrapping_add(1);
-        Ok(())
-    }
-
-    fn decode(&mut self, arrived: &[u8], out: &mut Vec<u8>) -> Result<(), SessionError> {
-        self.answered = true;
-        let mut pending = std::mem::take(&mut self.pending);
-        pending.extend_from_slice(arrived);
-        let mut rest = pending.as_slice();
-        while let Some((header, after)) = rest.split_first_chunk() {
-            let (header, sequence) = Header::read(*header);
-            let Some((body, next)) = after.split_at_checked(header.body) else {
-                break;
-            };
-            self.take_sequence(sequence, header, body)?;
-            if header.inflated == 0 {
-                out.extend_from_slice(body);
-            } else {
-                self.inflate(body, header.inflated, out)?;
-            }
-            rest = next;
-        }
-        let taken = pending.len() - rest.len();
-        pending.drain(..taken);
-        self.pending = pending;
-        Ok(())
     }
 }
 
@@ -210,13 +206,13 @@ fn malformed(how: &str) -> SessionError {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
     /// A frame with these numbers.
-    pub(in crate::mysql) fn frame(sequence: u8, inflated: usize, body: &[u8]) -> Vec<u8> {
+    pub(crate) fn frame(sequence: u8, inflated: usize, body: &[u8]) -> Vec<u8> {
         let mut bytes = (body.len() as u32).to_le_bytes();
         bytes[3] = sequence;
         let mut frame = bytes.to_vec();
@@ -225,7 +221,7 @@ pub(super) mod tests {
         frame
     }
 
-    pub(in crate::mysql) fn deflated(bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn deflated(bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(bytes.len() + 100);
         Compress::new(Compression::new(9), true)
             .compress_vec(bytes, &mut out, FlushCompress::Finish)
