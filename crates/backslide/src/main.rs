@@ -91,6 +91,7 @@ fn perform(args: Args) -> ExitCode {
         Verb::Explain(options) => cmd::explain::run(&options, &lab, printer),
         Verb::Import(options) => cmd::import::run(&options, &lab, printer),
         Verb::Export(options) => cmd::export::run(&options, &lab),
+        Verb::Serve(options) => cmd::serve::run(&options, &lab, printer),
         Verb::Completions(options) => cmd::completions::run(&options),
         Verb::Manual(options) => cmd::completions::manual(&options),
     };

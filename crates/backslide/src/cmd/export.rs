@@ -2,6 +2,7 @@
 //! piece.
 
 use std::collections::HashMap;
+use std::io::Write;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -103,7 +104,7 @@ impl Source<'_> {
             Form::Rows(ExportWhat::Histograms, format) => self.histograms(format, out),
             Form::Rows(ExportWhat::Comparisons, format) => self.comparisons(format, out),
             Form::IntervalLog => self.interval_log(out),
-            Form::OpenMeasurements => self.open_measurements(out),
+            Form::OpenMeasurements => open_measurements(self.store, self.run, out),
             Form::OpenHistograms => self.open_histograms(out),
             Form::OpenComparisons => {
                 let compared = self.compared()?;
@@ -172,15 +173,6 @@ impl Source<'_> {
         })
     }
 
-    fn open_measurements(&self, out: &mut Output) -> Result<()> {
-        let mut all = open_metrics::Measurements::new(self.run);
-        self.store.each_cell(self.run, |cell| {
-            all.add(&cell, self.time(cell.round, cell.position));
-            Ok::<(), Error>(())
-        })?;
-        Ok(all.write(out)?)
-    }
-
     /// Read twice, because all of one clock stand together.
     fn open_histograms(&self, out: &mut Output) -> Result<()> {
         let mut all = open_metrics::Histograms::begin(self.run, out);
@@ -200,6 +192,17 @@ impl Source<'_> {
     fn time(&self, round: u32, position: u32) -> Option<f64> {
         self.started.get(&(round, position)).copied()
     }
+}
+
+/// Writes every measurement of a run, for `OpenMetrics`.
+pub(crate) fn open_measurements(store: &Store, run: &RunId, out: &mut impl Write) -> Result<()> {
+    let started = started(&store.outline(run)?.1);
+    let mut all = open_metrics::Measurements::new(run);
+    store.each_cell(run, |cell| {
+        all.add(&cell, started.get(&(cell.round, cell.position)).copied());
+        Ok::<(), Error>(())
+    })?;
+    Ok(all.write(out)?)
 }
 
 fn started(trials: &[TrialRecord]) -> HashMap<(u32, u32), f64> {

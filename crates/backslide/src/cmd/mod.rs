@@ -18,6 +18,7 @@ pub(crate) mod quick;
 pub(crate) mod remove;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod try_builds;
 pub(crate) mod workloads;

@@ -7,6 +7,7 @@ use super::tables::{LINES, build_by_build, history_tables};
 use super::{fell_to_zero, heading, history_sentence, spark, step_name};
 use crate::chart::sparkline::sparkline;
 use crate::format;
+use crate::list_page::site_links;
 use crate::page::{bare, table};
 use crate::policy::policy;
 
@@ -22,8 +23,9 @@ svg.spark { width: clamp(8rem, 22vw, 22rem); color: var(--soft); overflow: visib
 .spark .apart { fill: var(--paper); stroke: var(--warn); stroke-width: 1.6; }
 ";
 
-/// One self-contained HTML file. Names are escaped everywhere. `generated` is when and by what it was made.
-pub fn history_html(history: &History, generated: &str) -> String {
+/// One self-contained HTML file. Names are escaped everywhere. `generated` is when and by what it was made; `links`
+/// are addresses and names of other pages, none where the page stands alone.
+pub fn history_html(history: &History, generated: &str, links: &[(String, String)]) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -42,6 +44,7 @@ pub fn history_html(history: &History, generated: &str) -> String {
                 header {
                     h1 { (heading(history)) }
                     p.facts { (history_sentence(history)) }
+                    (site_links(links))
                     nav aria-label="Contents" {
                         a href="#found" { "What changed" }
                         a href="#lines" { "Lines" }

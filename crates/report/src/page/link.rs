@@ -3,10 +3,10 @@
 use maud::{Markup, html};
 
 /// A place in the page, where it is there.
-pub(super) struct Link {
-    pub(super) to: Option<String>,
+pub(crate) struct Link {
+    pub(crate) to: Option<String>,
     /// The cell whose evidence scripts open instead.
-    pub(super) cell: Option<String>,
+    pub(crate) cell: Option<String>,
 }
 
 impl Link {

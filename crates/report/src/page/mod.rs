@@ -28,12 +28,14 @@ use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
 
 pub(crate) use self::all_figures::{NamedFigure, all_figures};
 use self::evidence::Cells;
+pub(crate) use self::link::Link;
 use self::part::{Page, part};
 use self::room::{Extent, Room};
 use self::sections::Sections;
 use self::table::folded;
-pub(crate) use self::table::{bare, table};
+pub(crate) use self::table::{bare, linked, table};
 use crate::chart::style::shapes;
+use crate::list_page::site_links;
 use crate::policy::policy;
 use crate::rounds::rounds;
 use crate::{Report, format};
@@ -123,6 +125,7 @@ fn head(page: &Page<'_, '_>) -> Markup {
                 span { (format::host(info)) } " "
                 span { (info.started) }
             }
+            (site_links(&report.input.links))
             nav aria-label="Contents" {
                 a href="#summary" { "What happened" }
                 a href="#matrix" { "Ratios" }
