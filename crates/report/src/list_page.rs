@@ -140,7 +140,7 @@ fn of_list(List { table, links }: &List) -> Markup {
     let to = |address: &String| Some(address.clone()).filter(|address| !address.is_empty());
     let links: Vec<Link> = links.iter().map(|one| Link { to: to(one), cell: None }).collect();
     html! {
-        h2 { (table.title) }
+        @if !table.title.is_empty() { h2 { (table.title) } }
         @if !table.note.is_empty() { p.note { (table.note) } }
         @if table.rows.is_empty() { p.nothing { "None." } } @else { (linked(table, 0, &links)) }
     }
