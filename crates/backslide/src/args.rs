@@ -1,5 +1,6 @@
 //! The command line: one struct a verb, where it has several arguments.
 
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -110,6 +111,8 @@ pub(crate) enum Verb {
     Import(crate::cmd::import::ImportArgs),
     /// Export the measurements of a run for other programs
     Export(ExportArgs),
+    /// Show all runs of the lab as web pages, also while one is measured
+    Serve(ServeArgs),
     /// Print the completions of a shell
     #[command(after_help = include_str!("../help/completions.txt"))]
     Completions { shell: clap_complete::Shell },
@@ -482,6 +485,23 @@ pub(crate) struct HistoryArgs {
     /// Where it goes; `-` for stdout [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = include_str!("../help/serve.txt"))]
+pub(crate) struct ServeArgs {
+    /// The address to listen on; any other than a loopback address needs a token
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
+    pub(crate) address: IpAddr,
+    /// The port; 0 for any free one
+    #[arg(long, value_name = "PORT", default_value_t = 7878)]
+    pub(crate) port: u16,
+    /// Another name of this server, as browsers call it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host: Vec<String>,
+    /// What each browser must know [default: none on a loopback address, otherwise a random one]
+    #[arg(long, value_name = "TOKEN")]
+    pub(crate) token: Option<String>,
 }
 
 #[derive(Debug, ClapArgs)]

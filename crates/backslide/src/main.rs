@@ -88,6 +88,7 @@ fn perform(args: Args) -> ExitCode {
         Verb::Explain(options) => cmd::explain::run(&options, &lab, printer),
         Verb::Import(options) => cmd::import::run(&options, &lab, printer),
         Verb::Export(options) => cmd::export::run(&options, &lab),
+        Verb::Serve(options) => cmd::serve::run(&options, &lab, printer),
         Verb::Completions { shell } => cmd::completions::run(shell),
         Verb::Manual { directory } => cmd::completions::manual(&directory),
     };

@@ -33,6 +33,12 @@ impl Lab {
         Ok(Self { store: Store::open(&file)?, root, template_budget: None })
     }
 
+    /// Opens the lab in `root` only to read its results, also while a run writes them. Neither creates nor migrates.
+    pub fn open_to_read(root: &Path) -> Result<Self, LabError> {
+        let store = Store::open_to_read(&root.join("lab.sqlite"))?;
+        Ok(Self { root: root.to_owned(), store, template_budget: None })
+    }
+
     /// Lets templates take up to `budget` of the disk, instead of a quarter of the lab's filesystem.
     pub fn limit_templates(&mut self, budget: Bytes) {
         self.template_budget = Some(budget);

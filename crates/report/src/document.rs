@@ -10,6 +10,24 @@ pub(crate) const STYLE: &str = include_str!("../assets/report.css");
 
 /// A page with these styles and no network. `scripts` are those that its body has, each as it stands between its tags.
 pub(crate) fn document(title: &str, styles: &[&str], scripts: &[&str], body: &Markup) -> String {
+    let policy = policy(styles, scripts);
+    with_head(title, styles, &policy, &html! {}, body)
+}
+
+/// A page whose script asks its server for changes. Without scripts it is loaded again after so many seconds.
+pub(crate) fn live_document(
+    title: &str,
+    styles: &[&str],
+    script: &str,
+    reload: u32,
+    body: &Markup,
+) -> String {
+    let policy = policy(styles, &[script]) + "; connect-src 'self'";
+    let reload = html! { noscript { meta http-equiv="refresh" content=(reload); } };
+    with_head(title, styles, &policy, &reload, body)
+}
+
+fn with_head(title: &str, styles: &[&str], policy: &str, head: &Markup, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -17,7 +35,8 @@ pub(crate) fn document(title: &str, styles: &[&str], scripts: &[&str], body: &Ma
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                meta http-equiv="Content-Security-Policy" content=(policy(styles, scripts));
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                (head)
                 link rel="icon" href="data:,";
                 title { (title) " · backslide" }
                 @for style in styles { style { (PreEscaped(style)) } }

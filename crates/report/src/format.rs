@@ -7,7 +7,7 @@ use model::{Bytes, Comparison, Nanos, RunInfo, Unit, group_digits};
 pub const ABSENT: &str = "–";
 
 /// Said of a step of which nothing is left.
-pub(crate) const FELL_TO_ZERO: &str = "fell to zero";
+pub const FELL_TO_ZERO: &str = "fell to zero";
 
 /// At least three significant digits, with grouped thousands: `48,211`, `104`, `18.3`, `0.0042`.
 pub fn number(value: f64) -> String {

@@ -16,6 +16,8 @@ pub struct Input<'a> {
     pub generated: &'a str,
     /// Warnings to show beside those that the report finds itself.
     pub findings: Vec<Finding>,
+    /// Addresses and names of other pages of the lab; none where the page stands alone.
+    pub links: Vec<(String, String)>,
     /// What was said of the controls of all runs of the lab that ended; `None` where that is not known.
     pub false_alarms: Option<FalseAlarms>,
 }
@@ -29,6 +31,7 @@ impl<'a> Input<'a> {
             differing: None,
             generated: "",
             findings: Vec::new(),
+            links: Vec::new(),
             false_alarms: None,
         }
     }

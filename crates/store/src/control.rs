@@ -40,6 +40,21 @@ impl Store {
         })
     }
 
+    /// The verdicts on the control of each run that has one, the latest run first.
+    pub fn controls(&self) -> Result<Vec<(RunId, FalseAlarms)>, StoreError> {
+        self.read("reading the verdicts on controls", |state| {
+            let mut query = state.prepare(
+                "SELECT run, cells, changed FROM control WHERE cells > 0 ORDER BY run DESC",
+            )?;
+            let controls = query.query_and_then([], |row| {
+                let (cells, changed): (u32, u32) = (row.get(1)?, row.get(2)?);
+                let counted = FalseAlarms { runs: 1, cells: cells.into(), changed: changed.into() };
+                Ok((id_of(row.get(0)?), counted))
+            })?;
+            controls.collect()
+        })
+    }
+
     /// The verdicts on the controls of all runs that have them.
     pub fn false_alarms(&self) -> Result<FalseAlarms, StoreError> {
         self.read("summing up the verdicts on controls", |state| {

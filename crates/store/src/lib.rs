@@ -35,7 +35,7 @@ use rusqlite::{Connection, OpenFlags};
 use error::Fault;
 pub use error::StoreError;
 pub use load::finished::Want;
-pub use read::RunSummary;
+pub use read::{RunSummary, UnderWay};
 use sqlite::{PATIENCE, in_transaction, keep_plans};
 
 pub use write::{StepRowId, TrialId, WholeTrial};
@@ -68,6 +68,14 @@ impl Store {
             }
             outcome => outcome,
         }
+    }
+
+    /// Opens the file only to read it, also while a run writes it. Neither creates nor migrates one.
+    ///
+    /// # Errors
+    /// When the file is missing, is not a lab's store, or was written by another version of backslide.
+    pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
+        Ok(Self { connection: read_only::open(path)?, path: path.to_owned() })
     }
 
     fn open_to_write(path: &Path) -> Result<Self, StoreError> {

@@ -25,6 +25,15 @@ pub struct RunSummary {
     pub total: u32,
 }
 
+/// The step that a run is at.
+#[derive(Clone, Debug)]
+pub struct UnderWay {
+    pub trial: TrialKey,
+    pub step: StepId,
+    /// Its latest intervals, the last one first.
+    pub latest: Vec<Interval>,
+}
+
 /// Counts of outcomes: all, completed, quarantined; the rest failed. An outcome is its JSON,
 /// which begins with the word for it.
 const OUTCOMES: &str = "SELECT run.id, count(completed), count(*) FILTER (WHERE completed = 1),
@@ -162,6 +171,39 @@ impl Store {
                  WHERE step = ?1 ORDER BY number",
             )?;
             query.query_and_then([id], |row| interval(row, &name))?.collect()
+        })
+    }
+
+    /// What a run is measuring, or was when it was interrupted; `None` between trials. `seconds`: how many of the
+    /// latest intervals are read.
+    pub fn under_way(&self, run: &RunId, seconds: u32) -> Result<Option<UnderWay>, StoreError> {
+        self.read("reading what is under way", |state| {
+            let row = row_of(state, run, &self.path)?;
+            let step = state
+                .query_row(
+                    "SELECT round, position, system, step.id, name FROM trial
+                     JOIN step ON step.trial = trial.id
+                     WHERE run = ?1 AND outcome IS NULL ORDER BY step.id DESC LIMIT 1",
+                    [row],
+                    |row| {
+                        let system = row.get(2)?;
+                        let trial = TrialKey { round: row.get(0)?, position: row.get(1)?, system };
+                        Ok((trial, row.get::<_, i64>(3)?, StepId(row.get(4)?)))
+                    },
+                )
+                .optional()?;
+            let Some((trial, id, step)) = step else {
+                return Ok(None);
+            };
+            let name = StepName { run, round: trial.round, system: &trial.system, step: &step };
+            let mut query = state.prepare_cached(
+                "SELECT number, numbers, latency, readings
+                 FROM interval JOIN interval_detail USING (step, number)
+                 WHERE step = ?1 ORDER BY number DESC LIMIT ?2",
+            )?;
+            let latest = query.query_and_then(params![id, seconds], |row| interval(row, &name))?;
+            let latest = latest.collect::<Result<_, Fault>>()?;
+            Ok(Some(UnderWay { trial, step, latest }))
         })
     }
 

@@ -65,6 +65,11 @@ pub(crate) fn run(args: &BuildsArgs, printer: Printer) -> Result<Exit> {
     Ok(Exit::Fine)
 }
 
+/// All builds of the catalog and of this machine.
+pub(crate) fn table_of(builds: &Builds) -> Result<Table> {
+    Ok(as_table(&lines(builds)?))
+}
+
 /// Every build once: in the catalog's order of families, then by version.
 fn lines(builds: &Builds) -> Result<Vec<BuildLine>> {
     let installed = builds.installed()?;

@@ -2,6 +2,7 @@
 //! piece.
 
 use std::collections::HashMap;
+use std::io::Write;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -90,7 +91,7 @@ impl Source<'_> {
             (Some(format), ExportWhat::Histograms) => self.histograms(format, out),
             (Some(format), ExportWhat::Comparisons) => self.comparisons(format, out),
             (None, ExportWhat::Intervals) => self.interval_log(out),
-            (None, ExportWhat::Measurements) => self.open_measurements(out),
+            (None, ExportWhat::Measurements) => open_measurements(self.store, self.run, out),
             (None, ExportWhat::Histograms) => self.open_histograms(out),
             (None, ExportWhat::Comparisons) => {
                 Ok(open_metrics::comparisons(self.run, &self.compared()?, out)?)
@@ -109,7 +110,7 @@ impl Source<'_> {
     fn intervals(&self, format: RowFormat, out: &mut Output) -> Result<()> {
         let mut rows = RowWriter::begin(format, "intervals", table::INTERVALS, out)?;
         self.store.each_interval(self.run, |place, interval| -> Result<()> {
-            let mut all = table::interval(self.run, place, interval).into_iter();
+            let mut all = table::interval(self.run, place, interval);
             Ok(all.try_for_each(|row| rows.row(&row))?)
         })?;
         Ok(rows.finish()?)
@@ -118,7 +119,7 @@ impl Source<'_> {
     fn histograms(&self, format: RowFormat, out: &mut Output) -> Result<()> {
         let mut rows = RowWriter::begin(format, "histograms", table::HISTOGRAMS, out)?;
         self.store.each_histogram(self.run, |place, histogram| -> Result<()> {
-            let mut all = table::histogram(self.run, place, &histogram).into_iter();
+            let mut all = table::histogram(self.run, place, &histogram);
             Ok(all.try_for_each(|row| rows.row(&row))?)
         })?;
         Ok(rows.finish()?)
@@ -150,15 +151,6 @@ impl Source<'_> {
         self.store.each_second(self.run, |place, second| Ok(log.interval(place, second)?))
     }
 
-    fn open_measurements(&self, out: &mut Output) -> Result<()> {
-        let mut all = open_metrics::Measurements::new(self.run);
-        self.store.each_cell(self.run, |cell| -> Result<()> {
-            all.add(&cell, self.time(cell.round, cell.position));
-            Ok(())
-        })?;
-        Ok(all.write(out)?)
-    }
-
     /// Read twice, because all of one clock stand together.
     fn open_histograms(&self, out: &mut Output) -> Result<()> {
         let mut all = open_metrics::Histograms::begin(self.run, out);
@@ -177,6 +169,17 @@ impl Source<'_> {
     fn time(&self, round: u32, position: u32) -> Option<f64> {
         self.started.get(&(round, position)).copied()
     }
+}
+
+/// Writes every measurement of a run, for `OpenMetrics`.
+pub(crate) fn open_measurements(store: &Store, run: &RunId, out: &mut impl Write) -> Result<()> {
+    let started = started(&store.outline(run)?.1);
+    let mut all = open_metrics::Measurements::new(run);
+    store.each_cell(run, |cell| -> Result<()> {
+        all.add(&cell, started.get(&(cell.round, cell.position)).copied());
+        Ok(())
+    })?;
+    Ok(all.write(out)?)
 }
 
 fn started(trials: &[TrialRecord]) -> HashMap<(u32, u32), f64> {

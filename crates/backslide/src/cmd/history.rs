@@ -17,7 +17,8 @@ use crate::{output, runs, table};
 pub(crate) fn run(args: &HistoryArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let lab = runs::open(root)?;
     let loaded = load(&lab, args, printer)?;
-    let parts: Vec<Part<'_>> = loaded.iter().map(|data| part(data, args)).collect();
+    let parts: Vec<Part<'_>> =
+        loaded.iter().map(|data| part(data, args.label.as_deref())).collect();
     let history = stats::history(&parts, &options(args))?;
     let path = args.output.as_deref().unwrap_or(Path::new("-"));
     let unsaid = args.output.is_none().then_some(HistoryFormat::Text);
@@ -30,10 +31,29 @@ pub(crate) fn run(args: &HistoryArgs, root: &Path, printer: Printer) -> Result<E
         HistoryFormat::Text => bail!("-o is for --format json, md or html"),
         HistoryFormat::Json => report::history_json(&history),
         HistoryFormat::Md => report::history_markdown(&history),
-        HistoryFormat::Html => report::history_html(&history, &generated()),
+        HistoryFormat::Html => report::history_html(&history, &generated(), &[]),
     };
     output::write(path, |out| Ok(out.write_all(text.as_bytes())?))?;
     Ok(Exit::Fine)
+}
+
+/// The history of one metric over these runs, without their controls.
+pub(crate) fn of_runs(
+    lab: &Lab,
+    runs: &[RunId],
+    metric: &str,
+    step: Option<&str>,
+) -> Result<History> {
+    let load = |run| lab.store.load(run, runs::NUMBERS);
+    let loaded: Vec<RunData> = runs.iter().map(load).collect::<Result<_, _>>()?;
+    let parts: Vec<Part<'_>> = loaded.iter().map(|data| part(data, None)).collect();
+    let options = HistoryOptions {
+        metrics: runs::selection(&[metric.to_owned()]),
+        step: step.map(StepId::new),
+        min_effect: None,
+        base: None,
+    };
+    Ok(stats::history(&parts, &options)?)
 }
 
 fn show(history: &History, detail: bool, printer: Printer) {
@@ -76,9 +96,9 @@ fn of_label(lab: &Lab, label: &str) -> Result<Vec<RunId>> {
 }
 
 /// The systems of a run in the order of its plan, without a control: all, or the one of the label.
-fn part<'a>(data: &'a RunData, args: &HistoryArgs) -> Part<'a> {
-    let systems = data.info.plan.systems.iter().filter(|system| match &args.label {
-        Some(label) => system.name == *label,
+fn part<'a>(data: &'a RunData, label: Option<&str>) -> Part<'a> {
+    let systems = data.info.plan.systems.iter().filter(|system| match label {
+        Some(label) => system.name == label,
         None => !system.control,
     });
     Part { data, systems: systems.map(|system| system.name.as_str()).collect() }
@@ -102,7 +122,6 @@ fn options(args: &HistoryArgs) -> HistoryOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::MetricId;
     use testkit::made_up::{self, micro::Micro};
 
     #[test]
@@ -123,18 +142,8 @@ mod tests {
         for system in &mut data.info.plan.systems {
             system.control = system.name == "control";
         }
-        let args = |label: Option<&str>| HistoryArgs {
-            runs: Vec::new(),
-            label: label.map(str::to_owned),
-            metric: vec![MetricId::RATE.to_owned()],
-            step: None,
-            base: None,
-            min_effect: None,
-            format: None,
-            output: None,
-        };
-        let all = [part(&data, &args(None))];
+        let all = [part(&data, None)];
         assert_eq!(all[0].systems, ["old", "new"]);
-        assert_eq!(part(&data, &args(Some("new"))).systems, ["new"]);
+        assert_eq!(part(&data, Some("new")).systems, ["new"]);
     }
 }

@@ -15,7 +15,7 @@ use crate::{runs, table};
 
 pub(crate) fn run(format: Format, root: &Path, printer: Printer) -> Result<Exit> {
     let listed = match runs::open(root) {
-        Ok(lab) => with_rounds(&lab)?,
+        Ok(lab) => with_rounds(&lab, lab.store.runs()?)?,
         // An empty list is the right answer for a lab that is not there yet.
         Err(_) if !root.is_file() && !root.join("lab.sqlite").exists() => Vec::new(),
         Err(error) => return Err(error),
@@ -52,23 +52,22 @@ fn fields((summary, _): &Listed) -> impl Serialize {
 }
 
 /// A run, and how many of its rounds are complete, where some were disturbed.
-type Listed = (RunSummary, Option<String>);
+pub(crate) type Listed = (RunSummary, Option<String>);
 
-fn with_rounds(lab: &Lab) -> Result<Vec<Listed>> {
-    let mut runs = Vec::new();
-    for summary in lab.store.runs()? {
+pub(crate) fn with_rounds(lab: &Lab, runs: Vec<RunSummary>) -> Result<Vec<Listed>> {
+    let listed = runs.into_iter().map(|summary| {
         let mut rounds = None;
         if summary.quarantined > 0 {
             let journal = lab.store.journal(&summary.info.id)?;
             let outcomes = journal.iter().map(|(key, outcome)| (key.round, outcome));
             rounds = report::disturbed_rounds(&summary.info.plan, outcomes);
         }
-        runs.push((summary, rounds));
-    }
-    Ok(runs)
+        Ok((summary, rounds))
+    });
+    listed.collect()
 }
 
-fn as_table(listed: &[Listed]) -> Table {
+pub(crate) fn as_table(listed: &[Listed]) -> Table {
     Columns::new()
         .words("run", |(run, _): &&Listed| Cell::text(&run.info.id.0))
         .words("plan", |(run, _)| Cell::text(&run.info.plan.name))

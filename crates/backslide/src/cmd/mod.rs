@@ -15,6 +15,7 @@ pub(crate) mod plan;
 pub(crate) mod quick;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod try_builds;
 pub(crate) mod workloads;

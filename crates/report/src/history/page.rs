@@ -8,6 +8,7 @@ use super::{fell_to_zero, heading, history_sentence, spark, step_name};
 use crate::chart::sparkline::sparkline;
 use crate::document::{STYLE, document};
 use crate::format;
+use crate::list_page::site_links;
 use crate::page::{bare, table};
 
 const OWN_STYLE: &str = "
@@ -20,13 +21,15 @@ svg.spark { width: clamp(8rem, 22vw, 22rem); color: var(--soft); overflow: visib
 .spark .apart { fill: var(--paper); stroke: var(--warn); stroke-width: 1.6; }
 ";
 
-/// One self-contained HTML file. Names are escaped everywhere. `generated` is when and by what it was made.
-pub fn history_html(history: &History, generated: &str) -> String {
+/// One self-contained HTML file. Names are escaped everywhere. `generated` is when and by what it was made; `links`
+/// are addresses and names of other pages, none where the page stands alone.
+pub fn history_html(history: &History, generated: &str, links: &[(String, String)]) -> String {
     let title = heading(history);
     let page = html! {
         header {
             h1 { (title) }
             p.facts { (history_sentence(history)) }
+            (site_links(links))
             nav aria-label="Contents" {
                 a href="#found" { "What changed" }
                 a href="#lines" { "Lines" }

@@ -150,7 +150,7 @@ fn the_last_build_is_shown_with_its_own_value() {
     let detail = history_tables(&history, true);
     let by_build = detail.iter().find(|table| table.title == "<b>, rate");
     assert_eq!(by_build.unwrap().rows[4][1].shown(), "0");
-    assert!(history_html(&history, "now").contains("last build: fell to zero"));
+    assert!(history_html(&history, "now", &[]).contains("last build: fell to zero"));
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn of_many_builds_the_newest_have_bars() {
 #[test]
 fn names_are_escaped_and_nothing_is_fetched() {
     let history = made_up();
-    let page = history_html(&history, "now");
+    let page = history_html(&history, "now", &[]);
     assert!(!page.contains("<b>, rate") && page.contains("&lt;b&gt;, rate"), "{page}");
     assert!(!page.contains("http://") && !page.contains("https://"));
     assert!(page.contains("class=\"change regressed\"") && page.contains("outlier"));

@@ -36,10 +36,10 @@ pub(super) fn name(text: &str) -> Markup {
     }
 }
 
-pub(super) struct Link {
-    pub(super) to: Option<String>,
+pub(crate) struct Link {
+    pub(crate) to: Option<String>,
     /// The cell whose evidence scripts open instead.
-    pub(super) cell: Option<String>,
+    pub(crate) cell: Option<String>,
 }
 
 impl Link {

@@ -24,12 +24,14 @@ use maud::{Markup, PreEscaped, html as markup};
 pub(crate) use self::all_figures::all_figures;
 use self::evidence::Cells;
 pub(crate) use self::figures::Figure;
+pub(crate) use self::legend::Link;
 use self::part::{Page, part};
 use self::sections::Sections;
 use self::table::folded;
-pub(crate) use self::table::{bare, table, tone};
+pub(crate) use self::table::{bare, linked, table, tone};
 use crate::chart::style::shapes;
 use crate::document::{STYLE, document};
+use crate::list_page::site_links;
 use crate::rounds::rounds;
 use crate::{Report, format};
 use sections::Extent;
@@ -102,6 +104,7 @@ fn head(page: &Page<'_, '_>) -> Markup {
                 span { (format::host(info)) } " "
                 span { (info.started) }
             }
+            (site_links(&report.input.links))
             nav aria-label="Contents" {
                 a href="#summary" { "What happened" }
                 a href="#matrix" { "Ratios" }

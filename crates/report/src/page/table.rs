@@ -19,7 +19,7 @@ pub(crate) fn bare(table: &Table) -> Markup {
 }
 
 /// The same with a link in each row, around what stands in this column.
-pub(super) fn linked(table: &Table, column: usize, links: &[Link]) -> Markup {
+pub(crate) fn linked(table: &Table, column: usize, links: &[Link]) -> Markup {
     let rows: Vec<(usize, &Vec<Cell>)> = table.rows.iter().enumerate().collect();
     html! {
         div.scroll tabindex="0" role="group" aria-label=(table.title) {
@@ -92,16 +92,17 @@ fn words(align: Align) -> Option<&'static str> {
 
 fn cell(cell: &Cell, names_row: bool, align: Align, link: Option<&Link>) -> Markup {
     let mark = html! { @if !cell.mark.is_empty() { " " i { (cell.mark) } } };
+    let text = if names_row {
+        name(&cell.text)
+    } else {
+        html! { (cell.text) }
+    };
+    let text = link.map_or_else(|| text.clone(), |link| link.around(&text));
     if names_row {
-        return html! { th scope="row" { (name(&cell.text)) (mark) } };
+        return html! { th scope="row" { (text) (mark) } };
     }
     let class = tone(cell.tone).or(words(align));
-    html! {
-        td class=[class] {
-            @if let Some(link) = link { (link.around(&html! { (cell.text) })) } @else { (cell.text) }
-            (mark)
-        }
-    }
+    html! { td class=[class] { (text) (mark) } }
 }
 
 pub(crate) const fn tone(tone: Tone) -> Option<&'static str> {

@@ -1,0 +1,104 @@
+//! Lists of runs, controls and builds.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use lab::{Builds, Lab};
+use model::{FalseAlarms, RunId};
+use report::{Cell, Columns, Filter, List, ListPage, format};
+use serve::Address;
+use store::RunSummary;
+
+use super::pages::{generated, site};
+use crate::cmd::{builds, list};
+
+/// All runs, the latest first, narrowed by plan, system and state.
+pub(super) fn runs(lab: &Lab, address: &Address) -> Result<String> {
+    let all = lab.store.runs()?;
+    let asked = |key| address.asked(key).unwrap_or_default();
+    let (plan, system, state) = (asked("plan"), asked("system"), asked("state"));
+    let mut shown: Vec<RunSummary> = all
+        .iter()
+        .filter(|run| {
+            (plan.is_empty() || run.info.plan.name == plan)
+                && (system.is_empty() || systems(run).any(|name| name == system))
+                && (state.is_empty() || run.info.state.word() == state)
+        })
+        .cloned()
+        .collect();
+    shown.reverse();
+    let filters = vec![
+        filter("plan", plan, all.iter().map(|run| run.info.plan.name.as_str())),
+        filter("system", system, all.iter().flat_map(systems)),
+        filter("state", state, all.iter().map(|run| run.info.state.word())),
+    ];
+    let links = shown.iter().map(|run| address_of(&run.info.id)).collect();
+    let facts = format!("{} of {}", shown.len(), format::plural(all.len(), "run"));
+    let table = list::as_table(&list::with_rounds(lab, shown)?);
+    Ok(ListPage {
+        title: "Runs",
+        facts,
+        links: site(),
+        filters,
+        lists: vec![List { table, links }],
+        live: None,
+        generated: &generated(),
+    }
+    .html())
+}
+
+fn systems(run: &RunSummary) -> impl Iterator<Item = &str> {
+    run.info.plan.systems.iter().map(|system| system.name.as_str())
+}
+
+fn filter<'a>(key: &'a str, chosen: &'a str, values: impl Iterator<Item = &'a str>) -> Filter<'a> {
+    let values: BTreeSet<&str> = values.collect();
+    Filter { key, label: key, values: values.into_iter().map(str::to_owned).collect(), chosen }
+}
+
+pub(super) fn address_of(run: &RunId) -> String {
+    format!("/runs/{run}")
+}
+
+/// What was said of controls, run by run.
+pub(super) fn controls(lab: &Lab) -> Result<String> {
+    let all = lab.store.controls()?;
+    let links = all.iter().map(|(run, _)| address_of(run)).collect();
+    let note = "A control is a second copy of the base. Each comparison that calls it different is a false alarm.";
+    let table = Columns::new()
+        .words("run", |(run, _): &&(RunId, FalseAlarms)| Cell::text(&run.0))
+        .numbers("comparisons", "", |(_, counted)| count(counted.cells))
+        .numbers("flagged", "", |(_, counted)| count(counted.changed))
+        .table("Controls", note, &all);
+    let sums = lab.store.false_alarms()?;
+    Ok(ListPage {
+        title: "False alarms",
+        facts: format!(
+            "{} of {} control comparisons were flagged, in {}",
+            format::count(sums.changed),
+            format::count(sums.cells),
+            format::plural(sums.runs as usize, "run")
+        ),
+        links: site(),
+        lists: vec![List { table, links }],
+        generated: &generated(),
+        ..ListPage::default()
+    }
+    .html())
+}
+
+fn count(value: u64) -> Cell {
+    Cell::number(value as f64, format::count(value))
+}
+
+pub(super) fn builds() -> Result<String> {
+    let table = builds::table_of(&Builds::of_user()?)?;
+    Ok(ListPage {
+        title: "Builds",
+        links: site(),
+        lists: vec![List { table, links: Vec::new() }],
+        generated: &generated(),
+        ..ListPage::default()
+    }
+    .html())
+}
