@@ -18,7 +18,7 @@ use futures_util::stream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use crate::maker::Job;
-use crate::{Address, Kind, Refusal};
+use crate::pages::{Address, Kind, Refusal};
 
 /// Browsers that may watch runs at the same time.
 const MOST_WATCHERS: usize = 64;

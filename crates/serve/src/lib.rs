@@ -5,6 +5,7 @@
 
 mod answer;
 mod maker;
+mod pages;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,56 +13,8 @@ use std::sync::Arc;
 pub use answer::Guard;
 use answer::Server;
 use axum::Router;
+pub use pages::{Address, Kind, Page, Pages, Refusal};
 use tokio::net::TcpListener;
-
-/// An address of a page: `/runs/r1?base=a` has the path `runs`, `r1`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Address {
-    pub path: Vec<String>,
-    pub query: Vec<(String, String)>,
-}
-
-impl Address {
-    /// The first value of a key of the query, unless it is empty.
-    pub fn asked(&self, key: &str) -> Option<&str> {
-        let mut all = self.query.iter();
-        all.find(|(name, value)| name == key && !value.is_empty()).map(|(_, value)| value.as_str())
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Html,
-    OpenMetrics,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
-    pub kind: Kind,
-    pub text: String,
-}
-
-/// Why there is no page.
-#[derive(Debug, thiserror::Error)]
-pub enum Refusal {
-    /// Nothing is at this address; the text says what there is.
-    #[error("{0}")]
-    Missing(String),
-    #[error("{0}")]
-    Failed(String),
-}
-
-/// Who makes the pages. All methods are called from one thread.
-pub trait Pages: Send + 'static {
-    /// What the page depends on: while this stays the same, so does the page. Cheap to find out. `None`: the page is
-    /// made anew each time.
-    fn state(&mut self, address: &Address) -> Result<Option<String>, Refusal>;
-
-    fn page(&mut self, address: &Address) -> Result<Page, Refusal>;
-
-    /// The part of the page of a run that changes while it is measured, as HTML, and whether it still changes.
-    fn live(&mut self, run: &str) -> Result<(String, bool), Refusal>;
-}
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{Address, Page, Pages, Refusal};
+use crate::pages::{Address, Page, Pages, Refusal};
 
 /// Requests that may wait for their page.
 const WAITING: usize = 256;

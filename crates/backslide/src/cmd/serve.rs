@@ -1,6 +1,7 @@
 //! `backslide serve`: all runs of a lab as pages, also while one is measured.
 
 mod changes;
+mod frame;
 mod lists;
 mod live;
 mod pages;

@@ -9,8 +9,7 @@ use report::{Cell, Columns, List, ListPage, Tone, format};
 use serve::Address;
 use stats::{Selection, Steps};
 
-use super::lists::address_of;
-use super::pages::{generated, site};
+use super::frame::{address_of, generated, site};
 use crate::runs;
 
 /// Runs that are looked at, unless the address asks for others.

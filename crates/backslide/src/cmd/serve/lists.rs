@@ -9,7 +9,7 @@ use report::{Cell, Columns, Filter, List, ListPage, format};
 use serve::Address;
 use store::RunSummary;
 
-use super::pages::{generated, site};
+use super::frame::{address_of, generated, site};
 use crate::cmd::{builds, list};
 
 /// All runs, the latest first, narrowed by plan, system and state.
@@ -54,10 +54,6 @@ fn systems(run: &RunSummary) -> impl Iterator<Item = &str> {
 fn filter<'a>(key: &'a str, chosen: &'a str, values: impl Iterator<Item = &'a str>) -> Filter<'a> {
     let values: BTreeSet<&str> = values.collect();
     Filter { key, label: key, values: values.into_iter().map(str::to_owned).collect(), chosen }
-}
-
-pub(super) fn address_of(run: &RunId) -> String {
-    format!("/runs/{run}")
 }
 
 /// What was said of controls, run by run.

@@ -6,7 +6,7 @@ use model::{Outcome, RunState, TrialKey};
 use report::{Cell, Columns, ListPage, Live, Tone, format, live_html};
 use store::UnderWay;
 
-use super::pages::{generated, site};
+use super::frame::{address_of, generated, site};
 use crate::runs;
 
 /// Seconds of the present step that are read, and shown.
@@ -16,7 +16,7 @@ pub(super) fn page(lab: &Lab, run: &str) -> Result<String> {
     let info = lab.store.run_info(&runs::named(run))?;
     let (html, goes_on) = part(lab, run)?;
     let mut links = site();
-    links.push((format!("/runs/{}", info.id), "Report".to_owned()));
+    links.push((address_of(&info.id), "Report".to_owned()));
     Ok(ListPage {
         title: &format!("{}, run {}", info.plan.name, info.id),
         links,

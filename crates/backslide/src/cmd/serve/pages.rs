@@ -12,18 +12,10 @@ use serve::{Address, Kind, Page, Pages, Refusal};
 use stats::Selection;
 use store::{StoreError, Want};
 
+use super::frame::{encoded, generated, site};
 use super::{changes, lists, live};
 use crate::cmd::{export, history};
 use crate::{input, runs};
-
-/// The pages that stand in every page's header.
-const SITE: [(&str, &str); 5] = [
-    ("/", "Runs"),
-    ("/changes", "Regressions"),
-    ("/controls", "False alarms"),
-    ("/builds", "Builds"),
-    ("/metrics", "OpenMetrics"),
-];
 
 /// The pages of one lab. It is opened anew for each page, only to read it.
 pub(super) struct LabPages {
@@ -118,16 +110,6 @@ fn written(store: &Path) -> Option<String> {
     Some(of(store)? + &of(Path::new(&log)).unwrap_or_default())
 }
 
-/// The header's links.
-pub(super) fn site() -> Vec<(String, String)> {
-    SITE.map(|(address, name)| (address.to_owned(), name.to_owned())).into()
-}
-
-pub(super) fn generated() -> String {
-    let now = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z");
-    format!("Made by backslide {}, {now}.", env!("CARGO_PKG_VERSION"))
-}
-
 /// The report of a run, with the base that the address asks for.
 fn of_run(lab: &Lab, run: &str, address: &Address) -> Result<String> {
     let run = runs::named(run);
@@ -181,13 +163,4 @@ fn metrics(lab: &Lab, address: &Address) -> Result<String> {
     let mut text = Vec::new();
     export::open_measurements(&lab.store, &run, &mut text)?;
     Ok(String::from_utf8(text)?)
-}
-
-/// A name as the value of a parameter of an address.
-pub(super) fn encoded(name: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let one = |byte: u8| {
-        if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }
-    };
-    name.bytes().map(one).collect()
 }

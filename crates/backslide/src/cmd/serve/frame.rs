@@ -1,0 +1,35 @@
+//! What every page has: links to the others, and when it was made.
+
+use model::RunId;
+
+/// The pages that stand in every page's header.
+const SITE: [(&str, &str); 5] = [
+    ("/", "Runs"),
+    ("/changes", "Regressions"),
+    ("/controls", "False alarms"),
+    ("/builds", "Builds"),
+    ("/metrics", "OpenMetrics"),
+];
+
+/// The header's links.
+pub(super) fn site() -> Vec<(String, String)> {
+    SITE.map(|(address, name)| (address.to_owned(), name.to_owned())).into()
+}
+
+pub(super) fn generated() -> String {
+    let now = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z");
+    format!("Made by backslide {}, {now}.", env!("CARGO_PKG_VERSION"))
+}
+
+pub(super) fn address_of(run: &RunId) -> String {
+    format!("/runs/{run}")
+}
+
+/// A name as the value of a parameter of an address.
+pub(super) fn encoded(name: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let one = |byte: u8| {
+        if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+    };
+    name.bytes().map(one).collect()
+}
