@@ -7,6 +7,9 @@ use model::{Cell, MetricId, RunData, Step, describe};
 use crate::error::CompareError;
 use crate::looks::Looks;
 
+/// The largest share of false ones among the changes that a comparison calls.
+pub(crate) const USUAL_Q: f64 = 0.01;
+
 /// The base, the metrics and the margin of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
@@ -32,7 +35,7 @@ impl Default for Options {
             metrics: Selection::All,
             min_effect: None,
             margins: BTreeMap::new(),
-            q: 0.01,
+            q: USUAL_Q,
             looks: None,
         }
     }

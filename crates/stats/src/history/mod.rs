@@ -27,6 +27,7 @@ use self::line::{Chance, Line};
 use self::spread::{FEWEST_BUILDS, Variance, around_levels, between, fit, larger, within};
 use crate::fdr::adjust;
 use crate::moderate::Prior;
+use crate::options::USUAL_Q;
 use crate::student::CONFIDENCE;
 use crate::student::Quantiles;
 
@@ -42,7 +43,8 @@ const P_APART: f64 = 0.01;
 /// around the levels, and where series change. A third pass hardly changes anything.
 const PASSES: u32 = 2;
 
-/// The largest share of false ones among the steps of a family of series.
+/// The largest share of false ones among the steps of a family of series of many builds. Series of fewer than
+/// [`FEWEST_BUILDS`] have the evidence of a comparison, rounds, and are judged as one: by [`USUAL_Q`].
 const Q: f64 = 0.05;
 
 /// The logarithms of one metric of one step, build after build.
@@ -259,7 +261,10 @@ impl FamilyLimit {
         let looks: Vec<f64> = drafts.iter().flat_map(|d| d.looks.iter().copied()).collect();
         let mut known: Vec<(f64, f64)> = looks.iter().copied().zip(adjust(&looks)).collect();
         known.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        let certain = known.iter().rev().find(|(_, q)| *q <= Q);
+        let most_builds = drafts.iter().map(|draft| draft.series.builds.len()).max();
+        let is_long = most_builds.is_some_and(|builds| builds >= FEWEST_BUILDS);
+        let limit = if is_long { Q } else { USUAL_Q };
+        let certain = known.iter().rev().find(|(_, q)| *q <= limit);
         Self { p: certain.map_or(0.0, |(p, _)| *p), known }
     }
 

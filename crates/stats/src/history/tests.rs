@@ -38,6 +38,27 @@ fn levels(steps: &[(usize, f64)]) -> Vec<f64> {
 }
 
 #[test]
+fn two_builds_are_judged_with_the_certainty_of_a_comparison() {
+    // A mean difference of 10 % in rounds that scatter by the same: p between 0.01 and 0.05, and below 0.01.
+    let two = |scatter: f64| {
+        let rounds =
+            |level: f64| [-1.0, -0.3, 0.3, 1.0].map(|round| level + scatter * round).into();
+        let builds = vec![rounds(0.0), rounds(-0.1)];
+        Series {
+            builds,
+            is_linked: true,
+            first_beside: true,
+            last_beside: true,
+            ..Series::default()
+        }
+    };
+    let changes = |scatter: f64| analyse(&[two(scatter)])[0].changes.clone();
+    let certain = changes(0.01);
+    assert!(certain.len() == 1 && certain[0].q_value <= 0.01, "{certain:?}");
+    assert_eq!(changes(0.055), []);
+}
+
+#[test]
 fn where_nothing_changes_little_is_found() {
     for (name, chance) in [("normal", normal as fn(&mut Rng) -> f64), ("heavy tails", heavy_tailed)]
     {
