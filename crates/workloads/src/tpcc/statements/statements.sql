@@ -102,7 +102,12 @@ SELECT c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip
 c_phone, c_credit, c_credit_lim, c_discount, c_balance, c_since FROM customer
 WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?{lock}
 
--- PayerData | payment |
+--- Locked as the row was: under REPEATABLE READ, MySQL's plain reads see the transaction's first moment, so that a note
+--- written since would be lost. tpcc-mysql reads it so all the same.
+-- PayerData | payment | standard
+SELECT c_data FROM customer WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?{lock}
+
+-- PayerData | payment | percona
 SELECT c_data FROM customer WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?
 
 -- Pay | payment | standard

@@ -9,7 +9,7 @@
   SET v_balance = v_balance - p_amount;
   IF v_credit = 'BC' THEN
     SELECT c_data INTO v_data
-      FROM customer WHERE c_w_id = p_c_w AND c_d_id = p_c_d AND c_id = v_c;
+      FROM customer WHERE c_w_id = p_c_w AND c_d_id = p_c_d AND c_id = v_c FOR UPDATE;
     SET v_data = LEFT(CONCAT_WS(' ', v_c, p_c_d, p_c_w, p_d, p_w, p_amount, v_data), 500);
     UPDATE customer SET c_balance = v_balance{payment counted}, c_data = v_data
       WHERE c_w_id = p_c_w AND c_d_id = p_c_d AND c_id = v_c;
