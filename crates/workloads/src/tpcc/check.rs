@@ -19,7 +19,7 @@ use super::conditions::Circumstances;
 pub(super) use super::conditions::When;
 use super::loading::Setting;
 use super::meta;
-use super::outcome::Receipts;
+use super::receipts::Receipts;
 use super::scale::Scale;
 use super::tables::Table;
 use load::clients::FixedWork;

@@ -6,7 +6,7 @@ use drivers::Row;
 use model::{Check, Nanos};
 
 use super::proofs::Proof;
-use crate::tpcc::outcome::Receipts;
+use crate::tpcc::receipts::Receipts;
 
 /// Offending rows that a check shows.
 const SHOWN: usize = 5;
