@@ -11,6 +11,9 @@ use crate::tpcc::receipts::Receipts;
 /// Offending rows that a check shows.
 const SHOWN: usize = 5;
 
+/// What a row has that it must not have: the place of the column, and what was expected there.
+pub(super) type Unlike = (usize, String);
+
 /// What one query found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
