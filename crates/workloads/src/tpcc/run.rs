@@ -7,7 +7,7 @@ use model::{
     TpccTransaction, WarmUpEnd, mix,
 };
 
-use super::acknowledged::Acknowledged;
+use super::acknowledged::log::Acknowledged;
 use super::audit::{self, Tallies};
 use super::loading::Setting;
 use super::meta::refuse_other;
