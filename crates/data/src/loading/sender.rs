@@ -4,19 +4,66 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use drivers::{Session, SessionError, StatementId};
+use model::{Dialect, LoadMethod};
 
 use super::batches::{SendBatch, Sending};
-use super::{Load, switch_local_files_on};
 use crate::sink::{Cells, Lines, Tuples};
 use crate::source::{Rows, Source};
-use crate::table::Batch;
-use load::StepError;
+use crate::table::{Batch, Table};
+use load::clients::{Notes, note};
+use load::worker::Worker;
+use load::{StepError, Target};
 
 /// Text that is made before some of it is sent by a bulk load.
 const BLOCK: usize = 32 << 10;
 
+/// Length of an INSERT of many rows, as the field's tools have it.
+const STATEMENT: usize = 512 << 10;
+
+/// Rows of a prepared INSERT. With fewer the round trips show, with more nothing is gained, and a server
+/// that works on one has its caches full of the values of the next.
+const ROWS_AT_ONCE: usize = 100;
+
+/// Parameters that every server takes in one statement: SQLite 32,766, the others 65,535.
+const PARAMETERS: usize = 32_766;
+
+/// What the senders of all clients share.
+pub(super) struct Shared<S> {
+    pub(super) source: S,
+    pub(super) tables: Vec<Table>,
+    dialect: Dialect,
+    /// Bytes of an INSERT as text beyond which it gets no more rows.
+    statement_size: usize,
+    /// By table.
+    rows_at_once: Vec<usize>,
+    /// Was `LOAD DATA LOCAL` off, and is it on for the load?
+    pub(super) local_files_switched: bool,
+}
+
+impl<S> Shared<S> {
+    /// `worker` asks the server what it takes.
+    pub(super) fn new(
+        source: S,
+        tables: Vec<Table>,
+        method: LoadMethod,
+        target: &Target,
+        worker: &mut Worker,
+        notes: &Notes,
+    ) -> Result<Self, StepError> {
+        let statement_size = statement_size(target.dialect, worker)?;
+        Ok(Self {
+            source,
+            dialect: target.dialect,
+            statement_size,
+            rows_at_once: tables.iter().map(|table| rows_at_once(table, statement_size)).collect(),
+            local_files_switched: allow_local_files(&mut *worker.session, target, method, notes),
+            tables,
+        })
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Method {
+enum Method {
     /// `COPY` or `LOAD DATA`.
     Bulk,
     Prepared,
@@ -24,7 +71,7 @@ pub(super) enum Method {
 }
 
 pub(super) struct Sender<S> {
-    load: Arc<Load<S>>,
+    shared: Arc<Shared<S>>,
     method: Method,
     prepared: HashMap<Insert, StatementId>,
     /// The text that is being made; reused.
@@ -42,20 +89,24 @@ struct Insert {
 }
 
 impl<S: Source> Sender<S> {
-    pub(super) fn new(load: &Arc<Load<S>>, method: Method) -> Self {
-        Self {
-            load: Arc::clone(load),
-            method,
+    pub(super) fn new(
+        shared: &Arc<Shared<S>>,
+        wanted: LoadMethod,
+        session: &dyn Session,
+    ) -> Result<Self, StepError> {
+        Ok(Self {
+            shared: Arc::clone(shared),
+            method: method(wanted, shared.dialect, session)?,
             prepared: HashMap::new(),
             text: String::new(),
-            cells: Cells::new(load.dialect),
-        }
+            cells: Cells::new(shared.dialect),
+        })
     }
 
     fn send_bulk(&mut self, batch: &Batch, to: &mut Sending<'_>) -> Result<(), SessionError> {
         let text = &mut self.text;
-        let mut rows = self.load.work.source.rows(batch);
-        let table = &self.load.work.tables[batch.table];
+        let mut rows = self.shared.source.rows(batch);
+        let table = &self.shared.tables[batch.table];
         let mut next = |out: &mut Vec<u8>| {
             text.clear();
             let mut lines = Lines::new(text);
@@ -68,16 +119,16 @@ impl<S: Source> Sender<S> {
 
     /// Several rows a statement. Rows with NULLs have statements of their own: NULL is no parameter.
     fn send_prepared(&mut self, batch: &Batch, to: &mut Sending<'_>) -> Result<(), SessionError> {
-        let load = Arc::clone(&self.load);
-        let most = load.rows_at_once[batch.table];
-        let mut rows = load.work.source.rows(batch);
+        let shared = Arc::clone(&self.shared);
+        let most = shared.rows_at_once[batch.table];
+        let mut rows = shared.source.rows(batch);
         while let Some(nulls) = rows.next_has_null() {
             self.cells.clear();
             while self.cells.rows < most
                 && rows.next_has_null() == Some(nulls)
                 && rows.put(&mut self.cells)
             {}
-            let is_one = to.begin(load.dialect, rows.next_has_null().is_none())?;
+            let is_one = to.begin(shared.dialect, rows.next_has_null().is_none())?;
             let all = self.cells.rows;
             let mut done = 0;
             while done < all {
@@ -104,23 +155,23 @@ impl<S: Source> Sender<S> {
             return Ok(*statement);
         }
         let Insert { table, nulls, rows } = insert;
-        let table = &self.load.work.tables[table];
-        let (sql, types) = table.insert_prepared(self.load.dialect, nulls, rows);
+        let table = &self.shared.tables[table];
+        let (sql, types) = table.insert_prepared(self.shared.dialect, nulls, rows);
         let statement = session.prepare(&sql, &types)?;
         self.prepared.insert(insert, statement);
         Ok(statement)
     }
 
     fn send_text(&mut self, batch: &Batch, to: &mut Sending<'_>) -> Result<(), SessionError> {
-        let load = &*self.load;
-        let head = load.work.tables[batch.table].insert_head();
-        let mut rows = load.work.source.rows(batch);
+        let shared = &*self.shared;
+        let head = shared.tables[batch.table].insert_head();
+        let mut rows = shared.source.rows(batch);
         while rows.next_has_null().is_some() {
             self.text.clear();
             self.text.push_str(&head);
-            let mut tuples = Tuples::new(&mut self.text, load.dialect);
-            while rows.put(&mut tuples) && tuples.text.len() < load.statement_size {}
-            to.begin(load.dialect, rows.next_has_null().is_none())?;
+            let mut tuples = Tuples::new(&mut self.text, shared.dialect);
+            while rows.put(&mut tuples) && tuples.text.len() < shared.statement_size {}
+            to.begin(shared.dialect, rows.next_has_null().is_none())?;
             to.add(|session| Ok(session.execute(&self.text)?.affected))?;
         }
         to.commit()
@@ -131,15 +182,15 @@ impl<S: Source> SendBatch for Sender<S> {
     type Batch = Batch;
 
     fn rows(&self, batch: &Batch) -> u64 {
-        self.load.work.source.count(batch)
+        self.shared.source.count(batch)
     }
 
     fn named(&self, batch: &Batch) -> String {
-        self.load.work.tables[batch.table].place(batch)
+        self.shared.tables[batch.table].place(batch)
     }
 
     fn count(&self, batch: &Batch) -> Result<String, StepError> {
-        let table = &self.load.work.tables[batch.table];
+        let table = &self.shared.tables[batch.table];
         match table.condition(batch) {
             Some(condition) => Ok(format!("SELECT COUNT(*) FROM {} WHERE {condition}", table.name)),
             None => Err(StepError::Load(format!(
@@ -160,9 +211,114 @@ impl<S: Source> SendBatch for Sender<S> {
 
     fn begin_anew(&mut self, session: &mut dyn Session) {
         self.prepared.clear();
-        if self.load.local_files_switched {
+        if self.shared.local_files_switched {
             // The server may have been restarted. One that cannot refuses the files and says so.
             let _ = switch_local_files_on(session);
         }
+    }
+}
+
+/// How a session sends rows.
+///
+/// The fastest for PostgreSQL is COPY. For the MySQL family it is not LOAD DATA, which takes its text
+/// apart byte by byte: INSERTs of binary parameters cost MariaDB's server a quarter less and MySQL's
+/// about the same, and need no leave to read local files. SQLite has no wire: what is left to save is
+/// parsing and calls.
+fn method(
+    wanted: LoadMethod,
+    dialect: Dialect,
+    session: &dyn Session,
+) -> Result<Method, StepError> {
+    match (wanted, dialect) {
+        (LoadMethod::Insert, _) => Ok(Method::Text),
+        (LoadMethod::Fastest, Dialect::Mysql | Dialect::Sqlite) => Ok(Method::Prepared),
+        (LoadMethod::Fastest, Dialect::Postgres) if !session.can_load_rows() => {
+            Ok(Method::Prepared)
+        }
+        (LoadMethod::Fastest | LoadMethod::Bulk, _) if session.can_load_rows() => Ok(Method::Bulk),
+        (LoadMethod::Fastest | LoadMethod::Bulk, _) => Err(StepError::Unsupported(
+            "this database offers neither COPY nor LOAD DATA LOCAL: let the load's method be \
+             `fastest` or `insert`"
+                .to_owned(),
+        )),
+    }
+}
+
+/// An INSERT as text gets no more rows when it is so long; `worker` asks the server.
+fn statement_size(dialect: Dialect, worker: &mut Worker) -> Result<usize, StepError> {
+    match dialect {
+        // Servers before 5.6 take 1 MiB by default, and some are set to less.
+        Dialect::Mysql => {
+            let packet = worker.number("SELECT @@max_allowed_packet")?;
+            Ok(STATEMENT.min(packet as usize / 2))
+        }
+        Dialect::Postgres | Dialect::Sqlite => Ok(STATEMENT),
+    }
+}
+
+/// Rows of a prepared INSERT into a table: no more than its parameters and its length allow.
+fn rows_at_once(table: &Table, statement_size: usize) -> usize {
+    let by_parameters = PARAMETERS / table.loaded().count().max(1);
+    let by_length = statement_size / table.row_bytes.max(1);
+    ROWS_AT_ONCE.min(by_parameters).min(by_length).max(1)
+}
+
+/// Switches on `LOAD DATA LOCAL`, off by default since MySQL 8.0, where it is off, the server is ours and the
+/// method needs it; tells whether it did. What cannot be done is noted; the server then refuses the files.
+fn allow_local_files(
+    session: &mut dyn Session,
+    target: &Target,
+    method: LoadMethod,
+    notes: &Notes,
+) -> bool {
+    if !target.ours || target.dialect != Dialect::Mysql || method != LoadMethod::Bulk {
+        return false;
+    }
+    let switched = switch_local_files_on(session);
+    match &switched {
+        Ok(true) => note(notes, "local_infile was off, and on for the load".to_owned()),
+        Ok(false) => {}
+        Err(error) => note(notes, format!("local_infile not switched on: {error}")),
+    }
+    switched.unwrap_or(false)
+}
+
+fn switch_local_files_on(session: &mut dyn Session) -> Result<bool, SessionError> {
+    let mut is_off = false;
+    session.query("SELECT @@GLOBAL.local_infile", &mut |row| {
+        is_off = row.value(0).as_int() == Some(0);
+    })?;
+    if is_off {
+        session.execute("SET GLOBAL local_infile = 1")?;
+    }
+    Ok(is_off)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Draw, Engine, SqlTable};
+
+    use super::*;
+    use crate::schema::{self, tests::sbtest};
+
+    #[test]
+    fn a_statement_has_no_more_rows_than_fit() {
+        let rows = |table: SqlTable, statement_size| {
+            let tables = schema::tables(&[table], Dialect::Sqlite, Engine::Btree).unwrap();
+            rows_at_once(&tables[0], statement_size)
+        };
+        let of = |draw: Draw, statement_size| {
+            let mut table = sbtest();
+            table.columns[2].value = draw;
+            rows(table, statement_size)
+        };
+        let short = || Draw::Fixed("#".repeat(119));
+        assert_eq!(of(short(), STATEMENT), 100);
+        assert_eq!(of(short(), 512), 3);
+        assert_eq!(of(short(), 10), 1);
+        assert_eq!(of(Draw::Text { min: 0, max: 50_000 }, STATEMENT), 10);
+        let mut wide = sbtest();
+        wide.columns = vec![wide.columns[0].clone(); 1000];
+        assert_eq!(rows(wide, STATEMENT), 21);
     }
 }

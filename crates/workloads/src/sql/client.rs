@@ -5,19 +5,52 @@ use std::sync::Arc;
 use drivers::{Done, Param, Row, Session, SessionError, StatementId};
 use model::{Dialect, Nanos, Rng, Verb};
 
-use super::answers::Checker;
-use super::compile::{Operation, Params, Sending, Sent};
+use super::answers::{Answers, Checker};
+use super::compile::{Operation, Params, Program, Sending, Sent};
 use super::drawn::Values;
-use super::run::{Common, name};
-use super::sampled::{Answer, Turn};
+use super::sampled::{Answer, Sampled, Turn};
 use super::shape::Shape;
-use super::statements::Ids;
-use crate::recovery::{Next, Recovering};
+use super::statements::{Facts, Ids};
+use crate::recovery::{Next, Recovering, Recovery};
 use data::row_counts::RowCounts;
 use load::arrivals::Arrival;
 use load::arrivals::Queue;
 use load::outages::Refused;
 use load::{Client, ClientContext, StepError};
+
+pub(super) fn name(number: u32) -> String {
+    format!("client {}", number + 1)
+}
+
+/// What all clients of a step share.
+pub(super) struct Common {
+    pub(super) program: Program,
+    pub(super) counts: Arc<RowCounts>,
+    pub(super) recovery: Recovery,
+    pub(super) answers: Arc<Answers>,
+    pub(super) facts: Facts,
+    /// Where operations arrive by themselves; `None` in a closed loop.
+    pub(super) queue: Option<Queue>,
+    /// Clients end with the first operation that ends at this time or later, where that is asked for.
+    pub(super) whole_after: Option<Nanos>,
+    /// Place of the kind of all operations, where there is one.
+    pub(super) every: Option<usize>,
+    /// Are all statements of an operation sent before the first answer is read, where that can be done?
+    pub(super) pipeline: bool,
+    pub(super) sampled: Sampled,
+}
+
+impl Common {
+    /// Has a client done what the window waits for? In a warm-up it waits for nobody.
+    fn is_done(&self, context: &ClientContext<'_>, now: Nanos) -> bool {
+        self.whole_after.is_some_and(|length| now >= length) && context.is_awaited()
+    }
+
+    /// Makes the session of client `number` ready for operations.
+    fn prepare(&self, number: u32, session: &mut dyn Session) -> Result<Ids, Refused> {
+        Ids::prepare(&self.program, &self.facts, self.pipeline, number, session)
+    }
+}
 
 /// A client with its session, generator and memory.
 pub(super) struct SqlClient {
@@ -94,7 +127,7 @@ impl SqlClient {
                 return Err(StepError::Session { client: name, source });
             }
         };
-        let ids = Ids::prepare(common, number, &mut *session);
+        let ids = common.prepare(number, &mut *session);
         let ids = ids.map_err(|refused| refused.of(&name))?;
         let own = Own {
             name,
@@ -422,7 +455,7 @@ impl Recovering for Operating<'_> {
     }
 
     fn prepare(&self, session: &mut dyn Session) -> Result<Ids, Refused> {
-        Ids::prepare(self.common, self.own.number, session)
+        self.common.prepare(self.own.number, session)
     }
 
     fn replace(&mut self, session: Box<dyn Session>, ids: Ids) {

@@ -6,6 +6,7 @@
 //! read. A sum that statements keep is read before a step that makes it unknown.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use drivers::Row;
 use model::{Check, Dialect, Rng, SqlColumn, SqlRun, SqlSpec, StepId, mix};
@@ -58,7 +59,7 @@ pub(super) enum Next<'a> {
 pub(super) struct Edge<'a> {
     pub(super) spec: &'a SqlSpec,
     pub(super) target: &'a Target,
-    pub(super) counts: &'a RowCounts,
+    pub(super) counts: &'a Arc<RowCounts>,
     pub(super) step: &'a StepId,
     pub(super) run: Option<&'a SqlRun>,
     pub(super) next: Next<'a>,

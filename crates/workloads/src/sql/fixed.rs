@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use model::{KindSpec, NoteKind, Settle, SqlRun, SqlWork, StepRecord};
+use model::{KindSpec, NoteKind, Settle, SqlRun, SqlSpec, SqlWork, StepRecord};
 
-use super::Sql;
 use data::loading::{LoadWork, Loader, bounded_loader, name};
 use data::reading::{Against, Found, ReadWork, taken};
+use data::row_counts::RowCounts;
 use data::rows::SqlRows;
 use data::schema::{self, rows_of};
 use data::settle;
 use data::source::Source;
+use data::state::Loaded;
 use data::statements::count_tables;
 use data::table::Table;
 use load::clients::FixedWork;
@@ -47,7 +48,11 @@ impl Work {
 
 /// A step whose clients have a fixed amount of work, about to be run.
 pub(super) struct Job<'a> {
-    pub(super) sql: &'a Sql,
+    pub(super) spec: &'a SqlSpec,
+    pub(super) rows_seed: u64,
+    pub(super) counts: &'a RowCounts,
+    /// What another trial loaded, where that is read.
+    pub(super) loaded: Option<&'a Loaded>,
     pub(super) work: &'a Work,
     pub(super) target: &'a Target,
 }
@@ -58,7 +63,7 @@ impl Job<'_> {
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<StepRecord, StepError> {
-        let Sql { spec, counts, .. } = self.sql;
+        let Self { spec, counts, .. } = *self;
         let (clock, notes, found) = (stop.clock(), Notes::default(), Found::default());
         let (clients, about) = self.clients(&notes, &found)?;
         let kinds = match self.work {
@@ -70,8 +75,7 @@ impl Job<'_> {
         result.checks = taken(&found);
         if let Work::OfSpec(SqlWork::Load | SqlWork::Reset) = self.work {
             result.checks.extend(counts.check(spec, self.target)?);
-            let seed = self.sql.rows_seed();
-            let work = ReadWork::of_sql(spec, seed, self.target, Against::Source)?;
+            let work = ReadWork::of_sql(spec, self.rows_seed, self.target, Against::Source)?;
             result.checks.extend(work.checks(self.target, stop)?);
         }
         if let Work::OfSpec(SqlWork::Load) = self.work {
@@ -82,7 +86,7 @@ impl Job<'_> {
 
     /// Connects the clients, and says what their notes are about.
     fn clients(&self, notes: &Notes, found: &Found) -> Result<(Clients, NoteKind), StepError> {
-        let clients = match (self.work, &self.sql.loaded) {
+        let clients = match (self.work, self.loaded) {
             (Work::OfSpec(SqlWork::Load), _) => self.load(notes)?,
             (Work::OfSpec(SqlWork::Index), _) => return Ok((self.index(notes)?, "index".into())),
             (Work::OfSpec(SqlWork::Settle(length)), _) => {
@@ -92,8 +96,7 @@ impl Job<'_> {
             (Work::Read, Some(loaded)) => {
                 // Everything is read once; the last client to end leaves the checks.
                 let against = Against::Loaded(loaded.sums());
-                let spec = &self.sql.spec;
-                let work = ReadWork::of_sql(spec, loaded.seed, self.target, against)?;
+                let work = ReadWork::of_sql(self.spec, loaded.seed, self.target, against)?;
                 ReadWork { every: 1, with_indexes: true, ..work }.clients(self.target, found)?
             }
             (Work::OfSpec(SqlWork::Run(_)) | Work::Read, _) => {
@@ -107,9 +110,9 @@ impl Job<'_> {
     /// says. Their operation kind, the first of the step, is the statement that adds rows. From now on the counts
     /// say that everything is loaded.
     fn load(&self, notes: &Notes) -> Result<Clients, StepError> {
-        let Sql { spec, counts, .. } = self.sql;
+        let Self { spec, counts, .. } = *self;
         let mut worker = Worker::connect(&*self.target.patient, "create tables".to_owned())?;
-        let work = LoadWork::of_sql(spec, self.sql.rows_seed(), self.target)?;
+        let work = LoadWork::of_sql(spec, self.rows_seed, self.target)?;
         // A trial begins with an empty database; what is in it is somebody else's.
         for Table { name, .. } in &work.tables {
             if worker.number(&count_tables(self.target.dialect, name))? > 0 {
@@ -131,7 +134,7 @@ impl Job<'_> {
     /// to build. Where none has, one that has nothing to do, which is noted. Their operation kind, the first of
     /// the step, is the statement that builds an index; the rows of a copy count once.
     fn index(&self, notes: &Notes) -> Result<Clients, StepError> {
-        let (spec, target) = (&self.sql.spec, self.target);
+        let Self { spec, target, .. } = *self;
         let client = |name: String, statements, rows| -> Result<_, StepError> {
             let worker = Worker::connect(&*target.patient, name.clone())?;
             Ok(bounded(name, IndexBuilder { worker, statements, rows }))
@@ -155,7 +158,7 @@ impl Job<'_> {
     /// Connects the clients that settle all tables: one for each copy, and one that leads. Their operation
     /// kind is the first of the step.
     fn settle(&self, length: Settle, notes: &Notes) -> Result<Clients, StepError> {
-        let tables = &self.sql.spec.tables;
+        let tables = &self.spec.tables;
         let names: Vec<String> = schema::copies(tables).into_iter().map(|copy| copy.name).collect();
         settle::clients(self.target, &names, settle::length(length, rows_of(tables)), notes)
     }
@@ -164,9 +167,9 @@ impl Job<'_> {
     /// analyse them: as many as the spec says. Their operation kinds are `insert`, the first of the step, and
     /// `create_index`. From now on the counts say that everything is loaded.
     fn reset(&self, notes: &Notes) -> Result<Clients, StepError> {
-        let (Sql { spec, counts, .. }, target) = (self.sql, self.target);
+        let Self { spec, counts, target, .. } = *self;
         let mut worker = Worker::connect(&*target.patient, "make tables anew".to_owned())?;
-        let work = LoadWork::of_sql(spec, self.sql.rows_seed(), target)?;
+        let work = LoadWork::of_sql(spec, self.rows_seed, target)?;
         for Table { name, .. } in &work.tables {
             worker.run(&format!("DROP TABLE IF EXISTS {name}"))?;
         }

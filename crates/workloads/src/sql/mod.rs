@@ -125,9 +125,18 @@ impl Workload for Sql {
         let Stage { clients, work, .. } = &self.stages[index];
         if let Some(run) = work.run() {
             let edge = self.edge(index, target);
-            return RunStep { sql: self, edge, clients: *clients, run }.run(stop, observer);
+            let step = RunStep { seed: self.seed, edge, clients: *clients, run };
+            return step.run(&mut self.contents(), stop, observer);
         }
-        let mut result = Job { sql: self, work, target }.run(stop, observer)?;
+        let job = Job {
+            spec: &self.spec,
+            rows_seed: self.rows_seed(),
+            counts: &self.counts,
+            loaded: self.loaded.as_ref(),
+            work,
+            target,
+        };
+        let mut result = job.run(stop, observer)?;
         result.checks.extend(self.check(index, target, stop)?);
         Ok(result)
     }

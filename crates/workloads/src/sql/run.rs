@@ -7,63 +7,35 @@ use model::{
 };
 
 use super::answers::Answers;
-use super::client::SqlClient;
-use super::compile::{Program, compile};
+use super::client::{Common, SqlClient, name};
+use super::compile::compile;
 use super::contents::{Contents, Edge};
+use super::misses;
 use super::sampled::Sampled;
 use super::statements::Facts;
-use super::{Sql, misses};
 use crate::recovery::Recovery;
-use data::row_counts::RowCounts;
+use load::StepError;
 use load::arrivals::Queue;
 use load::clients::Clients;
 use load::engine::{End, Observer, Role, Stop};
 use load::measure::{Crew, Drive, Stream, Windows, ended};
 use load::ramp::{Limit, RampSpec};
 use load::warm::WarmUp;
-use load::{ClientContext, StepError};
 
 /// A step that runs operations, about to be run.
 pub(super) struct RunStep<'a> {
-    pub(super) sql: &'a Sql,
+    /// The seed of the trial.
+    pub(super) seed: u64,
     /// Its end.
     pub(super) edge: Edge<'a>,
     pub(super) clients: u32,
     pub(super) run: &'a SqlRun,
 }
 
-/// What all clients of a step share.
-pub(super) struct Common {
-    pub(super) program: Program,
-    pub(super) counts: Arc<RowCounts>,
-    pub(super) recovery: Recovery,
-    pub(super) answers: Arc<Answers>,
-    pub(super) facts: Facts,
-    /// Where operations arrive by themselves; `None` in a closed loop.
-    pub(super) queue: Option<Queue>,
-    /// Clients end with the first operation that ends at this time or later, where that is asked for.
-    pub(super) whole_after: Option<Nanos>,
-    /// Place of the kind of all operations, where there is one.
-    pub(super) every: Option<usize>,
-    /// Are all statements of an operation sent before the first answer is read, where that can be done?
-    pub(super) pipeline: bool,
-    pub(super) sampled: Sampled,
-}
-
-impl Common {
-    /// Has a client done what the window waits for? In a warm-up it waits for nobody.
-    pub(super) fn is_done(&self, context: &ClientContext<'_>, now: Nanos) -> bool {
-        self.whole_after.is_some_and(|length| now >= length) && context.is_awaited()
-    }
-}
-
-pub(super) fn name(number: u32) -> String {
-    format!("client {}", number + 1)
-}
-
 impl RunStep<'_> {
     pub(super) fn run(
         &self,
+        contents: &mut Contents,
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<StepRecord, StepError> {
@@ -71,7 +43,7 @@ impl RunStep<'_> {
         let kinds = Kinds::of(self.run);
         let common = self.common(&kinds)?;
         let Edge { spec, target, counts, .. } = self.edge;
-        self.sql.contents().begin(spec, self.run, target.dialect);
+        contents.begin(spec, self.run, target.dialect);
         let (all, subject) = (kinds.of_all(), &kinds.subject.kind);
         let crew = Crew { kinds: kinds.specs, clients: self.clients(&common, stop)? };
         let windows = Windows {
@@ -88,8 +60,7 @@ impl RunStep<'_> {
         let mut measured = windows.measure(crew, stop, observer)?;
         let elapsed = clock.now();
         let mut notes = std::mem::take(&mut measured.notes);
-        let mut contents = self.sql.contents();
-        let mut checks = self.answers(&common, &contents);
+        let mut checks = self.answers(&common, contents);
         if self.run.measured {
             checks.push(ended(&measured, subject));
         }
@@ -124,11 +95,11 @@ impl RunStep<'_> {
     }
 
     fn common(&self, kinds: &Kinds) -> Result<Arc<Common>, StepError> {
-        let Edge { spec, target, .. } = self.edge;
+        let Edge { spec, target, counts, .. } = self.edge;
         let whole_after = seconds(self.run.seconds);
         Ok(Arc::new(Common {
             program: compile(spec, self.run, kinds, target.dialect)?,
-            counts: Arc::clone(&self.sql.counts),
+            counts: Arc::clone(counts),
             recovery: Recovery::new(&spec.errors, target),
             answers: Arc::new(Answers::default()),
             facts: Facts::default(),
@@ -157,7 +128,7 @@ impl RunStep<'_> {
     fn seed_of(&self, number: u32) -> u64 {
         let mut salt: Vec<u64> = self.edge.step.0.bytes().map(u64::from).collect();
         salt.push(u64::from(number));
-        mix(self.sql.seed, &salt)
+        mix(self.seed, &salt)
     }
 
     fn stream(&self) -> Option<Stream> {

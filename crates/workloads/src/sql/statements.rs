@@ -6,8 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use drivers::{Session, StatementId};
 use model::{Note, NoteKind};
 
-use super::compile::{Operation, Statement};
-use super::run::Common;
+use super::compile::{Operation, Program, Statement};
 use load::outages::Refused;
 
 /// Codes of servers that cannot prepare a statement which they would execute: MySQL's
@@ -42,13 +41,14 @@ impl Facts {
 
 impl Ids {
     /// Prepares in `session` what client `client` will send. What the server cannot prepare is left to be
-    /// sent as text.
+    /// sent as text. `pipeline` says whether operations are pipelined where they can be.
     pub(super) fn prepare(
-        common: &Common,
+        program: &Program,
+        facts: &Facts,
+        pipeline: bool,
         client: u32,
         session: &mut dyn Session,
     ) -> Result<Self, Refused> {
-        let Common { program, facts, .. } = common;
         let mut ids = Self { places: vec![None; program.places], pipelined: Vec::new() };
         for statement in &program.statements {
             for copy in statement.copies(client) {
@@ -71,13 +71,18 @@ impl Ids {
                 }
             }
         }
-        let can = |operation| common.pipeline && ids.can_pipeline(common, operation, client);
+        let can = |operation| pipeline && ids.can_pipeline(program, facts, operation, client);
         ids.pipelined = program.operations.iter().map(can).collect();
         Ok(ids)
     }
 
-    fn can_pipeline(&self, common: &Common, operation: &Operation, client: u32) -> bool {
-        let Common { program, facts, .. } = common;
+    fn can_pipeline(
+        &self,
+        program: &Program,
+        facts: &Facts,
+        operation: &Operation,
+        client: u32,
+    ) -> bool {
         if operation.sends.len() < 2 {
             return false;
         }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use model::{AUDIT, AUDIT_FROM, AuditRange, Check, TpccAudit};
 
 use super::input::{Customer, Input};
-use super::outcome::Receipts;
+use super::receipts::Receipts;
 
 /// A share may be this many standard errors outside of its range before that is no chance.
 const ERRORS: f64 = 5.0;

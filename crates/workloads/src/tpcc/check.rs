@@ -5,6 +5,7 @@ mod findings;
 mod made;
 mod notes;
 mod proofs;
+mod seeded;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,14 +13,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use drivers::{Session, SessionError};
 use model::{Dialect, Note, StepRecord, TpccProfile, TpccStage};
 
-use self::contents::Seeded;
 use self::findings::{Findings, Found};
 use self::proofs::{Job, Proof, jobs};
+use self::seeded::Seeded;
 use super::conditions::Circumstances;
 pub(super) use super::conditions::When;
 use super::loading::Setting;
 use super::meta;
-use super::outcome::Receipts;
+use super::receipts::Receipts;
 use super::scale::Scale;
 use super::tables::Table;
 use load::clients::FixedWork;

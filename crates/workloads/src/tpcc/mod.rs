@@ -19,6 +19,7 @@ mod outcome;
 mod population;
 mod procedures;
 mod random;
+mod receipts;
 mod run;
 mod scale;
 mod statements;
@@ -30,7 +31,7 @@ use model::{StepRecord, TpccSpec, TpccStage as Stage};
 
 use self::loading::Setting;
 pub(super) use self::meta::loading;
-use self::outcome::Receipts;
+use self::receipts::Receipts;
 use self::run::RunStep;
 use load::engine::{Observer, Stop};
 use load::{StepError, Target, Workload};

@@ -7,12 +7,12 @@ use model::{
     TpccTransaction, WarmUpEnd, mix,
 };
 
-use super::acknowledged::Acknowledged;
+use super::acknowledged::log::Acknowledged;
 use super::audit::{self, Tallies};
 use super::loading::Setting;
 use super::meta::refuse_other;
-use super::outcome::Receipts;
 use super::random::Constants;
+use super::receipts::Receipts;
 use super::statements::{StepStatements, isolate};
 use super::terminal::{Common, Terminal, kind, name};
 use crate::recovery::Recovery;

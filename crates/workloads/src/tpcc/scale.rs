@@ -5,9 +5,6 @@ use model::TpccSpec;
 use super::tables::Table;
 use load::StepError;
 
-/// Lines of an order in the mean: 5 to 15.
-pub(super) const MEAN_LINES: u32 = 10;
-
 /// Different last names.
 const NAMES: u32 = 1000;
 

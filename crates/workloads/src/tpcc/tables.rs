@@ -14,7 +14,6 @@ use model::{DISTRICTS, Dialect, Engine, TpccIndexes, TpccProfile, TpccSchema, Tp
 
 use super::blocks::blocks;
 use super::money::{self, OF_CENTS, OF_RATES};
-use super::scale::MEAN_LINES;
 use data::checksum::Form;
 use data::table::{self, Index, Partitions, engine_option};
 use load::{StepError, Target};
@@ -32,6 +31,9 @@ pub(super) enum Table {
     Stock,
     OrderLine,
 }
+
+/// Lines of an order in the mean: 5 to 15.
+const MEAN_LINES: u32 = 10;
 
 /// No row is longer, as parameters.
 const LONGEST_ROW: usize = 1000;

@@ -6,7 +6,7 @@ use std::path::Path;
 use drivers::{Row, SessionError};
 use model::{Dialect, Nanos};
 
-use super::{Record, each};
+use super::log::{Record, each};
 use crate::tpcc::money;
 use crate::tpcc::outcome::Committed;
 use load::{StepError, Target};

@@ -6,10 +6,13 @@ use drivers::Row;
 use model::{Check, Nanos};
 
 use super::proofs::Proof;
-use crate::tpcc::outcome::Receipts;
+use crate::tpcc::receipts::Receipts;
 
 /// Offending rows that a check shows.
 const SHOWN: usize = 5;
+
+/// What a row has that it must not have: the place of the column, and what was expected there.
+pub(super) type Unlike = (usize, String);
 
 /// What one query found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

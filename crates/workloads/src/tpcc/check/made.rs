@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use drivers::{Row, Session, SessionError, Value};
 use model::{DISTRICTS, TpccProfile};
 
-use super::contents::{Seeded, decimal, is_carrier};
-use super::findings::Found;
+use super::findings::{Found, Unlike};
+use super::seeded::{Seeded, decimal, is_carrier};
 use crate::tpcc::conditions::Warehouses;
 use crate::tpcc::money::{self, OF_CENTS, Terms};
 use crate::tpcc::population::Lookup;
@@ -16,9 +16,6 @@ use crate::tpcc::tables::Table;
 
 /// What a Payment takes, in cents.
 const PAYMENT: std::ops::RangeInclusive<i64> = 100..=500_000;
-
-/// What a row has that it must not have: the place of the column, and what was expected there.
-pub(super) type Unlike = (usize, String);
 
 /// What the added rows of one table must hold.
 pub(super) enum Made {

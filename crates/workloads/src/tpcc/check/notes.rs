@@ -4,8 +4,8 @@
 use drivers::{Row, Value};
 use model::TpccProfile;
 
-use super::contents::Seeded;
-use super::made::Unlike;
+use super::findings::Unlike;
+use super::seeded::Seeded;
 use crate::tpcc::money::{self, OF_CENTS};
 use crate::tpcc::population::FIRST_PAYMENT;
 use data::decimal::parse;

@@ -78,7 +78,8 @@ impl Source for Population {
         let table = Table::ALL[batch.table];
         let [warehouse, district] = batch.group;
         let mut rows = Rows {
-            population: *self,
+            scale: self.scale,
+            constants: self.constants,
             table,
             group: batch.group,
             keys: batch.first as u32..=batch.last as u32,

@@ -4,7 +4,6 @@ use std::ops::RangeInclusive;
 
 use model::{DISTRICTS, Rng, mix};
 
-use super::Population;
 use crate::tpcc::money::{OF_CENTS, OF_RATES};
 use crate::tpcc::random::{
     Constants, OF_NAMES, between, data, digits, last_name, letters, nurand, state, zip,
@@ -35,7 +34,8 @@ const HIGHEST_AMOUNT: u32 = 999_999;
 
 /// Makes the rows of a batch, one after the other.
 pub(crate) struct Rows {
-    pub(super) population: Population,
+    pub(super) scale: Scale,
+    pub(super) constants: Constants,
     pub(super) table: Table,
     /// Warehouse and district, where these group the rows.
     pub(super) group: [u32; 2],
@@ -63,7 +63,7 @@ impl source::Rows for Rows {
         if key > *self.keys.end() {
             return false;
         }
-        let Population { scale, constants, .. } = &self.population;
+        let Self { scale, constants, .. } = &*self;
         let rng = &mut rng(self.base, key, part);
         let [warehouse, district] = self.group;
         match self.table {
@@ -92,7 +92,7 @@ impl source::Rows for Rows {
 impl Rows {
     /// Of orders and their lines: is the next one's order delivered?
     fn is_delivered(&self) -> bool {
-        self.key <= self.population.scale.delivered
+        self.key <= self.scale.delivered
     }
 
     /// Goes to the row with this key and part; false where the batch has none.
@@ -128,7 +128,7 @@ impl Rows {
 
     fn put_line(&self, rng: &mut Rng, sink: &mut impl Sink) {
         let [warehouse, district] = self.group;
-        let item = between(rng, 1, self.population.scale.items);
+        let item = between(rng, 1, self.scale.items);
         put_ints([warehouse, district, self.key, self.part, item, warehouse], sink);
         let is_delivered = self.is_delivered();
         if is_delivered {

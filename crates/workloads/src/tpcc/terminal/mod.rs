@@ -8,7 +8,7 @@ use std::sync::Arc;
 use drivers::{Session, SessionError};
 use model::{Dialect, Nanos, Rng, TpccPace, TpccSpec, TpccTransaction, mix};
 
-use super::acknowledged::Acknowledged;
+use super::acknowledged::log::Acknowledged;
 use super::audit::{self, Tallies, Tally};
 use super::deck::{self, Deck};
 use super::input::{Input, Inputs};

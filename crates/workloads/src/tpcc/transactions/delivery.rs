@@ -4,22 +4,13 @@
 use drivers::Param;
 use model::{DISTRICTS, TpccForm};
 
-use super::Memory;
 use super::exchange::{Exchange, Result, cents, int, number};
+use super::memory::{Memory, Parcel};
 use crate::sql::client::emptied;
 use crate::tpcc::input::{Delivery, FEWEST_LINES, MOST_LINES};
 use crate::tpcc::money;
 use crate::tpcc::outcome::{Outcome, Progress};
 use crate::tpcc::statements::{Ask, List};
-
-/// An order that is delivered.
-#[derive(Debug)]
-pub(super) struct Parcel {
-    district: u32,
-    order: u32,
-    customer: u32,
-    cents: i64,
-}
 
 impl Exchange<'_> {
     pub(super) fn delivery(

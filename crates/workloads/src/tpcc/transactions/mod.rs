@@ -3,6 +3,7 @@
 
 mod delivery;
 mod exchange;
+mod memory;
 mod new_order;
 mod payment;
 mod reads;
@@ -12,13 +13,11 @@ pub(super) mod tests;
 
 use std::sync::Arc;
 
-use drivers::{Param, Session, SessionError};
+use drivers::{Session, SessionError};
 use model::{Dialect, TpccForm, TpccSpec};
 
-use self::delivery::Parcel;
 use self::exchange::{Exchange, Stopped};
-use self::new_order::Work;
-use self::sample::Sample;
+use self::memory::Memory;
 use super::input::Input;
 use super::outcome::{Outcome, Progress};
 use super::population::Population;
@@ -96,21 +95,6 @@ pub(super) struct StatementRunner {
     /// Did the last transaction come as far as its COMMIT?
     has_sent_commit: bool,
     population: Population,
-}
-
-/// Memory that is kept from transaction to transaction, not what is in it.
-#[derive(Debug, Default)]
-struct Memory {
-    warehouse_name: String,
-    district_name: String,
-    text: String,
-    data: String,
-    customers: Vec<(u32, i64)>,
-    items: Vec<u32>,
-    lines: Vec<Work>,
-    parcels: Vec<Parcel>,
-    params: Vec<Param<'static>>,
-    sample: Sample,
 }
 
 impl StatementRunner {

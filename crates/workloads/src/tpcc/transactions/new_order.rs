@@ -6,8 +6,8 @@ use std::hint::black_box;
 use drivers::Param;
 use model::{TpccForm, TpccProfile};
 
-use super::Memory;
 use super::exchange::{Exchange, Result, cents, int, keep, number, shown, text};
+use super::memory::{Memory, Work};
 use super::sample::Sample;
 use crate::sql::client::emptied;
 use crate::tpcc::input::{Line, MOST_LINES, NewOrder};
@@ -39,19 +39,6 @@ impl Entered {
             (int(self.order), Param::Int(number), Param::Text(dist_info));
         [order, district, warehouse, number, item, supply, quantity, amount, dist_info]
     }
-}
-
-/// A line of a batched order, and what was read for it.
-#[derive(Debug, Default)]
-pub(super) struct Work {
-    line: Line,
-    /// Once its item was read.
-    price: Option<i64>,
-    may_be_original: bool,
-    /// What its stock row has; at last, what is left of it.
-    quantity: Option<i64>,
-    dist_info: String,
-    amount: i64,
 }
 
 /// A stock row and what the lines take from it.

@@ -3,8 +3,8 @@
 use drivers::Param;
 use model::{PaymentOrder, TpccProfile};
 
-use super::Memory;
 use super::exchange::{Exchange, Result, cents, int, keep, shown, text};
+use super::memory::Memory;
 use crate::tpcc::input::{Customer, Payment};
 use crate::tpcc::money;
 use crate::tpcc::outcome::Outcome;

@@ -6,8 +6,8 @@ use std::hint::black_box;
 use drivers::{Param, Value};
 use model::{StockLevel as Shape, TpccProfile};
 
-use super::Memory;
 use super::exchange::{Exchange, Result, cents, int, number, shown};
+use super::memory::Memory;
 use crate::tpcc::input::{Customer, FEWEST_LINES, MOST_LINES, OrderStatus, StockLevel};
 use crate::tpcc::outcome::Outcome;
 use crate::tpcc::statements::Ask;
