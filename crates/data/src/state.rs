@@ -70,7 +70,7 @@ pub fn write(state: &impl Serialize) -> Result<String, StepError> {
     serde_json::to_string(state).map_err(|error| StepError::State(error.to_string()))
 }
 
-/// A state from what [`write`] made of it.
+/// A state from what [`write()`] made of it.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, StepError> {
     serde_json::from_str(text).map_err(|error| StepError::State(error.to_string()))
 }

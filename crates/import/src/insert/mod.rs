@@ -31,7 +31,7 @@ const NUMBERS: usize = COLUMNS.len() - 1;
 /// A line as it is printed: the numbers keep their digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepLine {
-    /// The numbers as text, in the order of [`COLUMNS`]; `NA` where there is none.
+    /// The numbers as text, in the order of the columns of the original; `NA` where there is none.
     pub fields: Vec<String>,
     /// The name of the system: size of the table, product, config.
     pub tag: String,
