@@ -834,11 +834,11 @@ fn tells_what_is_not_there(bench: &Bench) {
     };
     insta::assert_snapshot!(told(&["compare", "--base", "sqlite"]), @"error: `sqlite` could be any of sqlite/wal, sqlite/rollback in run r1");
     insta::assert_snapshot!(told(&["report", "--base", "mysql-9.7.4/z12a"]), @"error: this run has no system `mysql-9.7.4/z12a` to compare with; its systems are sqlite/wal, sqlite/rollback");
-    insta::assert_snapshot!(told(&["show", "r7"]), @"error: LAB/lab.sqlite has no run r7; `backslide list` shows the runs there are");
+    insta::assert_snapshot!(told(&["show", "r7"]), @"error: LAB/lab.sqlite has no run r7; `backslide list` prints the available runs");
     insta::assert_snapshot!(told(&["run", "--resume", "r1"]), @"
     error: run r1 is finished; nothing is left to resume. Trials that failed stay failed: begin a new run
     ");
-    insta::assert_snapshot!(told(&["run", "--resume", "latest"]), @"error: LAB/lab.sqlite has no run latest; `backslide list` shows the runs there are");
+    insta::assert_snapshot!(told(&["run", "--resume", "latest"]), @"error: LAB/lab.sqlite has no run latest; `backslide list` prints the available runs");
     let metric = told(&["compare", "--metric", "speed"]);
-    assert!(metric.starts_with("error: there is no metric `speed`; nearest "), "{metric}");
+    assert!(metric.starts_with("error: no metric `speed`; nearest "), "{metric}");
 }

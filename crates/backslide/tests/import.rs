@@ -177,7 +177,7 @@ fn what_cannot_be_imported_is_told_with_its_line() {
     let endless = told(&bench, &["/dev/zero", "--as", "csv"]);
     assert!(endless.contains("more than 268435456 bytes"), "{endless}");
     bench.write("mine.csv", &csv("mysql-9.7.4"));
-    insta::assert_snapshot!(told(&bench, &["mine.csv", "--base", "mysql-5"]), @"error: mine.csv:2: no system `mysql-5` to be the base; there are `mysql-8.0.31`, `mysql-9.7.4`");
+    insta::assert_snapshot!(told(&bench, &["mine.csv", "--base", "mysql-5"]), @"error: mine.csv:2: no system `mysql-5` to use as the base; the systems are `mysql-8.0.31`, `mysql-9.7.4`");
 }
 
 #[test]

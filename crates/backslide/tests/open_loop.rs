@@ -64,7 +64,7 @@ fn a_rate_that_the_plan_says_is_not_judged() {
     }
     let unknown = bench.run(&["compare", "--metric", "p99"]);
     assert_eq!(unknown.code(), 1);
-    insta::assert_snapshot!(unknown.stderr, @"error: there is no metric `p99`; nearest `service.p99`, `response.p99`, `service.p999`, `response.p999`; `all` is every metric of the run");
+    insta::assert_snapshot!(unknown.stderr, @"error: no metric `p99`; nearest `service.p99`, `response.p99`, `service.p999`, `response.p999`; `all` is every metric of the run");
 
     let markdown = bench.path("x.md");
     let asked = ["report", "-o", &markdown.display().to_string()];

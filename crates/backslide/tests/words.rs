@@ -47,7 +47,7 @@ fn metrics_of_other_tools_lead_to_ours() {
         assert_eq!(
             error(&bench, &["compare", "--metric", metric]),
             format!(
-                "error: there is no metric `{metric}`; nearest `rate`; `all` is every metric of the run"
+                "error: no metric `{metric}`; nearest `rate`; `all` is every metric of the run"
             )
         );
     }

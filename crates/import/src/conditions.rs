@@ -21,7 +21,7 @@ pub(crate) fn cpus(rows: &[ImportedStep], given: Option<u32>) -> Result<Option<u
     let Some(other) = stated.find(|other| other.value != known) else { return Ok(Some(known)) };
     let (cpus, origin, line) = (other.value, &first.origin, first.line);
     Err(other.place().wrong(format!(
-        "{cpus} CPUs here, {known} in {origin}:{line}: a run is of one host, so import what each has measured as a run of its own"
+        "{cpus} CPUs here, {known} in {origin}:{line}: a run covers one host, so import each host's results as a separate run"
     )))
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn scales(rows: &[ImportedStep]) -> Result<Vec<(&str, Scale)>, Import
                 let (test, here) = (quote(&row.test), scale.value);
                 let Stated { value: there, origin, line } = first.get();
                 let what = format!(
-                    "{test} has {here} here, {there} in {origin}:{line}: import what was measured with each as a run of its own"
+                    "{test} has {here} here, {there} in {origin}:{line}: import the results of each as a separate run"
                 );
                 return Err(scale.place().wrong(what));
             }
@@ -105,7 +105,7 @@ mod tests {
         let error = scales(&[unknown.clone(), small.clone(), large.clone()]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "10M.txt:2: `point` has 8 tables of 1000000 rows here, 1 table of 1000000 rows in 1M.txt:2: import what was measured with each as a run of its own"
+            "10M.txt:2: `point` has 8 tables of 1000000 rows here, 1 table of 1000000 rows in 1M.txt:2: import the results of each as a separate run"
         );
         // With another number of clients it is the same sweep.
         let swept = ImportedStep { clients: 1, ..large.clone() };
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(cpus(&[unknown, small.clone()], Some(8)), Ok(Some(8)));
         let error = cpus(&[small.clone(), large], None).unwrap_err().to_string();
         assert!(
-            error.starts_with("b.txt:2: 40 CPUs here, 8 in a.txt:2: a run is of one host"),
+            error.starts_with("b.txt:2: 40 CPUs here, 8 in a.txt:2: a run covers one host"),
             "{error}"
         );
         let error = cpus(&[small], Some(40)).unwrap_err().to_string();

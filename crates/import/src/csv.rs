@@ -73,7 +73,7 @@ fn columns(header: FileLine<'_>) -> Result<Vec<String>, ImportError> {
         if !all().any(|known| known == column) {
             let known: Vec<&str> = all().copied().collect();
             let (column, known) = (quote(column), known.join(", "));
-            return Err(header.wrong(format!("there is no column {column}; there are {known}")));
+            return Err(header.wrong(format!("unknown column {column}; known columns: {known}")));
         }
     }
     for needed in NEEDED {
@@ -178,7 +178,7 @@ mod tests {
         let cases = [
             (String::new(), 1, "empty"),
             ("system,step,metric\n".to_owned(), 1, "`value` is missing"),
-            (format!("{header},colour\n"), 1, "no column `colour`"),
+            (format!("{header},colour\n"), 1, "unknown column `colour`"),
             (format!("{header}\na,b,rate,NaN\n"), 2, "must be a number"),
             (format!("{header}\na,b,rate\n"), 2, "4 fields"),
             (format!("{header}\na,b,rate,1\n\na,b,rate,2\n"), 4, "second time: number the rounds"),

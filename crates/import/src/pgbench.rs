@@ -63,7 +63,7 @@ pub(crate) fn rows(
         row.scale.clone_from(&found.scale);
         row.window = Nanos::from_secs(found.seconds);
         if found.reconnects {
-            let text = "pgbench -C: in the rate is the time in which each transaction connected";
+            let text = "pgbench -C: the rate includes the time each transaction took to connect";
             row.note("connections", text);
         }
         row.put("rate", Unit::OpsPerSecond, tps);

@@ -62,7 +62,7 @@ pub fn run(
     if !systems.iter().any(|system| system.name == base) {
         let names = systems.iter().take(NAMED).map(|system| quote(&system.name));
         let (base, names) = (quote(&base), names.collect::<Vec<_>>().join(", "));
-        let what = format!("no system {base} to be the base; there are {names}");
+        let what = format!("no system {base} to use as the base; the systems are {names}");
         return Err(first.place().wrong(what));
     }
     let cpus = conditions::cpus(rows, options.cpus)?;

@@ -46,7 +46,7 @@ pub enum ObtainError {
     NotInstalled { name: String, there: String },
     #[error("{what} is in use by a run: try again when that is done")]
     Held { what: String },
-    #[error("the build {build} in {} was removed: say `backslide install {build}`, or `backslide add {build}` for one of your own", .directory.display())]
+    #[error("the build {build} in {} was removed: run `backslide install {build}`, or `backslide add {build}` for your own build", .directory.display())]
     Gone { build: String, directory: PathBuf },
     #[error("{} is not a record of a build ({cause}): remove that file and install the build again", .path.display())]
     Record { path: PathBuf, cause: String },
@@ -124,7 +124,7 @@ impl ObtainError {
 /// Why something could not be fetched.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    #[error("`{given}` are no coordinates of {source_name}: write {form}")]
+    #[error("`{given}` are not valid coordinates of {source_name}: write {form}")]
     Coordinates { source_name: &'static str, given: String, form: &'static str },
     #[error(
         "cannot fetch {address}: only addresses that begin with http:// or https:// are opened"
@@ -162,7 +162,7 @@ pub enum Trouble {
     #[error("said: {0}")]
     Said(String),
     #[error(
-        "was ended, because nothing came for {}; its last words: {said}. Try again: what is there already is kept",
+        "was stopped after {} without data; its last words: {said}. Try again: files already fetched are kept",
         Nanos::from(*.limit)
     )]
     Stalled { limit: Duration, said: String },
@@ -170,7 +170,7 @@ pub enum Trouble {
         "was ended after {0}, more than the archive can have; what came is removed. If the archive is that large, fetch it elsewhere and say `backslide add NAME --archive FILE`"
     )]
     TooLarge(Bytes),
-    #[error("ended well, but {0} is not there")]
+    #[error("succeeded, but {0} is missing")]
     NothingCame(String),
 }
 
@@ -180,7 +180,7 @@ fn instead(versions: &[String]) -> String {
         " in any version".to_owned()
     } else {
         format!(
-            ": it has {} now, and packages of a suite are replaced; a build of one's own is added by `backslide add`",
+            ": it has {} now, and suites replace their packages; add your own build with `backslide add`",
             versions.join(", ")
         )
     }

@@ -88,8 +88,7 @@ impl ConfigFile {
         let fields = Fields::new(&root, "config", &["summary", "extends", "drop", SETTING])?;
         match (fields.get("extends"), fields.get("drop")) {
             (None, Some(drop)) => {
-                Err(drop
-                    .conflict("`drop` without `extends`: there is nothing that could be dropped"))
+                Err(drop.conflict("`drop` without `extends`: there is nothing to drop"))
             }
             _ => Self::read(dbms, name, &fields),
         }

@@ -47,8 +47,8 @@ pub(crate) fn connection(item: Item<'_>, connect: bool) -> Result<Asked> {
     let fields = keys::read(&KEYS, item.node, "connection", &mut connection)?;
     match fields.get("transport") {
         Some(item) if connect => Err(item.conflict(
-            "`transport` and `connect`: the address of a server that is not ours says over what it \
-             is reached; leave `transport` out",
+            "`transport` and `connect`: the address of a foreign server sets the transport; \
+             leave `transport` out",
         )),
         _ => Ok(Asked::Keys(connection)),
     }

@@ -213,7 +213,7 @@ impl Maker<'_> {
 fn empty_config() -> Config {
     Config {
         name: "as-is".to_owned(),
-        summary: "a server that is not ours, with the settings that it has".to_owned(),
+        summary: "a foreign server, with its own settings".to_owned(),
         ..Config::default()
     }
 }

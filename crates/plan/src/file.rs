@@ -272,7 +272,7 @@ fn system(item: Item<'_>, placement: &Cpus, connection: Option<Item<'_>>) -> Res
     check_started(&fields, &entry.request)?;
     match fields.first(&["config", "set"]) {
         Some(item) if entry.request.connect.is_some() => Err(item.conflict(format!(
-            "`connect` and `{}`: a server that is not ours keeps its own settings",
+            "`connect` and `{}`: a foreign server keeps its own settings",
             item.key
         ))),
         _ => Ok(entry),
@@ -287,7 +287,7 @@ fn has_server(request: &BuildRequest) -> bool {
 fn check_started(fields: &Fields<'_>, request: &BuildRequest) -> Result<()> {
     match fields.first(&["preload", "huge_pages"]) {
         Some(item) if !has_server(request) => Err(item.conflict(format!(
-            "`{}` and `build = \"{}\"`: there is no server process that we start",
+            "`{}` and `build = \"{}\"`: backslide starts no server process for it",
             item.key, request.name
         ))),
         _ => Ok(()),
@@ -305,7 +305,7 @@ fn system_cpus(fields: &Fields<'_>, request: &BuildRequest, default: &Cpus) -> R
         && !lists.server.is_empty()
     {
         return Err(item.conflict(format!(
-            "`cpus.server` and `build = \"{}\"`: there is no server process of ours to place",
+            "`cpus.server` and `build = \"{}\"`: backslide starts no server process to place",
             request.name
         )));
     }

@@ -109,7 +109,7 @@ pub(crate) static KEYS: [Key; 36] = [
     Key::other("settle", SETTLE, |s, v| settle(v).map(|it| s.settle = it))
         .says(BY_SCALE, "least seconds of the settle phase; the formula is min(1200, 60 + loaded rows / 10^6)"),
     Key::small("htap_seconds", 0..=MAX_SECONDS, |s, n| s.htap_seconds = n)
-        .says("0", "holds a transaction a client open this long, again and again, beside the steps; 0 for none"),
+        .says("0", "each client repeatedly holds a transaction open this long during the steps; 0 for none"),
     Key::small("partitions", 0..=8_000, |s, n| s.partitions = n)
         .says("0", "range partitions of each table; 0 for none. PostgreSQL from 11 on; not SQLite"),
     Key::small("sequence_cache", 1..=1_000_000_000, |s, n| s.sequence_cache = n)

@@ -41,7 +41,7 @@ impl BuildRequest {
             }
             if dbms.is_embedded() {
                 return Err(item.conflict(format!(
-                    "`{}` and `build = \"{dbms}\"`: {dbms} is part of backslide, there is no other",
+                    "`{}` and `build = \"{dbms}\"`: {dbms} is built into backslide; other builds are not available",
                     item.key
                 )));
             }

@@ -26,8 +26,8 @@ fn nothing_left(steps: &[Step]) -> Option<String> {
 fn not_clonable(system: &System) -> Option<String> {
     if let BuildSource::Connect(_) = system.build.source {
         return Some(format!(
-            "`template = true` and `connect` of `{}`: a server that is not ours cannot be started on \
-             a clone of its data; leave one of them out",
+            "`template = true` and `connect` of `{}`: a foreign server cannot start on a clone of its \
+             data; leave one of them out",
             system.name
         ));
     }
@@ -74,7 +74,7 @@ mod tests {
             error.unwrap_err().to_string()
         };
         insta::assert_snapshot!(error(", steps = [\"l.i0\"]", "build = \"sqlite\""), @"my.toml:3: `template = true` and no query step in `steps`: the data would be loaded and nothing measured; leave one of them out");
-        insta::assert_snapshot!(error("", "build = \"mariadb\"\nconnect = \"db1\"\nlabel = \"x\""), @"my.toml:3: `template = true` and `connect` of `x`: a server that is not ours cannot be started on a clone of its data; leave one of them out");
+        insta::assert_snapshot!(error("", "build = \"mariadb\"\nconnect = \"db1\"\nlabel = \"x\""), @"my.toml:3: `template = true` and `connect` of `x`: a foreign server cannot start on a clone of its data; leave one of them out");
         insta::assert_snapshot!(error("", "build = \"mariadb\"\nlabel = \"x\"\nset = { innodb-log-group-home-dir = \"/fast\" }"), @"my.toml:3: `template = true` and `innodb-log-group-home-dir = /fast` of `x`: what is outside of the data directory is not cloned; leave one of them out");
         let within =
             "[[system]]\nbuild = \"mariadb\"\nset = { log_bin = \"binlog\", tmpdir = \"/t\" }";

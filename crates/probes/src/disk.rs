@@ -128,7 +128,7 @@ mod tests {
     fn a_device_that_is_not_there_is_named() {
         let mut probe = DiskProbe::new("nvme9n9p9".to_owned());
         let error = probe.read(Detail::Edge).unwrap_err();
-        insta::assert_snapshot!(error, @"no device `nvme9n9p9` in /proc/diskstats; `lsblk` lists those there are");
+        insta::assert_snapshot!(error, @"no device `nvme9n9p9` in /proc/diskstats; `lsblk` lists the available devices");
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub enum ProbeError {
     Format { path: PathBuf, what: &'static str },
     #[error("process {pid} is gone: the server has ended; see the end of its log")]
     Gone { pid: u32 },
-    #[error("no device `{device}` in /proc/diskstats; `lsblk` lists those there are")]
+    #[error("no device `{device}` in /proc/diskstats; `lsblk` lists the available devices")]
     NoDevice { device: String },
     #[error("cannot run on CPUs {cpus:?}: {cause}; allowed are {allowed:?}")]
     Affinity { cpus: Vec<usize>, allowed: Vec<usize>, cause: io::Error },

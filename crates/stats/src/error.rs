@@ -7,7 +7,7 @@ use model::MetricId;
 pub enum CompareError {
     #[error("this run has no system `{base}` to compare with; its systems are {}", .systems.join(", "))]
     UnknownBase { base: String, systems: Vec<String> },
-    #[error("there is no metric `{metric}`; nearest {}; `all` is every metric of the run", quoted(.nearest))]
+    #[error("no metric `{metric}`; nearest {}; `all` is every metric of the run", quoted(.nearest))]
     UnknownMetric { metric: MetricId, nearest: Vec<String> },
     #[error("the smallest effect worth calling must be a fraction of at least 0, not {0}")]
     BadMargin(f64),

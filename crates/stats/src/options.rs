@@ -196,7 +196,7 @@ mod tests {
                 metrics: Selection::Only(vec![MetricId::new("qps")]),
                 ..Options::default()
             }),
-            "there is no metric `qps`; nearest `rate`; `all` is every metric of the run"
+            "no metric `qps`; nearest `rate`; `all` is every metric of the run"
         );
         for margin in [-0.1, f64::NAN, f64::INFINITY] {
             assert!(
@@ -237,7 +237,7 @@ mod tests {
         };
         assert_eq!(
             asked(&data, "p99").unwrap(),
-            "there is no metric `p99`; nearest `service.p99`, `response.p99`, `service.begin.p99`; `all` is every metric of the run"
+            "no metric `p99`; nearest `service.p99`, `response.p99`, `service.begin.p99`; `all` is every metric of the run"
         );
         assert!(asked(&data, "cpu").unwrap().contains("nearest `server.cpu/o`;"));
         for metric in ["d/o", "r/o", "w/o"] {

@@ -28,7 +28,7 @@ pub enum StoreError {
     Full { path: PathBuf, doing: &'static str },
     #[error("{} is damaged: {what}: {cause}; restore it from a copy, or use another lab directory", .path.display())]
     Damaged { path: PathBuf, what: String, cause: String },
-    #[error("{} has no run {id}; `backslide list` shows the runs there are", .path.display())]
+    #[error("{} has no run {id}; `backslide list` prints the available runs", .path.display())]
     UnknownRun { path: PathBuf, id: RunId },
     #[error("run {run} has no step {step} of {system} in round {round}")]
     UnknownStep { run: RunId, round: u32, system: String, step: StepId },

@@ -89,7 +89,7 @@ fn a_merged_table_of_two_scales_is_no_one_run() {
     let error = crate::conditions::scales(&rows).unwrap_err().to_string();
     assert_eq!(
         error,
-        "mrg.q100.2:3: `q100.2` has 100000000 rows here, 20000000 rows in mrg.q100.2:2: import what was measured with each as a run of its own"
+        "mrg.q100.2:3: `q100.2` has 100000000 rows here, 20000000 rows in mrg.q100.2:2: import the results of each as a separate run"
     );
 }
 

@@ -134,7 +134,7 @@ pub(super) fn as_the_original(
 ) -> Result<Met, ImportError> {
     let per_second: f64 = rate.printed.parse().unwrap_or(0.0);
     if per_second <= 0.0 {
-        return Err(at.wrong("nothing was done in a second: there is no cost per operation"));
+        return Err(at.wrong("zero operations per second: the cost per operation is undefined"));
     }
     let text = Met::of(io, vm, &rate.printed, per_second).print();
     Met::parse(&File { origin: at.origin.to_owned(), text })

@@ -27,7 +27,7 @@ pub(super) const METRICS: &[Metric] = &[
         .of_step(nopm),
     metric("committed", Group::Rate, (Neither, 0.0), Unit::Count)
         .says("New-Orders that clients saw committed, warm-up included")
-        .formula("New-Orders of which clients heard that they were committed, warm-up included")
+        .formula("New-Orders acknowledged to clients as committed, warm-up included")
         .shown(Part::Audit)
         .of_step(|s| Some(s.tpcc?.committed as f64)),
     metric("counted", Group::Rate, (Neither, 0.0), Unit::Count)

@@ -158,7 +158,7 @@ fn what_a_client_says_is_in_the_error() {
     insta::assert_snapshot!(machine.message(&maven()), @"cannot fetch Maven com.example:server:1.0:zip:linux: mvn said: Could not find it");
     insta::assert_snapshot!(machine.message(&Origin::Npm("server@1.0.0".into())), @"cannot fetch npm server@1.0.0: npm said: 404 Not Found");
     insta::assert_snapshot!(machine.message(&Origin::Pypi("tool==1.0".into())), @"cannot fetch PyPI tool==1.0: pip said: nothing (exit status: 7)");
-    insta::assert_snapshot!(machine.message(&Origin::Url("http://example.org/a.tar".into())), @"cannot fetch http://example.org/a.tar: curl ended well, but a.tar is not there");
+    insta::assert_snapshot!(machine.message(&Origin::Url("http://example.org/a.tar".into())), @"cannot fetch http://example.org/a.tar: curl succeeded, but a.tar is missing");
     insta::assert_snapshot!(machine.message(&Origin::Url("file:///etc/passwd".into())), @"cannot fetch file:///etc/passwd: only addresses that begin with http:// or https:// are opened");
     insta::assert_snapshot!(machine.message(&Origin::File("/nonexistent/a.zip".into())), @"/nonexistent/a.zip is not a readable file: give the path of an archive");
 }
@@ -167,7 +167,7 @@ fn what_a_client_says_is_in_the_error() {
 fn a_client_that_hangs_is_ended() {
     let mut machine = Machine::new().client("mvn", "echo connecting; exec sleep 600");
     machine.clients.patience = Duration::from_millis(300);
-    insta::assert_snapshot!(machine.message(&maven()), @"cannot fetch Maven com.example:server:1.0:zip:linux: mvn was ended, because nothing came for 300ms; its last words: connecting. Try again: what is there already is kept");
+    insta::assert_snapshot!(machine.message(&maven()), @"cannot fetch Maven com.example:server:1.0:zip:linux: mvn was stopped after 300ms without data; its last words: connecting. Try again: files already fetched are kept");
 }
 
 #[test]
@@ -414,10 +414,10 @@ fn lists_are_renewed_before_a_package_is_said_to_be_gone() {
     machine.fetch(&debian(&["server"]), None).unwrap();
     let updates = machine.root.path().join("downloads/apt-sid/updates");
     assert_eq!(text(&updates).lines().count(), 1);
-    insta::assert_snapshot!(machine.message(&debian(&["server=1:0.8-1"])), @"cannot fetch Debian sid server=1:0.8-1: sid has no package server 1:0.8-1: it has 1:1.0-1, 1:0.9-3 now, and packages of a suite are replaced; a build of one's own is added by `backslide add`");
+    insta::assert_snapshot!(machine.message(&debian(&["server=1:0.8-1"])), @"cannot fetch Debian sid server=1:0.8-1: sid has no package server 1:0.8-1: it has 1:1.0-1, 1:0.9-3 now, and suites replace their packages; add your own build with `backslide add`");
     assert_eq!(text(&updates).lines().count(), 2);
     insta::assert_snapshot!(machine.message(&debian(&["server", "other"])), @"cannot fetch Debian sid server other: sid has no package other in any version");
-    insta::assert_snapshot!(machine.message(&debian(&["-o x"])), @"`-o x` are no coordinates of Debian: write name or name=version");
+    insta::assert_snapshot!(machine.message(&debian(&["-o x"])), @"`-o x` are not valid coordinates of Debian: write name or name=version");
 }
 
 #[test]

@@ -107,10 +107,10 @@ fn values_that_do_not_go_together() {
 #[test]
 fn systems_that_cannot_be() {
     assert_snapshot!(system("build = \"postgres\"\nengine = \"innodb\""), @"my.toml:7: postgres has no engine `innodb`, but heap: name one of these, or none");
-    assert_snapshot!(system("build = \"sqlite\"\npath = \"/opt\""), @r#"my.toml:7: `path` and `build = "sqlite"`: sqlite is part of backslide, there is no other"#);
+    assert_snapshot!(system("build = \"sqlite\"\npath = \"/opt\""), @r#"my.toml:7: `path` and `build = "sqlite"`: sqlite is built into backslide; other builds are not available"#);
     assert_snapshot!(system("build = \"mariadb\"\npath = \"/opt\"\nconnect = \"db1\""), @"my.toml:8: `path` and `connect`: a server is either started from a path or connected to");
-    assert_snapshot!(system("build = \"mariadb\"\nconfig = \"z12a\"\nconnect = \"db1\""), @"my.toml:7: `connect` and `config`: a server that is not ours keeps its own settings");
-    assert_snapshot!(system("build = \"sqlite\"\ncpus = { server = \"0\" }"), @r#"my.toml:7: `cpus.server` and `build = "sqlite"`: there is no server process of ours to place"#);
+    assert_snapshot!(system("build = \"mariadb\"\nconfig = \"z12a\"\nconnect = \"db1\""), @"my.toml:7: `connect` and `config`: a foreign server keeps its own settings");
+    assert_snapshot!(system("build = \"sqlite\"\ncpus = { server = \"0\" }"), @r#"my.toml:7: `cpus.server` and `build = "sqlite"`: backslide starts no server process to place"#);
     assert_snapshot!(plan("", &format!("{SQLITE}{SQLITE}")), @"my.toml:10: a second system with the name `sqlite/wal`: give one of them another `label`");
     let labelled = format!("{SQLITE}{SQLITE}label = \"control\"\n");
     assert_snapshot!(plan("control = true", &labelled), @r#"my.toml:4: `control = true` and a system with `label = "control"`: leave one of them out"#);

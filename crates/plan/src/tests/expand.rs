@@ -210,5 +210,5 @@ fn a_library_and_huge_pages_reach_the_system_that_asks_for_them() {
     assert_eq!(asked, [("", false), ("jemalloc", true)]);
     let sqlite = text.replace("build = \"mariadb\"\nlabel", "build = \"sqlite\"\nlabel");
     let error = expand(&sqlite).unwrap_err().to_string();
-    assert!(error.contains("there is no server process that we start"), "{error}");
+    assert!(error.contains("backslide starts no server process for it"), "{error}");
 }

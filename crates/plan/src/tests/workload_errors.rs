@@ -310,7 +310,7 @@ fn connections_that_cannot_be() {
     assert_snapshot!(with("build = \"sqlite\"\nconnection = { pipeline = true }"), @"my.toml:6: `connection` and SQLite: it is part of the client, there is no connection; give `connection` to the other systems only");
     assert_snapshot!(with("build = \"postgres\"\nconnection = { compression = true }"), @"my.toml:6: `compression` and PostgreSQL: its protocol has none; leave it out");
     assert_snapshot!(with("build = \"postgres\"\nconnection = { tls = true }"), @r#"my.toml:6: `tls` and PostgreSQL over a socket: it encrypts over TCP only; add `transport = "tcp"`"#);
-    assert_snapshot!(with("build = \"mariadb\"\nconnect = \"db1\"\nconnection = { transport = \"tcp\" }"), @"my.toml:7: `transport` and `connect`: the address of a server that is not ours says over what it is reached; leave `transport` out");
+    assert_snapshot!(with("build = \"mariadb\"\nconnect = \"db1\"\nconnection = { transport = \"tcp\" }"), @"my.toml:7: `transport` and `connect`: the address of a foreign server sets the transport; leave `transport` out");
     assert_snapshot!(with("build = \"mariadb\"\nconnection = { transport = \"pipe\" }"), @"my.toml:6: no transport `pipe`; there are: socket, tcp");
     assert_snapshot!(with("build = \"mariadb\"\nconnection = { ssl = true }"), @"my.toml:6: unknown key `ssl` in connection, which has: transport, tls, compression, pipeline, describe");
     assert_snapshot!(with("build = \"mariadb\"\nconnection = { describe = true }"), @"my.toml:6: `describe` is for PostgreSQL: the MySQL protocol has no portals; leave it out");

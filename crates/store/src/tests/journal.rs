@@ -44,7 +44,7 @@ fn an_unknown_run_is_said_to_be_unknown() {
     }
     let nowhere = RunId("r7".into());
     let error = lab.store.load(&nowhere, Want::default()).unwrap_err();
-    insta::assert_snapshot!(lab.told(&error), @"LAB/lab.sqlite has no run r7; `backslide list` shows the runs there are");
+    insta::assert_snapshot!(lab.told(&error), @"LAB/lab.sqlite has no run r7; `backslide list` prints the available runs");
     assert!(lab.store.begin_trial(&nowhere, &key(1, "a"), STARTED).is_err());
     assert!(lab.store.journal(&nowhere).is_err());
     assert!(lab.store.finish_run(&nowhere).is_err());
