@@ -46,7 +46,7 @@ pub(crate) const UNEQUAL: &str = "These settings differ and affect fairness";
 fn imported(report: &Report<'_>) -> Option<Finding> {
     report.input.data.info.is_imported().then(|| Finding {
         title: "Another tool measured this".to_owned(),
-        text: "The numbers were imported. Host, settings and the order in which systems were measured are not known; what disturbed a system for a while looks like a difference.".to_owned(),
+        text: "The numbers were imported. Host, settings and the order of measurement are unknown; a temporary disturbance of one system looks like a difference.".to_owned(),
     })
 }
 
@@ -56,8 +56,8 @@ const CUT_SHORT: Noted = (NoteKind::CutShort, "A step was given up");
 
 /// The title of the findings made of notes of each kind.
 const NOTED: [Noted; 8] = [
-    (NoteKind::Settle, "The settle phase could not do all"),
-    (NoteKind::NotDrained, "What writes left to do went on beneath the steps after"),
+    (NoteKind::Settle, "The settle phase was incomplete"),
+    (NoteKind::NotDrained, "Pending work of writes overlapped later steps"),
     (NoteKind::NotSteady, "A rate was not steady when its measured window opened"),
     (NoteKind::ConnectionsLost, "Connections were lost"),
     (NoteKind::SentAsText, "Not every statement was prepared"),
@@ -73,7 +73,7 @@ fn costs(report: &Report<'_>) -> Option<Finding> {
     let texts: BTreeSet<&str> = notes.map(|note| note.text.as_str()).collect();
     let texts: Vec<&str> = texts.into_iter().take(MOST).collect();
     (!texts.is_empty()).then(|| Finding {
-        title: "Costs are what another tool made of its samples".to_owned(),
+        title: "Another tool computed the costs from its samples".to_owned(),
         text: format!("{}.", texts.join("; ")),
     })
 }
@@ -88,7 +88,7 @@ fn placements(report: &Report<'_>) -> Option<Finding> {
     Some(Finding {
         title: "The systems have different placements".to_owned(),
         text: format!(
-            "{}. What differs between them may be that.",
+            "{}. Placement may explain differences between them.",
             tables::each_placement(systems)
         ),
     })
@@ -112,7 +112,7 @@ fn unfinished(report: &Report<'_>) -> Option<Finding> {
         RunState::Unfinished => Some(Finding {
             title: "The run is not finished".to_owned(),
             text: format!(
-                "{} of {planned} ended so far{told}. `backslide run --resume {}` goes on.",
+                "{} of {planned} ended so far{told}. `backslide run --resume {}` continues it.",
                 data.trials.len(),
                 data.info.id
             ),
@@ -127,7 +127,7 @@ fn failed(report: &Report<'_>) -> Option<Finding> {
     (count > 0).then(|| Finding {
         title: format!("{} failed", plural(count, "trial")),
         text: format!(
-            "Nothing measured in a failed trial is in any table; `backslide show {}` has the reasons and the server's last lines.",
+            "Tables exclude failed trials; `backslide show {}` prints the reasons and the server's last lines.",
             report.input.data.info.id
         ),
     })
@@ -144,7 +144,7 @@ fn quarantined(report: &Report<'_>) -> Option<Finding> {
     (!lines.is_empty()).then(|| Finding {
         title: format!("Quarantined: {}", plural(lines.len(), "trial")),
         text: format!(
-            "Something else disturbed the host by more than the plan allows. What was measured meanwhile is in no table, and the round is run again, as often as the plan allows. {}",
+            "The host was disturbed by more than the plan allows. Tables exclude these trials, and backslide re-runs the round, up to the plan's limit. {}",
             first_few(lines)
         ),
     })
@@ -182,7 +182,7 @@ fn unsustained(report: &Report<'_>) -> Option<Finding> {
     (count > 0).then(|| Finding {
         title: "An offered rate was not sustained".to_owned(),
         text: format!(
-            "In {} arrivals were shed, or waited longer and longer: response times there say how long the step was, not how fast the system is.",
+            "In {}, arrivals were shed or their queue kept growing: response times there reflect the length of the step, not the speed of the system.",
             plural(count, "step")
         ),
     })
@@ -202,7 +202,7 @@ fn limits(report: &Report<'_>) -> Option<Finding> {
     (!missed.is_empty()).then(|| Finding {
         title: "A limit on response time was missed".to_owned(),
         text: format!(
-            "{}. Fewer than nine in ten of these transactions kept their limit in at least one round; they count in throughput all the same.",
+            "{}. In at least one round, fewer than nine in ten of these transactions kept their limit; they still count in throughput.",
             missed.join("; ")
         ),
     })
@@ -214,7 +214,7 @@ fn cardinality(report: &Report<'_>) -> Option<Finding> {
     Some(Finding {
         title: "The tables do not have the standard's rows".to_owned(),
         text: format!(
-            "There were {rows}. That is for tests; no other run can be compared with it."
+            "There were {rows}. Such a database is for tests only: do not compare this run with others."
         ),
     })
 }
@@ -243,7 +243,7 @@ fn steal(report: &Report<'_>) -> Option<Finding> {
     Some(Finding {
         title: "The hypervisor took CPU time away".to_owned(),
         text: format!(
-            "Up to {} % of one CPU was stolen ({}, {}, round {}). Believe cost per operation before throughput, or measure on a machine of your own.",
+            "Up to {} % of one CPU was stolen ({}, {}, round {}). Trust cost per operation over throughput, or measure on a dedicated machine.",
             format::percent(worst.value),
             worst.system,
             worst.step,

@@ -51,7 +51,7 @@ pub fn history_sentence(history: &History) -> String {
         better
     );
     if other > 0 {
-        let _infallible = write!(text, ", {other} in metrics of which neither direction is better");
+        let _infallible = write!(text, ", {other} in metrics where neither direction is better");
     }
     text.push('.');
     if untested > 0 {

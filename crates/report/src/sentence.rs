@@ -205,7 +205,7 @@ fn common_reason(list: &[&Comparison]) -> Option<String> {
 
 fn of_run(report: &Report<'_>) -> String {
     let Some(control) = report.candidates().find(|s| s.is_control) else {
-        return "This plan had no control, a second copy of the base: how much two runs of the same system differ here is not known.".to_owned();
+        return "This plan had no control (a second copy of the base), so the difference between two runs of the same system is unknown.".to_owned();
     };
     let rates = report.decisions(control);
     if rates.is_empty() {
@@ -239,7 +239,9 @@ fn of_run(report: &Report<'_>) -> String {
     text.push('.');
     text.push_str(&largest);
     if called > 0 {
-        text.push_str(" As nothing differs there, believe no effect of that size in this run.");
+        text.push_str(
+            " Both are the same system, so do not trust effects of that size in this run.",
+        );
     }
     text
 }
@@ -251,7 +253,7 @@ fn why_not_judged(rates: &[&Comparison]) -> String {
         matches!(verdict, Verdict::Inconclusive(Reason::TooFewRounds { .. }))
     };
     if rates.iter().all(has_few) {
-        return "cannot be judged yet: no verdict is possible with so few rounds".to_owned();
+        return "cannot be judged yet: a verdict needs more rounds".to_owned();
     }
     let mut reasons: Vec<String> = Vec::new();
     for comparison in rates {

@@ -19,7 +19,7 @@ pub(super) fn costs(report: &Report<'_>) -> Markup {
         p.note { "Throughput says that something changed, cost per operation often says why: it usually varies less from run to run than throughput does." }
         @if report.is_brief {
             p.note {
-                "The main costs" @if report.differing_only { ", and of the steps those in which one certainly differs" }
+                "The main costs" @if report.differing_only { ", only of steps where one certainly differs" }
                 "; the whole report has all."
             }
         }

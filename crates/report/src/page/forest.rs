@@ -28,14 +28,14 @@ pub(super) fn forests(page: &Page<'_, '_>) -> Markup {
     let all: Vec<&Step> = unswept(report).collect();
     let content = html! {
         p.note {
-            "A row a step, candidate to base: the bar is the 95 % interval, the faint dots are the rounds, the shade is the margin."
-            @if report.sweep.is_some() { " Tests at several numbers of clients have their intervals in the charts over these." }
+            "One row per step, candidate to base: the bar is the 95 % interval, the faint dots are the rounds, the shade is the margin."
+            @if report.sweep.is_some() { " The charts over clients show the intervals of tests at several numbers of clients." }
         }
         @for system in report.candidates() {
             @let steps = listed(report, system, &all);
             div data-system=(system.key) {
                 @if steps.len() < all.len() {
-                    p.note { (system.name) ": only steps in which what decides them certainly differs." }
+                    p.note { (system.name) ": only steps whose deciding metric certainly differs." }
                 }
                 @if steps.is_empty() { p.nothing { "None." } }
                 @else { (ratios_of(report, system, steps.into_iter())) }

@@ -13,33 +13,33 @@ pub(super) fn methods(report: &Report<'_>) -> Markup {
     let content = html! {
         ul.prose {
             @if is_imported {
-                li { "The numbers were measured by another tool and imported. In which order, and what else went on, is not known; the first value of a step of each system makes the first round, and so on, unless the files number their rounds." }
+                li { "Another tool measured these numbers, and backslide imported them. The order of measurement and other load on the host are unknown. The first value of a step of each system makes the first round, and so on, unless the files number their rounds." }
             } @else {
-                li { "A round holds every system once, in random order; every second one in the reverse order of the one before. Systems are compared within a round, so that what disturbs a whole round disturbs both sides." }
+                li { "A round runs every system once, in random order; every second round reverses the order of the one before. Systems are compared within a round, so that what disturbs a whole round disturbs both sides." }
             }
             @for text in course(report) { li { (text) } }
             @if !is_imported { li { (placement(report)) } }
             @if report.input.data.info.plan.template {
-                li { "Each system was loaded once; every trial began with a clone of that data, read through once before its first step. The loads are no results: the trials' provenance has their figures." }
+                li { "Each system was loaded once; every trial began with a clone of that data, read through once before its first step. Loads are not results; the provenance of the trials has their figures." }
             }
             li { "A ratio is the geometric mean of the rounds' ratios of candidate to base. Its interval covers the true ratio with 95 % probability, from the spread between rounds; seconds within a round are not replicates." }
             li { "Regressed and improved: the interval excludes 1, the adjusted p-value (q) is small, and the change is larger than the metric's margin. Unchanged: the whole interval lies within the margin. Where more is better and the candidate has zero in every round, it fell to zero, which counts as regressed. Everything else is inconclusive, with what would decide it." }
             li { "q is adjusted for false discoveries over all steps of a metric and system." }
             li { "Absolute values are medians over the rounds. Only completed trials count." }
             @if is_imported {
-                li { "Costs are those of the files: of the whole host, the client's among them." }
+                li { "Costs come from the files and cover the whole host, including the client." }
             } @else {
                 li { "Costs are differences of counters at the two edges of a step's measured window, divided by the operations in it. The server's and the client's are never mixed; the host's holds both." }
             }
-            li { "Service time runs from sending to the complete reply. Response time runs from the moment at which a schedule wanted the operation to start, so that waiting behind a stall counts." }
+            li { "Service time runs from sending to the complete reply. Response time runs from the scheduled start of the operation, so waiting behind a stall counts." }
             @if report.groups.iter().any(|group| !group.title.is_empty()) {
-                li { "Steps are listed by group, and within the groups of the published microbenchmarks as those list them. The interval of a group's geometric mean comes from the rounds: it says how well the mean of these tests is known." }
+                li { "Steps are listed by group, and the groups of the published microbenchmarks keep their published order. The interval of a group's geometric mean is computed from the rounds: it shows how precisely the mean of these tests is known." }
             }
             @if report.sweep.is_some() {
-                li { "A system passes the base where it is certainly slower at one number of clients and certainly faster at a higher one. The place is found in each round, linearly in the logarithm of the clients; its interval comes from the rounds as every other. Scale-up compares a system with itself at the smallest number of clients, within each round." }
+                li { "A system passes the base where it is certainly slower at one number of clients and certainly faster at a higher one. Each round yields one crossing, interpolated linearly in the logarithm of the clients; its interval is computed from the rounds, like every other. Scale-up compares a system with itself at the smallest number of clients, within each round." }
             }
             @if transactions::spec(report).is_some() {
-                li { "tpmc counts every New-Order that was completed within the window, those that are rolled back on purpose included, as tpcc-mysql does; nopm leaves these out. Costs per operation are per completed New-Order and hold the other four kinds. The twelve consistency conditions and more were asked of the database after the load and after the last step; a trial that fails one is in no table." }
+                li { "tpmc counts every New-Order completed within the window, including those rolled back on purpose, as tpcc-mysql does; nopm excludes these. Costs per operation are per completed New-Order and include the other four kinds. After the load and after the last step, backslide checked the twelve consistency conditions and more; tables exclude trials that fail one." }
             }
             li { "Charts over time sum all clients; where a step is long, several seconds share a point." }
         }
@@ -55,15 +55,15 @@ fn course(report: &Report<'_>) -> Vec<String> {
     match course.interleave {
         Interleave::Trials => {}
         Interleave::Slices(length) => texts.push(format!(
-            "In steps that change no data all systems of a round are up at once and take turns in slices of {length}. Slices are compared with those beside them; they are no rounds."
+            "In steps that change no data, all systems of a round run at once and take turns in slices of {length}. Each slice is compared with its neighbours; slices are not rounds."
         )),
         Interleave::Turns(length) => texts.push(format!(
-            "All systems of a round are up at once and take turns of {length} in every step. A server whose turn it is not is frozen; its times and costs are those of its own turns. Turns are compared with those beside them; they are no rounds."
+            "All systems of a round run at once and take turns of {length} in every step. A server is frozen outside its turns; its times and costs are those of its own turns. Each turn is compared with its neighbours; turns are not rounds."
         )),
     }
     if let Some(first) = course.first_look {
         texts.push(format!(
-            "The run was looked at after {} and after each further one, and ended as soon as every step was decided. Certainty is shared out over the looks, so that looking often does not raise false alarms.",
+            "backslide looked at the run after {} and after each further one, and ended it as soon as every step was decided. The error probability is split over these looks, so repeated looks do not inflate false positives.",
             plural(first as usize, "round")
         ));
     }
@@ -73,7 +73,7 @@ fn course(report: &Report<'_>) -> Vec<String> {
             limit => format!(", or the server has more than {limit} major page faults a second"),
         };
         texts.push(format!(
-            "A trial is quarantined, and its round run again at most {}, where other guests take more than {} % of the host's CPU time, other processes more than {} % of one CPU, the control group is held back for more than {} % of the time, or more than {} pages a second go to the swap device or come from it{faults}.",
+            "backslide quarantines a trial, and re-runs its round at most {}, if other guests take more than {} % of the host's CPU time, other processes take more than {} % of one CPU, the control group is throttled for more than {} % of the time, or more than {} pages a second are swapped in or out{faults}.",
             plural(limits.reruns as usize, "time"),
             per_cent(limits.steal_permille),
             per_cent(limits.foreign_permille),

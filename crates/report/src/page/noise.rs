@@ -40,7 +40,7 @@ fn quarantined(report: &Report<'_>) -> String {
     let trials = report.input.data.trials.iter();
     let count = trials.filter(|trial| trial.outcome.is_quarantined()).count();
     match (count, report.input.data.info.plan.course.quarantine) {
-        (0, None) => "The plan set no limits to what else may go on during a trial.".to_owned(),
+        (0, None) => "The plan set no limits on other load during a trial.".to_owned(),
         (0, Some(_)) => "No trial met more noise than the plan allows.".to_owned(),
         (count, _) => format!(
             "Quarantined: {} that met more noise than the plan allows. They are listed below, and in no table.",

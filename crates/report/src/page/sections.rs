@@ -92,9 +92,9 @@ impl Sections {
                 p.note {
                     (self.what) " certainly differs in " (self.differing) " of "
                     (plural(self.shown.len(), "step")) ". "
-                    @if shown == 0 { "None is shown by itself" }
-                    @else if shown < self.differing { "The " (shown) " in which it differs most are shown one by one below" }
-                    @else { "Only these are shown one by one below" }
+                    @if shown == 0 { "No details below" }
+                    @else if shown < self.differing { "Details below: the " (shown) " with the largest differences" }
+                    @else { "Details below: only these" }
                     "; all are in the tables above."
                 }
             }
@@ -179,7 +179,7 @@ pub(super) fn note_of_systems(all: &Report<'_>, shown: &Report<'_>, what: &str) 
         @if few < every {
             p.note {
                 (what) " has no room for " (plural(every, "system")) ": it shows the " (few)
-                " that matter most here, which are the base, the control where there is one, and those that certainly differ most. The tables of all: "
+                " most relevant ones, which are the base, the control, if any, and those with the largest certain differences. For the tables of all: "
                 code { "backslide report " (all.input.data.info.id) " -o report.tsv" } "."
             }
         }

@@ -15,7 +15,7 @@ pub(super) fn summary(all: &Report<'_>, listed: &Report<'_>) -> Markup {
         @if let Some(rounds) = rounds(all) {
             p.note {
                 "Ratios are of throughput" (elsewhere(all)) ", over " (rounds)
-                " in which both systems were measured; in brackets their 95 % intervals. A change is called only where it is both certain and large enough to matter."
+                " measured for both systems, with 95 % intervals in brackets. backslide reports a change only where it is both certain and larger than the margin."
             }
         }
         p.control { (all.control()) }
@@ -60,7 +60,7 @@ fn elsewhere(report: &Report<'_>) -> &'static str {
     if report.is_all_of_throughput() {
         ""
     } else {
-        " (where operations arrive by themselves: of the 99th percentile of response time, where the rate was given, or of the highest rate, where it was looked for)"
+        " (in open-loop steps: of the 99th percentile of response time at a given rate, or of the highest rate found by a search)"
     }
 }
 

@@ -133,7 +133,7 @@ impl Report<'_> {
             (phase.0.clone(), Before::Settle.rows(self, &of_phase, &rounds))
         });
         let rows = under_headings(parts, headers.len());
-        let note = "What writes had left for the server to do, and how long after the last work of the phase that was; what was not drained went on beneath the steps after.";
+        let note = "Work that writes left pending in the server, and the time since the last work of the phase; work not drained overlapped later steps.";
         Table::new("Left over when settle phases ended", note, headers, rows).unless_empty()
     }
 }

@@ -101,12 +101,12 @@ fn arrivals<'r>() -> Columns<'r, Arrived<'r>> {
 }
 
 fn note(has_ramp: bool, has_base: bool) -> String {
-    let mut note = "Operations arrive by themselves and wait in one queue. A transaction is one operation here, whatever statements it sends; tables of throughput count its statements. Offered and achieved are medians over the rounds, and so are p50 and p99 of response time, which counts from the arrival. Shed are arrivals of all rounds that found the queue full; waiting is the most that still waited at the end of a round. A rate is sustained where nothing is shed and no more waits at the end than arrives in a tenth of a second.".to_owned();
+    let mut note = "Operations arrive by themselves and wait in one queue. A transaction is one operation here, whatever statements it sends; tables of throughput count its statements. Offered and achieved are medians over the rounds, and so are p50 and p99 of response time, which counts from the arrival. Shed: arrivals that found the queue full, all rounds together. Waiting: the longest queue at the end of a round. A rate is sustained if nothing is shed and the final queue is no longer than the arrivals of a tenth of a second.".to_owned();
     if has_ramp {
-        note.push_str(" Highest is the median of the highest rates that kept the limit on response time while it was looked for; it is the rate that is offered in the measured window, whose response time stands beside the limit.");
+        note.push_str(" Highest is the median, over the rounds, of the highest rate found by the search to keep the limit on response time. The measured window offers this rate; its response time stands beside the limit.");
     }
     if has_base {
-        note.push_str(" Relative to the base is what decides the step: the highest rate where it is looked for (above 1 is better), else p99 of response time (below 1 is better).");
+        note.push_str(" Relative to the base: the metric that decides the step, which is the highest rate where the step searches for it (above 1 is better), otherwise p99 of response time (below 1 is better).");
     }
     note
 }

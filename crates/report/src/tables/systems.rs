@@ -30,7 +30,7 @@ impl Report<'_> {
         };
         let columns = self.systems.iter().map(|s| Header::words(s.name));
         let headers = std::iter::once(Header::words("name")).chain(columns).collect();
-        let title = "Settings in which the configs differ";
+        let title = "Settings that differ between configs";
         let note = "A dash stands for a setting that the config leaves at the server's default.";
         Table::new(title, note, headers, names.into_iter().filter_map(row)).unless_empty()
     }
@@ -101,7 +101,7 @@ fn values(report: &Report<'_>, overview: &Overview) -> Table {
         cells
     });
     let title = format!("Server variables that differ{}", of_dbms(report, overview));
-    let note = "As the servers themselves reported them, against the first system; of lists only the parts that are not in all. What is known to matter comes first, and what no config asks for before what is on purpose.";
+    let note = "Values reported by the servers, compared with the first system; lists show only the parts that some systems lack. Variables known to matter come first, and variables that no config sets precede those set on purpose.";
     Table::new(title, note, headers, rows)
 }
 
@@ -150,7 +150,7 @@ impl Report<'_> {
         let (title, note) = if is_imported {
             (
                 "Trials as they were imported",
-                "In which order they were measured is not known. How long they took is the sum of the steps, where files say it.".to_owned(),
+                "The order of measurement is unknown. Durations are sums over the steps, where the files give them.".to_owned(),
             )
         } else {
             let planned = data.info.plan.rounds;
@@ -158,7 +158,7 @@ impl Report<'_> {
                 0 => String::new(),
                 _ => format!(" Rounds after {planned} take the place of disturbed ones."),
             };
-            ("Trials in the order in which they started", format!("{ORDER}{again}"))
+            ("Trials in start order", format!("{ORDER}{again}"))
         };
         Columns::new()
             .words("system", |trial: &&TrialRecord| Cell::text(&trial.system))

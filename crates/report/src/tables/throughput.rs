@@ -40,7 +40,7 @@ impl Report<'_> {
     pub fn background(&self) -> Option<Table> {
         let least = sla_percent(self).filter(|_| self.steps.iter().any(has_background))?;
         let note = format!(
-            "Rows per second that the background writers inserted, all clients together, median over the rounds. Missed are the rounds whose mean is below {least} % of the target."
+            "Rows per second that the background writers inserted, all clients together, median over the rounds. Missed: rounds whose mean is below {least} % of the target."
         );
         let what = Grid {
             title: "Background insert rate against its target".to_owned(),
@@ -61,7 +61,7 @@ pub(super) fn absolute_note(report: &Report<'_>) -> &'static str {
     if workload.insert().is_some() {
         "Median over the rounds of inserted or indexed rows per second (l.*) and queries per second (q*)."
     } else if workload.tpcc().is_none() {
-        "Median over the rounds. In steps of one operation its statements are counted, BEGIN and COMMIT among them; in steps that mix several, whole operations; where tables are loaded, indexed or scanned, rows."
+        "Median over the rounds. Steps of one operation count its statements, including BEGIN and COMMIT. Steps that mix several count whole operations. Steps that load, index or scan tables count rows."
     } else {
         "Median over the rounds of rows per second where tables are loaded and indexed, and of completed New-Orders per second (60 times that is tpmc) where transactions run."
     }

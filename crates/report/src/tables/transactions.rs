@@ -71,7 +71,7 @@ impl Report<'_> {
             });
         let headers = columns.headers();
         let rows = by_engine(self, headers.len(), |system| columns.row(&system));
-        let note = "Allocated blocks of the whole instance, and its tables with their indexes, before the first transactions and after the last step; medians over the rounds. The more orders, the larger: New-Orders are all that were committed meanwhile, warm-ups included; grown is what the instance grew by, per one of them.";
+        let note = "Allocated blocks of the whole instance, and its tables with their indexes, before the first transactions and after the last step; medians over the rounds. More orders make it larger. New-Orders: all those committed in between, including warm-ups. Grown: growth of the instance per New-Order.";
         Table::new("Size after the load and at the end", note, headers, rows)
     }
 
@@ -140,7 +140,7 @@ impl Report<'_> {
         let rows = self.under_steps(steps.iter().copied(), headers.len(), |step| {
             self.each_at(step).map(limit_row).collect()
         });
-        let note = "The share of the transactions of each kind that kept its limit, median over the rounds; from the intended start where there is one, and what failed kept none. A limit is missed in a round where fewer than nine in ten kept it. Backlog are the orders that wait for delivery after the step, median over the rounds; skipped are the districts in which a Delivery found none, all rounds together.";
+        let note = "The share of transactions of each kind that kept its limit, median over the rounds, timed from the intended start where there is one; failed transactions miss it. A round misses a limit if fewer than nine in ten kept it. Backlog: orders waiting for delivery after the step, median over the rounds. Skipped: districts where a Delivery found no order, all rounds together.";
         Table::new("Limits on response time, and deliveries", note, headers, rows)
     }
 
@@ -159,7 +159,7 @@ impl Report<'_> {
             self.each_at(step).map(audit_row).collect()
         }));
         let note = format!(
-            "Medians over the rounds, warm-up included. A trial of {} transactions or more that leaves a range by more than chance explains fails. Committed are the New-Orders of which clients heard that they were committed, counted those by which the districts' order numbers grew meanwhile.",
+            "Medians over the rounds, warm-up included. A trial of {} transactions or more fails if it leaves a range by more than chance explains. Committed: New-Orders acknowledged to clients. Counted: growth of the districts' order numbers over the same time.",
             format::count(AUDIT_FROM)
         );
         Table::new("What transactions asked for", note, headers, rows)
@@ -194,7 +194,7 @@ impl Report<'_> {
         });
         let rows = under_headings(parts, headers.len());
         let note = format!(
-            "Rates, {} times and shares that kept their limit are medians over the rounds, max is the longest of all rounds; failed and repeated are of all rounds together. New-Orders that are rolled back on purpose are New-Orders too.",
+            "Rates, {} times and shares that kept their limit are medians over the rounds, max is the longest of all rounds; failed and repeated are totals of all rounds. New-Orders include those rolled back on purpose.",
             clock.word()
         );
         let title = format!("{}: each kind of transaction", self.label(step));

@@ -167,10 +167,10 @@ fn of_slices(report: &Report<'_>) -> &'static str {
     match report.input.data.info.plan.course.interleave {
         Interleave::Trials => "",
         Interleave::Turns(_) => {
-            "\nIn steps of a fixed time the ratio is the mean of pairs of neighbouring turns; absolute values are of whole windows, whose ratio may be another."
+            "\nIn steps of a fixed time the ratio is the mean of pairs of neighbouring turns; absolute values are of whole windows, so their ratio may differ."
         }
         Interleave::Slices(_) => {
-            "\nIn steps measured in slices the ratio is the mean of pairs of neighbouring slices; absolute values are of whole windows, whose ratio may be another."
+            "\nIn steps measured in slices the ratio is the mean of pairs of neighbouring slices; absolute values are of whole windows, so their ratio may differ."
         }
     }
 }

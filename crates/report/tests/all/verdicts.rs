@@ -190,7 +190,7 @@ fn a_control_is_told_by_the_steps_that_could_be_judged() {
         }),
         "could not be judged: complete rounds: 2, a verdict needs 3; no complete round: control failed: signal 9.",
     );
-    begins(said(&|_| few()), "cannot be judged yet: no verdict is possible with so few rounds.");
+    begins(said(&|_| few()), "cannot be judged yet: a verdict needs more rounds.");
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn a_column_of_reasons_is_there_where_there_is_one() {
 fn of_slices_a_note_says_what_the_ratio_is_of() {
     let mut data = made_up::run(&Shape::usual());
     let comparisons = made_up::comparisons(&data);
-    let told = "In steps measured in slices the ratio is the mean of pairs of neighbouring slices; absolute values are of whole windows, whose ratio may be another.";
+    let told = "In steps measured in slices the ratio is the mean of pairs of neighbouring slices; absolute values are of whole windows, so their ratio may differ.";
     let has_note = |data: &model::RunData| {
         let table = Report::new(&input(data, &comparisons)).verdicts(&Shown::default());
         table.note.lines().any(|line| line == told)
