@@ -120,7 +120,7 @@ pub(crate) enum Verb {
     #[command(hide = true)]
     #[command(after_help = include_str!("../help/manual.txt"))]
     Manual {
-        /// Where they go
+        /// The directory to write them to
         directory: PathBuf,
     },
 }
@@ -156,7 +156,7 @@ pub(crate) struct QuickArgs {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = include_str!("../help/init.txt"))]
 pub(crate) struct InitArgs {
-    /// What is compared, the base first: BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG; builds are named as in plans
+    /// Systems to compare, the base first: BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG; builds are named as in plans
     #[arg(required = true, value_name = "SYSTEM")]
     pub(crate) systems: Vec<String>,
     /// `micro`, `insert`, `tpcc`, or a workload file
@@ -438,7 +438,7 @@ pub(crate) struct ReportArgs {
     /// Overrides the format of the file's name
     #[arg(long, value_enum)]
     pub(crate) format: Option<ReportFormat>,
-    /// A smaller page: only the operations that each step is about, and of dozens of steps only those that differ
+    /// A smaller page: only the main operations of each step, and only differing steps where there are dozens
     #[arg(long)]
     pub(crate) brief: bool,
     /// Also write each chart into this directory, as SVG (and PNG, if built in); a Markdown report shows them
@@ -496,10 +496,10 @@ pub(crate) struct ServeArgs {
     /// The port; 0 for any free one
     #[arg(long, value_name = "PORT", default_value_t = 7878)]
     pub(crate) port: u16,
-    /// Another name of this server, as browsers call it
+    /// Another host name that browsers use for this server
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Vec<String>,
-    /// What each browser must know [default: none on a loopback address, otherwise a random one]
+    /// The token that each browser must present [default: none on a loopback address, otherwise a random one]
     #[arg(long, value_name = "TOKEN")]
     pub(crate) token: Option<String>,
 }

@@ -20,12 +20,12 @@ pub(crate) fn limits(plan: &Plan) -> String {
     };
     let disturbed = lab::limits_in_words(&limits);
     match limits.reruns {
-        0 => format!("set aside, and not run again: rounds with a step in which {disturbed}"),
+        0 => format!("set aside, and not run again: rounds with a step where {disturbed}"),
         times => {
             let times = plural(times as usize, "time");
             let more = plural(plan.rounds_again() as usize, "more round");
             format!(
-                "set aside and run again: rounds with a step in which {disturbed}; each at most {times}, in all at most {more}"
+                "set aside and run again: rounds with a step where {disturbed}; at most {times} each, at most {more} in total"
             )
         }
     }
@@ -155,12 +155,11 @@ mod tests {
         plan.course.quarantine = None;
         insta::assert_snapshot!(limits(&plan), @"quarantine is off: no trial is set aside, whatever disturbs the host");
         plan.course.quarantine = Some(LIMITS);
-        insta::assert_snapshot!(limits(&plan), @"set aside and run again: rounds with a step in which other processes took more than 30 % of one CPU, other guests took more than 10 % of all CPUs, a quota held processes back for more than 10 % of one CPU, more than 256 pages a second were swapped or the server had more than 1000 major page faults a second; each at most 2 times, in all at most 8 more rounds");
+        insta::assert_snapshot!(limits(&plan), @"set aside and run again: rounds with a step where other processes took more than 30 % of one CPU, other guests took more than 10 % of all CPUs, a quota held processes back for more than 10 % of one CPU, more than 256 pages a second were swapped or the server had more than 1000 major page faults a second; at most 2 times each, at most 8 more rounds in total");
         let never = Quarantine { reruns: 0, ..LIMITS };
         plan.course.quarantine = Some(never);
         let told = limits(&plan);
-        let begin =
-            "set aside, and not run again: rounds with a step in which other processes took";
+        let begin = "set aside, and not run again: rounds with a step where other processes took";
         assert!(told.starts_with(begin) && told.ends_with(" a second"), "{told}");
     }
 

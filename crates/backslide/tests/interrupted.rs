@@ -67,7 +67,7 @@ fn interrupted_once_it_ends_cleanly_and_says_how_to_go_on() {
     assert_eq!(ran.code(), 1, "{ran:?}");
     assert!(ran.stderr.contains("^C again stops at once"), "{}", ran.stderr);
     assert!(
-        ran.stderr.ends_with("interrupted; go on with `backslide run --resume r1`\n"),
+        ran.stderr.ends_with("interrupted; continue with `backslide run --resume r1`\n"),
         "{}",
         ran.stderr
     );
@@ -87,7 +87,7 @@ fn a_request_to_terminate_is_an_interrupt() {
     signal(&child, Signal::TERM);
     let ran = end(child);
     assert_eq!(ran.code(), 1, "{ran:?}");
-    assert!(ran.stderr.contains("go on with `backslide run --resume r1`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("continue with `backslide run --resume r1`"), "{}", ran.stderr);
 }
 
 /// A statement that waits for a lock holds up a clean stop for as long as its timeout, ten minutes;

@@ -56,7 +56,7 @@ impl Capacity {
             format!("set its {SETTING} to {needed} or more")
         };
         Err(format!(
-            "step `{}` opens {} sessions besides one of ours, and the server takes {}{reserved}: {remedy}, \
+            "step `{}` opens {} sessions besides one of backslide's own, and the server takes {}{reserved}: {remedy}, \
              or use fewer clients",
             most.id, most.sessions, self.max_connections
         ))
@@ -209,8 +209,8 @@ mod tests {
         };
         assert_eq!(told(Dbms::Mysql, 150, true), Ok(()));
         assert_eq!(told(Dbms::Postgres, 96, true), Ok(()));
-        insta::assert_snapshot!(told(Dbms::Mysql, 151, true).unwrap_err(), @"step `point-query@9` opens 151 sessions besides one of ours, and the server takes 151: add `max_connections = 152` to the system's `set`, or use fewer clients");
-        insta::assert_snapshot!(told(Dbms::Postgres, 97, false).unwrap_err(), @"step `point-query@9` opens 97 sessions besides one of ours, and the server takes 100, 3 of them for its administrator: set its max_connections to 101 or more, or use fewer clients");
+        insta::assert_snapshot!(told(Dbms::Mysql, 151, true).unwrap_err(), @"step `point-query@9` opens 151 sessions besides one of backslide's own, and the server takes 151: add `max_connections = 152` to the system's `set`, or use fewer clients");
+        insta::assert_snapshot!(told(Dbms::Postgres, 97, false).unwrap_err(), @"step `point-query@9` opens 97 sessions besides one of backslide's own, and the server takes 100, 3 of them for its administrator: set its max_connections to 101 or more, or use fewer clients");
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl Lab {
                 return Err(LabError::Orphan { pid: swept.pid, directory: swept.directory });
             }
             told.push(format!(
-                "a server of an earlier run was still there and was ended: {} (process {})",
+                "backslide stopped a server of an earlier run that was still running: {} (process {})",
                 swept.program.display(),
                 swept.pid
             ));

@@ -41,7 +41,7 @@ pub enum LabError {
     TemplateBudget { need: Bytes, budget: Bytes },
     #[error("the templates of this plan cannot be identified: {0}")]
     TemplateKey(String),
-    #[error("a server of an earlier run is still there: process {pid} in {}; end it, or use another lab directory (--lab)", .directory.display())]
+    #[error("a server of an earlier run is still running: process {pid} in {}; stop it, or use another lab directory (--lab)", .directory.display())]
     Orphan { pid: u32, directory: PathBuf },
     /// This process cannot open as many sessions as the workload has. Nothing was started.
     #[error(

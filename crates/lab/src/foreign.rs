@@ -227,8 +227,10 @@ impl Site for Foreign {
         let tls = info.tls.clone().unwrap_or_else(|| "off".to_owned());
         let process = match (self.pid, is_local(&self.address)) {
             (Some(pid), _) => format!("on this host, process {pid}"),
-            (None, true) => "on this host, its process is not known".to_owned(),
-            (None, false) => "remote: neither it nor its host is watched".to_owned(),
+            (None, true) => "on this host, process unknown".to_owned(),
+            (None, false) => {
+                "remote: backslide monitors neither the server nor its host".to_owned()
+            }
         };
         let facts = [
             (Fact::ServerVersion, info.server_version.clone()),

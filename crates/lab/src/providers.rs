@@ -37,7 +37,7 @@ impl Provider for Providers {
             BuildSource::Connect(address) => {
                 let parsed = ForeignAddress::parse(address)?;
                 foreign::ask(was.dbms, &parsed, &self.secrets).map_err(|error| {
-                    format!("{error}; a password that the plan file had is not kept, give it in {PASSWORD}")
+                    format!("{error}; backslide does not store passwords of plan files, so give it in {PASSWORD}")
                 })?
             }
             BuildSource::Obtainable { .. } => {
@@ -49,7 +49,7 @@ impl Provider for Providers {
             return Ok(());
         }
         Err(format!(
-            "it is `{}` now, the run began with `{}`; bring that back or begin a new run",
+            "it is `{}` now, the run began with `{}`: restore that build or begin a new run",
             now.version_line, was.version_line
         ))
     }

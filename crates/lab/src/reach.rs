@@ -43,7 +43,7 @@ pub(crate) fn check(system: &System) -> Result<(), String> {
             return Ok(());
         }
         return Err(format!(
-            "{dbms} is part of this process, which no session leads to: leave `connection` out"
+            "{dbms} runs inside this process, without connections: leave `connection` out"
         ));
     }
     let socket = is_socket(system)?;
@@ -281,7 +281,7 @@ mod tests {
         let tcp_and_tls = Connection { tls: true, ..tcp };
         assert_eq!(told(Dbms::Postgres, ours(), tcp_and_tls), "fine");
         assert_eq!(told(Dbms::Postgres, theirs("a@host"), tls), "fine");
-        insta::assert_snapshot!(told(Dbms::Sqlite, BuildSource::Embedded, tls), @"sqlite is part of this process, which no session leads to: leave `connection` out");
+        insta::assert_snapshot!(told(Dbms::Sqlite, BuildSource::Embedded, tls), @"sqlite runs inside this process, without connections: leave `connection` out");
         insta::assert_snapshot!(told(Dbms::Postgres, ours(), tls), @r#"PostgreSQL encrypts TCP only: add `transport = "tcp"` to `connection`, or leave `tls` out"#);
         insta::assert_snapshot!(told(Dbms::Postgres, theirs("a@/run/.s.PGSQL.5432"), tls), @r#"PostgreSQL encrypts TCP only: add `transport = "tcp"` to `connection`, or leave `tls` out"#);
         insta::assert_snapshot!(told(Dbms::Postgres, ours(), small), @"PostgreSQL's protocol has no compression: leave `compression` out");

@@ -222,7 +222,7 @@ pub(crate) fn remove_all(path: &Path) -> io::Result<()> {
 }
 
 /// Plans that ask for it are refused; a template of another version might still do.
-pub(crate) const NOT_OURS: &str = "a server that is not ours cannot be given a clone of its data";
+pub(crate) const NOT_OURS: &str = "a foreign server cannot start on a clone of its data";
 
 /// Nothing of it is here: an import that was interrupted is begun again, not resumed.
 pub(crate) const MEASURED_ELSEWHERE: &str =

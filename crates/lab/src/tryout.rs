@@ -107,7 +107,7 @@ fn check(own: &Own) -> Result<(), SiteError> {
         return Ok(());
     }
     let reason =
-        format!("rows, sum of keys and rows of a range must be {expected}, and are {found}");
+        format!("rows, sum of keys and rows of a range: expected {expected}, found {found}");
     Err(SiteError::with_log(reason, own.log_tail()))
 }
 

@@ -267,7 +267,7 @@ fn a_run_whose_base_cannot_complete_ends_and_says_why() {
         [
             "good failed in l.i0 in its first 2 trials: it gets no further trials",
             &format!(
-                "the run ends early: its base cannot complete, and everything is compared with that; `backslide show {run}`"
+                "the run ends early: its base cannot complete, and every comparison needs the base; `backslide show {run}`"
             )
         ]
     );

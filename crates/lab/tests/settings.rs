@@ -66,7 +66,7 @@ fn postgres_refuses_values_too() {
     let builds = servers_here().into_iter();
     for build in builds.filter(|build| build.dbms == Dbms::Postgres) {
         let refused = told(&build, "set = { work_mem = \"lots\" }");
-        let problem = "setting `work_mem` has a value that is refused: invalid value for parameter \"work_mem\": \"lots\"";
+        let problem = "setting `work_mem` has a value that the server refuses: invalid value for parameter \"work_mem\": \"lots\"";
         assert_eq!(refused, format!("my.toml:6: {}: {problem}", build.id()));
     }
 }

@@ -249,10 +249,10 @@ fn a_damaged_template_is_made_anew() {
         assert_eq!(templates(&bench).len(), 1);
     }
     insta::assert_snapshot!(reasons.join("\n"), @"
-    the template of good is damaged and made anew: expected SIZE in 1 file, found SIZE in 0 files
-    the template of good is damaged and made anew: expected SIZE in 1 file, found SIZE in 1 file
-    the template of good is damaged and made anew: expected SIZE in 1 file, found SIZE in 2 files
-    the template of good is damaged and made anew: template.json: EOF while parsing an object at line 1 column 1
+    the template of good is damaged, backslide makes it again: expected SIZE in 1 file, found SIZE in 0 files
+    the template of good is damaged, backslide makes it again: expected SIZE in 1 file, found SIZE in 1 file
+    the template of good is damaged, backslide makes it again: expected SIZE in 1 file, found SIZE in 2 files
+    the template of good is damaged, backslide makes it again: template.json: EOF while parsing an object at line 1 column 1
     ");
 }
 

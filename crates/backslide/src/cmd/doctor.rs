@@ -54,19 +54,20 @@ fn at_this_load(beside: &Beside, limits: &Quarantine) -> Finding {
     let (status, found) = match (beside.over.is_empty(), beside.foreign_percent) {
         (false, _) => (
             Status::Bad,
-            format!("trials would be set aside by the usual limits: {}", beside.over.join(", ")),
+            format!("the default limits would set trials aside: {}", beside.over.join(", ")),
         ),
         (true, Some(percent)) => (
             Status::Good,
             format!(
-                "no trial would be set aside by the usual limits: other processes took {percent:.1} % of one CPU \
+                "the default limits would set no trial aside: other processes took {percent:.1} % of one CPU \
                  (limit {} %)",
                 f64::from(limits.foreign_permille) / 10.0
             ),
         ),
-        (true, None) => {
-            (Status::Unknown, "this host does not tell what other processes take".to_owned())
-        }
+        (true, None) => (
+            Status::Unknown,
+            "this host does not report the CPU time of other processes".to_owned(),
+        ),
     };
     Finding {
         name: "quarantine",
@@ -138,10 +139,10 @@ mod tests {
     #[test]
     fn what_would_be_set_aside_is_bad_and_has_a_way_out() {
         let quiet = found(&[], Some(4.21));
-        insta::assert_snapshot!(quiet.found, @"no trial would be set aside by the usual limits: other processes took 4.2 % of one CPU (limit 30 %)");
+        insta::assert_snapshot!(quiet.found, @"the default limits would set no trial aside: other processes took 4.2 % of one CPU (limit 30 %)");
         assert_eq!((quiet.status, quiet.advice), (Status::Good, None));
         let busy = found(&["a took 80 %", "b took 20 %"], Some(80.0));
-        insta::assert_snapshot!(busy.found, @"trials would be set aside by the usual limits: a took 80 %, b took 20 %");
+        insta::assert_snapshot!(busy.found, @"the default limits would set trials aside: a took 80 %, b took 20 %");
         assert_eq!(busy.status, Status::Bad);
         assert!(busy.advice.unwrap().contains("`quarantine = false`"));
         let silent = found(&[], None);

@@ -156,7 +156,7 @@ pub(super) fn system_of(name: &str) -> Result<SystemArguments<'_>> {
     let mut parts = name.split('/');
     let build = parts.next().unwrap_or_default();
     if build.is_empty() || !name.chars().all(usual) {
-        bail!("`{name}` is no system: write BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG");
+        bail!("`{name}` is not a system: write BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG");
     }
     if build.starts_with(|c: char| c.is_ascii_digit()) {
         bail!(
@@ -169,7 +169,7 @@ pub(super) fn system_of(name: &str) -> Result<SystemArguments<'_>> {
         let is_engine = Engine::ALL.iter().any(|engine| engine.name() == part);
         let place = if is_engine { &mut system.engine } else { &mut system.config };
         if place.replace(argument(part)).is_some() {
-            bail!("`{name}` is no system: write BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG");
+            bail!("`{name}` is not a system: write BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG");
         }
     }
     Ok(system)
@@ -194,9 +194,9 @@ mod tests {
         insta::assert_snapshot!(shown("postgres-18/x10a"), @"postgres-18 - x10a");
         insta::assert_snapshot!(shown("mariadb-11.8/myrocks/z12a"), @"mariadb-11.8 myrocks z12a");
         insta::assert_snapshot!(shown("8.0.33"), @"no run here has a system `8.0.33` that only it can mean; to start one, write the Dbms, too: mysql-8.0.33");
-        insta::assert_snapshot!(shown("mysql/a/b"), @"`mysql/a/b` is no system: write BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG");
-        insta::assert_snapshot!(shown("my\"sql"), @"`my\"sql` is no system: write BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG");
-        insta::assert_snapshot!(shown(""), @"`` is no system: write BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG");
+        insta::assert_snapshot!(shown("mysql/a/b"), @"`mysql/a/b` is not a system: write BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG");
+        insta::assert_snapshot!(shown("my\"sql"), @"`my\"sql` is not a system: write BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG");
+        insta::assert_snapshot!(shown(""), @"`` is not a system: write BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG");
     }
 
     #[test]

@@ -122,10 +122,10 @@ fn course(plan: &Plan) -> Vec<String> {
     match plan.course.interleave {
         Interleave::Trials => {}
         Interleave::Slices(length) => lines.push(format!(
-            "in slices of {length}, where a step changes no data: all systems of a round are up at once"
+            "in slices of {length}, where a step changes no data: all systems of a round run at once"
         )),
         Interleave::Turns(length) => lines.push(format!(
-            "in turns of {length} in every step: all systems of a round are up at once, and those whose turn it is not are frozen"
+            "in turns of {length} in every step: all systems of a round run at once, and each is frozen outside its turns"
         )),
     }
     let margins = plan.course.margins.iter();

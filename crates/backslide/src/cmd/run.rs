@@ -62,7 +62,7 @@ pub(crate) fn few_rounds(plan: &Plan, catalog: &Catalog) -> Option<&'static str>
     let is_meant = catalog.plan(&plan.name).is_ok_and(|text| text == plan.source);
     let has_few = plan.rounds < ROUNDS_FOR_A_VERDICT && plan.systems.len() > 1;
     (has_few && !is_meant)
-        .then_some("note: a verdict needs 3 rounds; with fewer there are ratios only")
+        .then_some("note: a verdict needs 3 rounds; with fewer, backslide prints ratios only")
 }
 
 /// Reads the plan that a person named: a file, or one of the catalog.
@@ -132,7 +132,7 @@ pub(crate) fn carry_out(
     let resumed = run.clone();
     let told = "\nstopping; a statement may take 2 s to end; ^C again stops at once";
     stop_on_signals(stop.clone(), printer, told, move || {
-        printer.note(&format!("go on with `backslide run --resume {resumed}`"));
+        printer.note(&format!("continue with `backslide run --resume {resumed}`"));
         printer.result(&resumed.to_string());
     })?;
     let info = lab.store.run_info(run)?;
@@ -159,14 +159,14 @@ pub(crate) fn carry_out(
     progress.finish();
     if ended.is_err() && begun {
         printer
-            .note(&format!("what was measured is kept; go on with `backslide run --resume {run}`"));
+            .note(&format!("measurements are kept; continue with `backslide run --resume {run}`"));
         printer.result(&run.to_string());
     }
     let ended = ended?;
     if ended != Ended::Interrupted
         && let Some(told) = disturbed::at_the_end(&info.plan, &lab.store.journal(run)?)
     {
-        printer.note(&format!("{told}; `backslide show {run}` says more"));
+        printer.note(&format!("{told}; `backslide show {run}` prints the details"));
     }
     Ok(say_end(ended, run, printer))
 }
@@ -180,7 +180,7 @@ fn say_end(ended: Ended, run: &RunId, printer: Printer) -> Exit {
             Exit::TrialFailed
         }
         Ended::Interrupted => {
-            printer.note(&format!("interrupted; go on with `backslide run --resume {run}`"));
+            printer.note(&format!("interrupted; continue with `backslide run --resume {run}`"));
             Exit::Failed
         }
     }

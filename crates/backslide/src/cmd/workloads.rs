@@ -126,7 +126,7 @@ fn list(catalog: &Catalog, format: Format, printer: Printer) -> Result<()> {
         Format::Text => {
             table::print(printer, &overview(&all));
             printer.note(&printer.wrapped(
-                "`backslide workloads NAME` lists the steps of one; a workload file of your own is named by its path, here and in a plan",
+                "`backslide workloads NAME` lists the steps of one; name your own workload file by its path, here and in a plan",
             ));
         }
     }
@@ -190,7 +190,7 @@ fn steps(spec: &SqlSpec) -> Table {
         .words("what", |step| Cell::text(what(step)))
         .numbers("statements", "", |step| number(run_of(step).map(statements)))
         .numbers("seconds", "", |step| number(run_of(step).map(|run| run.seconds)))
-        .table("Steps, in the order in which they run", "", &spec.steps);
+        .table("Steps, in execution order", "", &spec.steps);
     let rows = table.rows.iter_mut().zip(&spec.steps);
     for (row, _) in rows.filter(|(_, step)| !is_result(step)) {
         for cell in row {

@@ -21,7 +21,7 @@ pub(super) fn set(
     let statement = format!("PRAGMA {name} = {value}");
     let failed = |error: rusqlite::Error| fault::at_connect(path, &statement, &error);
     if !is_known(connection, name).map_err(failed)? {
-        let message = format!("there is no pragma `{name}` in SQLite {}", rusqlite::version());
+        let message = format!("SQLite {} has no pragma `{name}`", rusqlite::version());
         return Err(fault::server("SQLITE_ERROR", message, &statement));
     }
     connection.pragma_update(None, name, value).map_err(failed)?;
@@ -152,10 +152,8 @@ mod tests {
             message(&connection, "journal_mode", "WAL"),
             "error SQLITE_ERROR: asked for journal_mode = WAL, got memory (in `PRAGMA journal_mode = WAL`)"
         );
-        assert!(
-            message(&connection, "jurnal_mode", "WAL").contains("there is no pragma `jurnal_mode`")
-        );
+        assert!(message(&connection, "jurnal_mode", "WAL").contains("has no pragma `jurnal_mode`"));
         assert!(message(&connection, "page_size", "5000").contains("got 4096"));
-        assert!(message(&connection, "a b", "1").contains("there is no pragma `a b`"));
+        assert!(message(&connection, "a b", "1").contains("has no pragma `a b`"));
     }
 }

@@ -211,7 +211,7 @@ impl Conductor<'_> {
         }
         if rounds.is_pointless() {
             let why = if rounds.given_up(&self.plan.base).is_some() {
-                "its base cannot complete, and everything is compared with that"
+                "its base cannot complete, and every comparison needs the base"
             } else {
                 "no system but the base can complete"
             };

@@ -49,7 +49,9 @@ impl Conductor<'_> {
             Ok(None) => {}
             Err(reason) => {
                 let name = &self.plan.systems[system].name;
-                self.warn(format!("the template of {name} is damaged and made anew: {reason}"))?;
+                self.warn(format!(
+                    "the template of {name} is damaged, backslide makes it again: {reason}"
+                ))?;
             }
         }
         let template = self.make(templates, system)?;

@@ -42,7 +42,7 @@ pub(super) fn open(
             Ok(Box::new(Own::open(system, directory, timeout, stop, None)?))
         }
         BuildSource::Connect(_) => {
-            Err(SiteError::new("a server that is not ours is not killed: name a build"))
+            Err(SiteError::new("backslide does not kill a foreign server: name a build"))
         }
         BuildSource::Imported(_) => Err(SiteError::new(MEASURED_ELSEWHERE)),
     }

@@ -128,7 +128,8 @@ impl Family for Postgres {
         let hint = hint.map_or_else(String::new, |hint| format!(" ({hint})"));
         Some(Objection {
             option: option.to_owned(),
-            problem: problem.map(|told| format!("has a value that is refused: {told}{hint}")),
+            problem: problem
+                .map(|told| format!("has a value that the server refuses: {told}{hint}")),
         })
     }
 
@@ -399,7 +400,7 @@ mod tests {
         let found = |option: &str, problem: Option<&str>| {
             Some(Objection {
                 option: option.to_owned(),
-                problem: problem.map(|told| format!("has a value that is refused: {told}")),
+                problem: problem.map(|told| format!("has a value that the server refuses: {told}")),
             })
         };
         let skipped =

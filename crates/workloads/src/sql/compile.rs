@@ -177,7 +177,7 @@ impl Compiler<'_> {
         compiled: &mut Operation,
     ) -> Result<(), StepError> {
         let Some(table) = self.spec.tables.get(block.table as usize) else {
-            let what = format!("there is no table {}", block.table);
+            let what = format!("no table {}", block.table);
             return Err(StepError::Unsupported(what));
         };
         let names: Vec<String> = (0..table.copies.max(1)).map(|n| table.name_of(n)).collect();
@@ -304,7 +304,7 @@ impl Compiler<'_> {
 
 fn not_distinct(SqlStatement { name, .. }: &SqlStatement) -> StepError {
     StepError::Unsupported(format!(
-        "the statement `{name}` expects as many rows as there are distinct values of one that is no integer"
+        "the statement `{name}` expects one row per distinct value of a parameter that is not an integer"
     ))
 }
 

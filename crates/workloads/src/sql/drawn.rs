@@ -74,7 +74,7 @@ fn source(
                 let of = other.place;
                 Ok((Source::Plus { of, add: *add }, ParamType::Int))
             }
-            Some(_) | None => refused("adds to one that is no integer or comes after it"),
+            Some(_) | None => refused("adds to one that is not an integer or comes after it"),
         },
         Draw::Row | Draw::Cycle(_) => refused("counts rows, which only loading does"),
         Draw::Fixed(text) | Draw::Template(text)

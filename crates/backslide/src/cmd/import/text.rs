@@ -126,7 +126,7 @@ fn decode(bytes: Vec<u8>) -> Result<String, String> {
     let byte = bytes.get(at).copied().unwrap_or_default();
     let is_control = |byte: &u8| *byte < b'\t' || (14..27).contains(byte);
     if bytes.iter().any(is_control) {
-        return Err(format!("line {line} has the byte 0x{byte:02x}: this is no text"));
+        return Err(format!("line {line} has the byte 0x{byte:02x}: this is not text"));
     }
     // Latin-1 has no characters there, what Windows calls so has.
     let (name, option) = if bytes.iter().any(|byte| (0x80..0xa0).contains(byte)) {
@@ -161,7 +161,7 @@ mod tests {
             (utf16(marked, false), "UTF-16 (big-endian)"),
             (utf16(bare.clone(), true), "iconv -f UTF-16LE"),
             (utf16(bare, false), "iconv -f UTF-16BE"),
-            (b"\x00\x01\x02\xff".to_vec(), "this is no text"),
+            (b"\x00\x01\x02\xff".to_vec(), "this is not text"),
         ] {
             let error = decode(bytes).unwrap_err();
             assert!(error.contains(named), "{error}");

@@ -66,7 +66,7 @@ impl Pages for LabPages {
             }
             _ => {
                 let path = address.path.join("/");
-                let text = format!("there is no page /{path}; / lists the runs");
+                let text = format!("no page /{path}; / lists the runs");
                 return Err(Refusal::Missing(text));
             }
         };

@@ -54,7 +54,7 @@ impl Record {
     }
 }
 
-/// Shows each record of a log, in its order. A last line without its end is no record: who wrote it was
+/// Shows each record of a log, in its order. A last line without its end is not a record: who wrote it was
 /// killed over it.
 pub(super) fn each(path: &Path, see: &mut dyn FnMut(Record)) -> Result<(), StepError> {
     let file = File::open(path).map_err(StepError::log("open", path))?;
@@ -67,7 +67,7 @@ pub(super) fn each(path: &Path, see: &mut dyn FnMut(Record)) -> Result<(), StepE
             break;
         };
         let record = serde_json::from_str(whole).map_err(|error| {
-            let cause = format!("line {number} is no record: `{whole}` ({error})");
+            let cause = format!("line {number} is not a record: `{whole}` ({error})");
             let cause = io::Error::other(cause);
             StepError::log("read", path)(cause)
         })?;
@@ -135,7 +135,7 @@ mod tests {
         let error = read(&format!("{first}1 x\n{second}")).unwrap_err();
         assert!(
             error.starts_with(
-                "cannot read LOG, the log of acknowledged commits: line 2 is no record: `1 x` ("
+                "cannot read LOG, the log of acknowledged commits: line 2 is not a record: `1 x` ("
             ),
             "{error}"
         );

@@ -202,7 +202,7 @@ impl Answer {
         columns.map(|column| {
             let number = self.kept[column];
             self.wrong_unless(number.is_some_and(|number| number >= 0), || {
-                format!("column {} of a procedure is no number", column + 1)
+                format!("column {} of a procedure is not a number", column + 1)
             });
             number.unwrap_or(0)
         })
