@@ -456,7 +456,7 @@ fn a_build_that_a_run_uses_stays() {
     drop(held);
     bench.remove("other").unwrap();
     assert!(bench.names("trees").is_empty());
-    insta::assert_snapshot!(bench.words(&bench.depot.hold("mysql-8.0.31", &bench.depot_path("trees/x/bin")).unwrap_err()), @"the build mysql-8.0.31 in DIR/depot/trees/x/bin was removed: say `backslide install mysql-8.0.31`, or `backslide add mysql-8.0.31` for one of your own");
+    insta::assert_snapshot!(bench.words(&bench.depot.hold("mysql-8.0.31", &bench.depot_path("trees/x/bin")).unwrap_err()), @"the build mysql-8.0.31 in DIR/depot/trees/x/bin was removed: run `backslide install mysql-8.0.31`, or `backslide add mysql-8.0.31` for your own build");
     assert!(bench.depot.hold("mine", &bench.path("a build of the user's own")).is_ok());
 }
 

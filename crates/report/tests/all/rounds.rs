@@ -47,8 +47,8 @@ fn quarantined_trials_are_listed_with_their_reason_and_did_not_fail() {
 #[test]
 fn a_page_says_how_many_rounds_its_ratios_rest_on() {
     for (data, told) in [
-        (made_up::run(&Shape::usual()), "over 4 rounds in which both"),
-        (disturbed(), "over up to 4 rounds in which both"),
+        (made_up::run(&Shape::usual()), "over 4 rounds measured for both systems"),
+        (disturbed(), "over up to 4 rounds measured for both systems"),
     ] {
         let comparisons = made_up::comparisons(&data);
         let page = Report::new(&input(&data, &comparisons)).html();
