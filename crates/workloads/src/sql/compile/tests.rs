@@ -228,7 +228,7 @@ fn what_makes_no_sense_is_refused_by_name() {
     assert!(refusal(&missing, Dialect::Mysql).contains("does not draw"));
     let mut no_table = with(any_id());
     no_table.operations[0].blocks[0].table = 3;
-    assert!(refusal(&no_table, Dialect::Mysql).contains("there is no table 3"));
+    assert!(refusal(&no_table, Dialect::Mysql).contains("no table 3"));
     assert!(refusal(&run(Vec::new()), Dialect::Mysql).contains("no operations"));
     let mut text = one(texts("x"), Verb::Select, vec![draw("v", 2, Draw::Fixed(String::new()))]);
     text.operations[0].blocks[0].statements[0].expect = Expect::Distinct(0);
