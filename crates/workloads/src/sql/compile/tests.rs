@@ -232,7 +232,7 @@ fn what_makes_no_sense_is_refused_by_name() {
     assert!(refusal(&run(Vec::new()), Dialect::Mysql).contains("no operations"));
     let mut text = one(texts("x"), Verb::Select, vec![draw("v", 2, Draw::Fixed(String::new()))]);
     text.operations[0].blocks[0].statements[0].expect = Expect::Distinct(0);
-    assert!(refusal(&text, Dialect::Mysql).contains("no integer"));
+    assert!(refusal(&text, Dialect::Mysql).contains("not an integer"));
 }
 
 #[test]
