@@ -138,7 +138,8 @@ fn a_limit_that_nine_in_ten_did_not_keep_is_missed() {
     assert_eq!((tpmc.shown().as_str(), tpmc.tone), ("6,750 limit missed", Tone::Missed));
     let found = with(&Tpcc::usual(), |input| Report::new(input).findings());
     let found = found.iter().find(|f| f.title.starts_with("A limit on response"));
-    assert!(found.unwrap().text.starts_with(&format!("h3 of {NEWER}: delivery. In at least one round, fewer")));
+    let expected = format!("h3 of {NEWER}: delivery. In at least one round, fewer");
+    assert!(found.unwrap().text.starts_with(&expected));
 }
 
 #[test]
