@@ -63,7 +63,8 @@ fn show(history: &History, detail: bool, printer: Printer) {
     }
 }
 
-fn generated() -> String {
+/// By what and when a page was made.
+pub(crate) fn generated() -> String {
     let now = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z").to_string();
     format!("Made by backslide {}, {now}.", env!("CARGO_PKG_VERSION"))
 }

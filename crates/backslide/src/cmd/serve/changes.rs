@@ -7,7 +7,7 @@ use lab::Lab;
 use model::{RunId, RunState};
 use report::{Cell, Columns, List, ListPage, Tone, format};
 use serve::Address;
-use stats::{Selection, Steps};
+use stats::Selection;
 
 use super::frame::{address_of, generated, site};
 use crate::runs;
@@ -84,13 +84,9 @@ fn regressions(lab: &Lab, run: &RunId) -> Result<Vec<Regression>> {
         return Ok(Vec::new());
     }
     let compared = runs::compare(&data, None, Selection::Deciding, None)?;
-    let steps = Steps::of(&data);
-    let is_asked = |ordinal, metric: &_| steps.asks_for(&Selection::Deciding, ordinal, metric);
-    let slower = compared.into_iter().filter(|one| {
-        one.verdict.is_regression()
-            && is_asked(one.ordinal, &one.metric)
-            && !data.info.plan.is_control(&one.system)
-    });
+    let slower = compared
+        .into_iter()
+        .filter(|one| one.verdict.is_regression() && !data.info.plan.is_control(&one.system));
     let regressions = slower.map(|one| Regression {
         run: run.clone(),
         plan: data.info.plan.name.clone(),

@@ -1,6 +1,8 @@
-//! What every page has: links to the others, and when it was made.
+//! What every page has: links to the others, and by what and when it was made.
 
 use model::RunId;
+
+pub(super) use crate::cmd::history::generated;
 
 /// The pages that stand in every page's header.
 const SITE: [(&str, &str); 5] = [
@@ -14,11 +16,6 @@ const SITE: [(&str, &str); 5] = [
 /// The header's links.
 pub(super) fn site() -> Vec<(String, String)> {
     SITE.map(|(address, name)| (address.to_owned(), name.to_owned())).into()
-}
-
-pub(super) fn generated() -> String {
-    let now = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z");
-    format!("Made by backslide {}, {now}.", env!("CARGO_PKG_VERSION"))
 }
 
 pub(super) fn address_of(run: &RunId) -> String {

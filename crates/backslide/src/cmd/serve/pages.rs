@@ -21,7 +21,7 @@ use crate::{input, runs};
 pub(super) struct LabPages {
     root: PathBuf,
     /// The regressions of runs that are finished, which stay.
-    pub(super) regressions: HashMap<RunId, Vec<changes::Regression>>,
+    regressions: HashMap<RunId, Vec<changes::Regression>>,
 }
 
 impl LabPages {
@@ -38,9 +38,7 @@ impl Pages for LabPages {
     fn state(&mut self, address: &Address) -> Result<Option<String>, Refusal> {
         match parts(address).as_slice() {
             // Other runs do not change them, so that they are kept while one is measured.
-            ["runs", run] | ["runs", run, "brief"] => {
-                self.state_of(run).map_err(|error| refusal(&error))
-            }
+            ["runs", run] => self.state_of(run).map_err(|error| refusal(&error)),
             ["builds"] | ["runs", _, "live"] => Ok(None),
             _ => Ok(written(&self.root.join("lab.sqlite"))),
         }
