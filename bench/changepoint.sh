@@ -16,5 +16,5 @@ if [ ! -e "$referee/complete" ]; then
     "$referee/bin/pip" install --quiet --disable-pip-version-check apache-otava==0.8.0 >&2
     touch "$referee/complete"
 fi
-cargo build --release --quiet --package stats --example change_points
+cargo build --release --quiet --package bench --example change_points
 exec "$referee/bin/python" bench/changepoint.py "$target/release/examples/change_points"

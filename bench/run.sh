@@ -51,7 +51,7 @@ big_run() {
     if [ ! -e "$data/complete" ]; then
         rm -rf "$data"
         mkdir -p "$data"
-        cargo run --release --quiet --package store --example big_run -- "$data" >&2
+        cargo run --release --quiet --package bench --example big_run -- "$data" >&2
         touch "$data/complete"
     fi
 }
@@ -67,7 +67,7 @@ large_lab() {
             echo "bench/run.sh: it needs $((lab_needs >> 20)) GiB: set BACKSLIDE_BENCH_DATA" >&2
             exit 1
         fi
-        cargo run --release --quiet --package store --example big_lab -- "$data-lab" >&2
+        cargo run --release --quiet --package bench --example big_lab -- "$data-lab" >&2
         touch "$data-lab/complete"
     fi
 }

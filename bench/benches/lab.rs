@@ -25,7 +25,7 @@ const POINTS: usize = 100;
 const USAGE: &str = "lab LAB PROGRAM: a lab made by big_lab, and the backslide to run";
 
 const MEASURES: &str = "The lab has 40 runs with 1,000 trials and 10 million intervals, made up by \
-     `crates/store/examples/big_lab.rs`: `nightly` is 31 runs of 4 systems × 10 steps × 6 rounds × 1,000 \
+     `bench/examples/big_lab.rs`: `nightly` is 31 runs of 4 systems × 10 steps × 6 rounds × 1,000 \
      intervals, `micro` is 8 of 5 × 32 × 4 × 300, `grid` is one of 12 × 40 × 8 × 270. Each command is a \
      process of its own. The first time neither the lab nor the program is in the page cache. Goals: `list` \
      0.2 s, `compare` 1 s, `report` 5 s, both the first time and again.";

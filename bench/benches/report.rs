@@ -23,7 +23,7 @@ const REPEATS: u32 = 3;
 const USAGE: &str = "report LAB PROGRAM: a lab with the run of big_run, and the backslide to run";
 
 const MEASURES: &str = "`backslide report -o FILE` over a made-up run of 4 systems × 10 steps × 6 rounds \
-     × 1,800 intervals (written by `crates/store/examples/big_run.rs`), the whole command; then its \
+     × 1,800 intervals (written by `bench/examples/big_run.rs`), the whole command; then its \
      parts in this process. Goal: under 3 s and under 2 MB.";
 
 fn main() -> Result<()> {

@@ -23,7 +23,7 @@ use crate::tree::{Process, Tree, threads};
 ///
 /// **Context switches** of a whole process are in no file, only those of each thread, in the sixty
 /// lines of its status. For 250 threads that costs many times as much as all else at a reading
-/// (`examples/cost.rs` measures it), and for 250 processes it would take the probes over one per cent
+/// (`bench/examples/probe_cost.rs` measures it), and for 250 processes it would take the probes over one per cent
 /// of a core: hence at edges only. A thread that starts and ends between two edges is not counted.
 ///
 /// **Resident memory** counts shared memory once; see [`Memory::together`]. Its peak is the highest

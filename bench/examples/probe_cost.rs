@@ -1,6 +1,6 @@
 //! The cost of reading the probes. Watches the server with the given process number (and the device of
 //! the current directory), or itself with 250 idle threads:
-//! `cargo run --release -p probes --example cost [PID]`
+//! `cargo run --release -p bench --example probe_cost [PID]`
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -16,7 +16,7 @@ const READINGS: u32 = 100;
 #[expect(clippy::print_stdout, reason = "an example prints what it measured")]
 fn main() -> ExitCode {
     let Ok(pid) = std::env::args().nth(1).map(|pid| pid.parse::<u32>()).transpose() else {
-        println!("usage: cost [PID]");
+        println!("usage: probe_cost [PID]");
         return ExitCode::from(2);
     };
     let (_end, threads) = idle_threads(if pid.is_none() { THREADS } else { 0 });

@@ -1,7 +1,7 @@
 //! Writes a synthetic run as large as a big real one and says how long it takes to read it back:
 //! 4 systems × 10 steps × 6 rounds × 1,800 intervals, or fewer rounds and seconds.
 //!
-//! `cargo run --release -p store --example big_run -- DIRECTORY [ROUNDS [SECONDS]]` leaves
+//! `cargo run --release -p bench --example big_run -- DIRECTORY [ROUNDS [SECONDS]]` leaves
 //! `lab.sqlite` in the directory. Where it is there already, it is only read.
 
 use std::io::{Write, stdout};

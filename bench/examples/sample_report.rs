@@ -1,4 +1,4 @@
-//! Writes a report of a made-up run, to be looked at: `cargo run -p report --example sample -- FILE
+//! Writes a report of a made-up run, to be looked at: `cargo run -p bench --example sample_report -- FILE
 //! [usual|large|many|one|micro|sweep|arrivals] [brief]`.
 
 use report::{Differing, Finding, Input, Report};

@@ -1,6 +1,6 @@
 //! Writes a lab as large as years of use leave it: 40 runs, 1,000 trials, 10 million intervals, about 4 GiB.
 //!
-//! `cargo run --release -p store --example big_lab -- DIRECTORY` leaves `lab.sqlite` in the directory, which must
+//! `cargo run --release -p bench --example big_lab -- DIRECTORY` leaves `lab.sqlite` in the directory, which must
 //! not have one. A minute or two.
 //!
 //! Of each step the store writes the first seconds, as it does in a run; all others are copies of these with a
