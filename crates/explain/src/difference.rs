@@ -5,16 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use plan::{VariableRules, any_fits};
 use serde::Serialize;
 
-use crate::asked::{Asked, asked};
 use crate::facts::{Facts, Reading};
-use crate::value::{EMPTY, Values, parts};
+use crate::value::{Asked, EMPTY, Values, asked, parts};
 
 /// The group of variables that are in none.
 const OTHER: &str = "other";
 /// What stands for a value that is not there.
 pub const NOTHING: &str = "–";
 
-/// Why a variable differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum Reason {
     /// Both configs ask for the same value, and the servers run with different ones.
@@ -129,7 +127,9 @@ pub fn explain(rules: &VariableRules, a: &Facts, b: &Facts) -> Explanation {
     let mut differences: Vec<Difference> = names
         .into_iter()
         .filter(|name| !any_fits(&rules.own, name))
-        .filter_map(|name| pair.difference(name, of_a.get(name).copied(), of_b.get(name).copied()))
+        .filter_map(|name| {
+            pair.difference(name, (of_a.get(name).copied(), of_b.get(name).copied()))
+        })
         .collect();
     differences.sort_by(|x, y| x.order.cmp(&y.order).then_with(|| x.name.cmp(&y.name)));
     Explanation { a: a.system.clone(), b: b.system.clone(), comparable, differences }
@@ -141,6 +141,9 @@ struct Named<'a> {
     name: &'a str,
     reading: &'a Reading,
 }
+
+/// What there is of each of the two systems.
+type Both<T> = (Option<T>, Option<T>);
 
 /// The variables of a system under the names that both systems may share.
 type Common<'a> = BTreeMap<&'a str, Named<'a>>;
@@ -155,10 +158,8 @@ impl<'a> Pair<'a> {
     /// Where one of the systems has the new name of a variable, both get it.
     fn under_common_names(&self) -> (Common<'a>, Common<'a>) {
         let of = |facts: &'a Facts| -> Common<'a> {
-            let named = |(name, reading): (&'a String, &'a Reading)| {
-                (name.as_str(), Named { name, reading })
-            };
-            facts.variables.iter().map(named).collect()
+            let variables = facts.variables.iter();
+            variables.map(|(name, reading)| (name.as_str(), Named { name, reading })).collect()
         };
         let (mut of_a, mut of_b) = (of(self.a), of(self.b));
         for renamed in &self.rules.renamed {
@@ -175,12 +176,7 @@ impl<'a> Pair<'a> {
         (of_a, of_b)
     }
 
-    fn difference(
-        &self,
-        name: &str,
-        a: Option<Named<'a>>,
-        b: Option<Named<'a>>,
-    ) -> Option<Difference> {
+    fn difference(&self, name: &str, (a, b): Both<Named<'a>>) -> Option<Difference> {
         let canonical = |facts, named: Option<Named<'_>>| {
             let named = named?;
             Some(Values::of(self.rules, facts).canonical(named.name, &named.reading.value))
@@ -221,11 +217,7 @@ impl<'a> Pair<'a> {
         })
     }
 
-    fn kind(
-        &self,
-        there: &(Option<Named<'_>>, Option<Named<'_>>),
-        asked: &(Option<Asked>, Option<Asked>),
-    ) -> Reason {
+    fn kind(&self, there: &Both<Named<'_>>, asked: &Both<Asked>) -> Reason {
         match (there, asked) {
             ((Some(_), Some(_)), (Some(Asked::Directly(a)), Some(Asked::Directly(b))))
                 if a == b =>
@@ -266,7 +258,7 @@ impl<'a> Pair<'a> {
 }
 
 /// Do configs make two systems differ? Configs that ask for the same do not.
-fn is_purpose(asked: &(Option<Asked>, Option<Asked>)) -> bool {
+fn is_purpose(asked: &Both<Asked>) -> bool {
     match asked {
         (None, None) => false,
         (Some(Asked::Elsewhere), Some(Asked::Elsewhere)) => true,

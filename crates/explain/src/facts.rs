@@ -14,7 +14,6 @@ const DIRECTORIES: [(&str, &str); 3] =
 /// What the data directory is called within the directory of an instance of ours.
 const DATA: &str = "/data";
 
-/// What is known of one system while it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Facts {
     pub system: String,
@@ -84,13 +83,11 @@ impl Facts {
         }
     }
 
-    /// The value of a variable.
     pub fn value(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(|reading| reading.value.as_str())
     }
 }
 
-/// How clients talk to a system, in words.
 fn connection(system: &System) -> Option<String> {
     if system.build.dbms.is_embedded() {
         return None;

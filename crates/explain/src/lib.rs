@@ -6,7 +6,6 @@
 //! [`unequal`] where a plan's systems do not, [`durability`] what a commit survives. What is known of
 //! variables (groups, notes, names that changed) is data: `catalog/dbms/`.
 
-mod asked;
 mod difference;
 mod facts;
 mod overview;

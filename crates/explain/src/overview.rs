@@ -7,7 +7,6 @@ use plan::VariableRules;
 use crate::difference::{Told, shown};
 use crate::{Difference, Explanation, Facts, Reason, explain};
 
-/// Several systems of one Dbms against a base.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overview {
     /// Names of the systems, the base first.
@@ -42,7 +41,6 @@ pub struct VariableRow {
     pub matters: Option<String>,
 }
 
-/// Compares each of `others` with `base`.
 pub fn overview(rules: &VariableRules, base: &Facts, others: &[&Facts]) -> Overview {
     let all: Vec<Explanation> = others.iter().map(|other| explain(rules, base, other)).collect();
     let differences = all.iter().flat_map(|explanation| &explanation.differences);

@@ -1,14 +1,15 @@
 //! Where a system stands on the conditions, by the rules of its product, and where the systems of a plan differ and must
 //! not.
 
+use std::collections::BTreeSet;
+
 use model::{Case, Condition, ConditionRule, Dialect};
 use plan::VariableRules;
 use serde::Serialize;
 
 use crate::Facts;
-use crate::asked::asked;
+use crate::value::asked;
 
-/// Where a system stands on one condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stand {
     pub condition: Condition,
@@ -45,8 +46,7 @@ impl Durability {
 
 /// What a commit of a system survives; `None` where the variables that decide it are not known.
 pub fn durability(facts: &Facts) -> Option<Durability> {
-    let holds = rules(facts).find_map(|rule| holds(rule, facts, Condition::Durability))?;
-    match holds.as_str() {
+    match rules(facts).find_map(|rule| holds(rule, facts, Condition::Durability))?.as_str() {
         "machine" => Some(Durability::Machine),
         "server" => Some(Durability::Server),
         "nothing" => Some(Durability::Nothing),
@@ -85,8 +85,7 @@ pub fn conditions(rules_of_variables: &VariableRules, facts: &Facts) -> Vec<Stan
 
 /// The settings with which a config of the system decides a condition.
 fn settings(facts: &Facts, condition: Condition) -> impl Iterator<Item = &'static str> + use<> {
-    let mut rules = rules(facts);
-    let rule = rules.find(|rule| rule.of == condition);
+    let rule = rules(facts).find(|rule| rule.of == condition);
     rule.into_iter().flat_map(|rule| rule.settings.iter().map(String::as_str))
 }
 
@@ -180,7 +179,6 @@ pub struct Warning {
     pub text: String,
 }
 
-/// What holds in some of the systems.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Side {
     pub holds: String,
@@ -238,12 +236,9 @@ fn warning(condition: Condition, all: &[&SystemStand<'_>]) -> Option<Warning> {
 }
 
 fn reasons(condition: Condition, all: &[&SystemStand<'_>]) -> String {
-    let mut deciding = Vec::new();
-    for setting in all.iter().flat_map(|(facts, _)| settings(facts, condition)) {
-        if !deciding.contains(&setting) {
-            deciding.push(setting);
-        }
-    }
+    let mut seen = BTreeSet::new();
+    let settings = all.iter().flat_map(|(facts, _)| settings(facts, condition));
+    let deciding: Vec<&str> = settings.filter(|setting| seen.insert(*setting)).collect();
     if deciding.is_empty() {
         return condition.why().to_owned();
     }

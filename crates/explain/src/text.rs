@@ -29,7 +29,9 @@ pub fn text(
     all: bool,
 ) -> Vec<TextLine> {
     let mut page = Page::new(explanation, width);
-    page.head(explanation);
+    page.text(format!("A  {}", explanation.a));
+    page.text(format!("B  {}", explanation.b));
+    page.wrapped(&summary(explanation), 0);
     page.warnings(explanation, warnings);
     let matters = |d: &&Difference| d.matters.is_some() && d.kind != Reason::OnPurpose;
     let (known, other): (Vec<&Difference>, Vec<&Difference>) =
@@ -65,20 +67,17 @@ struct Page {
 impl Page {
     fn new(explanation: &Explanation, width: usize) -> Self {
         let width = width.max(40);
-        let widest = |limit: usize, lengths: Vec<usize>| {
-            lengths.into_iter().filter(|length| *length <= limit).max().unwrap_or(0)
+        let is_row =
+            |d: &&Difference| !matches!(d.kind, Reason::New | Reason::Gone) || d.matters.is_some();
+        let widest = |limit: usize, of: fn(&Difference) -> &str| {
+            let lengths = explanation.differences.iter().filter(is_row).map(|d| length(of(d)));
+            lengths.filter(|length| *length <= limit).max().unwrap_or(0)
         };
-        let shown = explanation
-            .differences
-            .iter()
-            .filter(|d| !matches!(d.kind, Reason::New | Reason::Gone) || d.matters.is_some());
-        let names: Vec<usize> = shown.clone().map(|d| length(&d.name)).collect();
-        let values: Vec<usize> = shown.map(|d| length(&d.shown.0)).collect();
         Self {
             lines: Vec::new(),
             width,
-            name: widest(LONGEST_NAME.min(width / 2), names).max(8),
-            value: widest(LONGEST_VALUE.min(width / 4), values).max(3),
+            name: widest(LONGEST_NAME.min(width / 2), |d| &d.name).max(8),
+            value: widest(LONGEST_VALUE.min(width / 4), |d| &d.shown.0).max(3),
         }
     }
 
@@ -93,12 +92,6 @@ impl Page {
     fn heading(&mut self, title: &str) {
         self.text("");
         self.lines.push(TextLine::Heading(self.columns(0, title, "A", "B")));
-    }
-
-    fn head(&mut self, explanation: &Explanation) {
-        self.text(format!("A  {}", explanation.a));
-        self.text(format!("B  {}", explanation.b));
-        self.wrapped(&summary(explanation), 0);
     }
 
     fn warnings(&mut self, explanation: &Explanation, warnings: &[Warning]) {
@@ -136,8 +129,7 @@ impl Page {
             for difference in of_note {
                 self.row(difference);
             }
-            let note = of_note.first().map_or_else(String::new, |d| note(d));
-            self.wrapped(&note, DEEPER);
+            self.wrapped(&of_note.first().map_or_else(String::new, |d| note(d)), DEEPER);
         }
     }
 
@@ -163,10 +155,9 @@ impl Page {
             return;
         }
         self.text("");
-        self.lines.push(TextLine::Heading(format!(
-            "{title} ({}; `--all` shows the values)",
-            differences.len()
-        )));
+        let count = differences.len();
+        let heading = format!("{title} ({count}; `--all` shows the values)");
+        self.lines.push(TextLine::Heading(heading));
         let same_group = |a: &&Difference, b: &&Difference| a.group == b.group;
         for of_group in differences.chunk_by(same_group) {
             let names: Vec<&str> = of_group.iter().map(|d| d.name.as_str()).collect();
@@ -218,12 +209,8 @@ fn who_sets(difference: &Difference) -> &str {
 fn note(difference: &Difference) -> String {
     let was = difference.was.as_ref();
     let was = was.map_or_else(String::new, |was| format!(" · {was} before"));
-    format!(
-        "{} · {}{was} · {}",
-        difference.kind.name(),
-        difference.group,
-        difference.matters.as_deref().unwrap_or_default()
-    )
+    let (kind, group) = (difference.kind.name(), &difference.group);
+    format!("{kind} · {group}{was} · {}", difference.matters.as_deref().unwrap_or_default())
 }
 
 /// How many of each kind, in a sentence.

@@ -12,7 +12,7 @@ use hdrhistogram::serialization::interval_log::{
 use hdrhistogram::serialization::{V2DeflateSerializeError, V2DeflateSerializer};
 use model::{Clock, Interval, Latency, StepPlace};
 
-use crate::ExportError;
+use crate::{ExportError, Result};
 
 /// Nanoseconds of a millisecond: such logs give the maximum in milliseconds.
 const MAX_DIVISOR: f64 = 1e6;
@@ -35,7 +35,7 @@ impl<'a, W: Write + 'a> IntervalLog<'a, W> {
         packer: &'a mut Packer,
         about: &str,
         started: Option<SystemTime>,
-    ) -> Result<Self, ExportError> {
+    ) -> Result<Self> {
         let mut head = IntervalLogWriterBuilder::new();
         head.add_comment("[Histogram log format version 1.3]");
         head.add_comment(about);
@@ -47,28 +47,21 @@ impl<'a, W: Write + 'a> IntervalLog<'a, W> {
     }
 
     /// The histograms of one interval: service time of each kind, and response time where there is one.
-    pub fn interval(&mut self, place: &StepPlace, interval: &Interval) -> Result<(), ExportError> {
+    pub fn interval(&mut self, place: &StepPlace, interval: &Interval) -> Result {
         for (kind, done) in place.kinds.iter().zip(&interval.kinds) {
             let service = tag(place, kind, Clock::Service);
             self.put(&service, interval, &done.service)?;
             if let Some(latency) = &done.response {
-                let response = tag(place, kind, Clock::Response);
-                self.put(&response, interval, latency)?;
+                self.put(&tag(place, kind, Clock::Response), interval, latency)?;
             }
         }
         Ok(())
     }
 
-    fn put(
-        &mut self,
-        tag: &str,
-        interval: &Interval,
-        latency: &Latency,
-    ) -> Result<(), ExportError> {
+    fn put(&mut self, tag: &str, interval: &Interval, latency: &Latency) -> Result {
         let (start, length): (Duration, Duration) = (interval.start.into(), interval.length.into());
         let histogram = latency.histogram();
-        let written = self.0.write_histogram(histogram, start, length, Tag::new(tag));
-        written.map_err(not_written)
+        self.0.write_histogram(histogram, start, length, Tag::new(tag)).map_err(not_written)
     }
 }
 

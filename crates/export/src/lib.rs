@@ -8,13 +8,14 @@
 mod hdr;
 pub mod open_metrics;
 mod parquet;
-mod row;
 pub mod table;
 mod writer;
 
 pub use hdr::{IntervalLog, Packer};
-pub use row::{Column, ColumnType, Value};
+pub use table::{Column, ColumnType, Value};
 pub use writer::{RowFormat, RowWriter};
+
+pub(crate) type Result<T = ()> = std::result::Result<T, ExportError>;
 
 /// An export that was not written to its end.
 #[derive(Debug, thiserror::Error)]

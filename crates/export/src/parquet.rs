@@ -9,7 +9,7 @@ use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use ::parquet::schema::parser::parse_message_type;
 
-use crate::{Column, ColumnType, ExportError, Value};
+use crate::{Column, ColumnType, ExportError, Result, Value};
 
 /// Rows of a group, held in memory: some tens of megabytes at most.
 const GROUP: usize = 1 << 16;
@@ -36,11 +36,7 @@ enum Values {
 }
 
 impl<W: Write + Send> Parquet<W> {
-    pub(crate) fn begin(
-        name: &str,
-        columns: &'static [Column],
-        out: W,
-    ) -> Result<Self, ExportError> {
+    pub(crate) fn begin(name: &str, columns: &'static [Column], out: W) -> Result<Self> {
         let schema = Arc::new(parse_message_type(&schema(name, columns))?);
         let properties = WriterProperties::builder()
             .set_compression(Compression::GZIP(GzipLevel::default()))
@@ -53,7 +49,7 @@ impl<W: Write + Send> Parquet<W> {
         })
     }
 
-    pub(crate) fn row(&mut self, row: &[Value<'_>]) -> Result<(), ExportError> {
+    pub(crate) fn row(&mut self, row: &[Value<'_>]) -> Result {
         for (held, value) in self.held.iter_mut().zip(row) {
             held.push(value)?;
         }
@@ -64,7 +60,7 @@ impl<W: Write + Send> Parquet<W> {
         Ok(())
     }
 
-    pub(crate) fn finish(mut self) -> Result<(), ExportError> {
+    pub(crate) fn finish(mut self) -> Result {
         if self.rows > 0 {
             self.write_group()?;
         }
@@ -72,7 +68,7 @@ impl<W: Write + Send> Parquet<W> {
         Ok(())
     }
 
-    fn write_group(&mut self) -> Result<(), ExportError> {
+    fn write_group(&mut self) -> Result {
         let mut group = self.file.next_row_group()?;
         for held in &mut self.held {
             if let Some(writer) = group.next_column()? {
@@ -95,11 +91,10 @@ impl Held {
         Self { name: column.name, values, present: column.optional.then(Vec::new) }
     }
 
-    fn push(&mut self, value: &Value<'_>) -> Result<(), ExportError> {
+    fn push(&mut self, value: &Value<'_>) -> Result {
         match (&mut self.values, value) {
             (Values::Text(held), Value::Text(text)) => {
-                let text = shared(held, text);
-                held.push(text);
+                held.push(shared(held, text));
             }
             (Values::Count(held), Value::Count(count)) => {
                 held.push(i64::try_from(*count).unwrap_or(i64::MAX));
@@ -117,7 +112,7 @@ impl Held {
     }
 
     /// Writes the held rows, and forgets them.
-    fn write(&mut self, writer: SerializedColumnWriter<'_>) -> Result<(), ExportError> {
+    fn write(&mut self, writer: SerializedColumnWriter<'_>) -> Result {
         let present = self.present.as_deref();
         match &mut self.values {
             Values::Text(held) => put::<ByteArrayType>(writer, held, present)?,
@@ -133,7 +128,7 @@ fn put<D: DataType>(
     mut writer: SerializedColumnWriter<'_>,
     held: &mut Vec<D::T>,
     present: Option<&[i16]>,
-) -> Result<(), ExportError> {
+) -> Result {
     writer.typed::<D>().write_batch(held.as_slice(), present, None)?;
     writer.close()?;
     held.clear();

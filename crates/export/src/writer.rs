@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use model::guarded;
 
 use crate::parquet::Parquet;
-use crate::{Column, ExportError, Value};
+use crate::{Column, Result, Value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowFormat {
@@ -32,7 +32,7 @@ impl<W: Write + Send> RowWriter<W> {
         name: &str,
         columns: &'static [Column],
         mut out: W,
-    ) -> Result<Self, ExportError> {
+    ) -> Result<Self> {
         let lines = |is_json, out| Inner::Lines(Lines { is_json, columns, out, line: Vec::new() });
         Ok(Self(match format {
             RowFormat::Csv => {
@@ -46,7 +46,7 @@ impl<W: Write + Send> RowWriter<W> {
     }
 
     /// One row: as many values as there are columns, in their order.
-    pub fn row(&mut self, row: &[Value<'_>]) -> Result<(), ExportError> {
+    pub fn row(&mut self, row: &[Value<'_>]) -> Result {
         match &mut self.0 {
             Inner::Lines(lines) => Ok(lines.row(row)?),
             Inner::Parquet(parquet) => parquet.row(row),
@@ -54,7 +54,7 @@ impl<W: Write + Send> RowWriter<W> {
     }
 
     /// Writes the rest: without it the file is incomplete.
-    pub fn finish(self) -> Result<(), ExportError> {
+    pub fn finish(self) -> Result {
         match self.0 {
             Inner::Lines(mut lines) => Ok(lines.out.flush()?),
             Inner::Parquet(parquet) => parquet.finish(),
@@ -78,7 +78,7 @@ impl<W: Write> Lines<W> {
             if self.is_json {
                 let before = if place == 0 { '{' } else { ',' };
                 write!(self.line, "{before}\"{}\":", column.name)?;
-                json(&mut self.line, value)?;
+                serde_json::to_writer(&mut self.line, value)?;
             } else {
                 let before = if place == 0 { "" } else { "," };
                 write!(self.line, "{before}")?;
@@ -87,15 +87,6 @@ impl<W: Write> Lines<W> {
         }
         self.line.extend_from_slice(if self.is_json { b"}\n" } else { b"\n" });
         self.out.write_all(&self.line)
-    }
-}
-
-fn json(line: &mut Vec<u8>, value: &Value<'_>) -> io::Result<()> {
-    match value {
-        Value::Absent => line.write_all(b"null"),
-        Value::Text(text) => Ok(serde_json::to_writer(line, text)?),
-        Value::Count(count) => Ok(serde_json::to_writer(line, count)?),
-        Value::Number(number) => Ok(serde_json::to_writer(line, number)?),
     }
 }
 

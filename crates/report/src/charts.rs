@@ -6,9 +6,8 @@ use std::fmt::Write;
 use maud::{Markup, PreEscaped, html};
 
 use crate::chart::column::{Column, Look};
-use crate::chart::style::px;
-use crate::chart::style::{COLOURS, markers};
-use crate::document::STYLE;
+use crate::chart::style::{COLOURS, markers, px};
+use crate::list_page::STYLE;
 use crate::markdown::escape;
 use crate::page::{Figure, all_figures};
 use crate::{Report, Seen};
@@ -111,16 +110,18 @@ const APART: f64 = 26.0;
 
 pub(super) fn picture(report: &Report<'_>, figure: &Figure) -> String {
     let mut column = Column::new(WIDTH - 2.0 * MARGIN);
-    column.text(Look::Title, &figure.title);
+    column.text(Look::TITLE, &figure.title);
     column.space(8.0);
     legend(&mut column, report, &figure.chart.keys());
     figure.chart.set_in(&mut column);
     column.space(10.0);
-    column.text(Look::Source, &source(report));
+    let info = &report.input.data.info;
+    let source = format!("backslide {}, run {}, {}", info.backslide, info.id, info.plan.name);
+    column.text(Look::SOURCE, &source);
     let height = column.height + 2.0 * MARGIN;
     let drawn = html! {
         svg xmlns="http://www.w3.org/2000/svg" width=(px(WIDTH)) height=(px(height))
-            viewBox={ "0 0 " (px(WIDTH)) " " (px(height)) } font-size=(px(Look::Note.size())) role="img" {
+            viewBox={ "0 0 " (px(WIDTH)) " " (px(height)) } font-size=(px(Look::NOTE.size)) role="img" {
             title { (figure.title) }
             style { (PreEscaped(style())) }
             (markers())
@@ -131,17 +132,10 @@ pub(super) fn picture(report: &Report<'_>, figure: &Figure) -> String {
     characters(&drawn.0)
 }
 
-/// Which run of which plan it shows, and what measured it.
-fn source(report: &Report<'_>) -> String {
-    let info = &report.input.data.info;
-    format!("backslide {}, run {}, {}", info.backslide, info.id, info.plan.name)
-}
-
 /// The systems with these letters, as many on a line as fit.
 fn legend(column: &mut Column, report: &Report<'_>, keys: &[&str]) {
-    let systems = report.systems.iter().rev();
     let mut rest: Vec<&Seen<'_>> =
-        systems.filter(|system| keys.contains(&system.key.as_str())).collect();
+        report.systems.iter().rev().filter(|system| keys.contains(&system.key.as_str())).collect();
     while let Some(first) = rest.pop() {
         let mut line = vec![(0.0, first)];
         let mut taken = entry_width(first);
@@ -149,55 +143,49 @@ fn legend(column: &mut Column, report: &Report<'_>, keys: &[&str]) {
             line.push((taken, next));
             taken += entry_width(next);
         }
-        legend_line(column, &line);
+        let width = column.width;
+        column.line(Look::BODY, |baseline| {
+            html! { @for (x, system) in &line { (entry(*x, system, width, baseline)) } }
+        });
+        // Only a name that has the line for itself may need more than one.
+        if line.len() == 1 {
+            let more = name_lines(first, width);
+            column.lines(Look::BODY, name_left(first), more.get(1..).unwrap_or_default());
+        }
     }
     if !keys.is_empty() {
         column.space(8.0);
     }
 }
 
-/// One line of it: systems and where they begin.
-fn legend_line(column: &mut Column, line: &[(f64, &Seen<'_>)]) {
-    // Only a name that has the line for itself may need more than one.
-    let mut names = Vec::new();
-    let mut left = 0.0;
-    for (_, system) in line {
-        left = SWATCH + GAP + key_width(system);
-        names.push(Look::Body.lines(&name(system), column.width - left));
-    }
-    column.line(Look::Body, |baseline| {
-        html! {
-            @for ((x, system), names) in line.iter().zip(&names) {
-                (entry(*x, system, names, baseline))
-            }
+fn entry(x: f64, system: &Seen<'_>, width: f64, baseline: f64) -> Markup {
+    let style = system.style();
+    let size = px(Look::BODY.size);
+    html! {
+        g transform={ "translate(" (px(x)) " " (px(baseline - 10.0)) ")" } { (style.swatch()) }
+        text.key.(style.class()) x=(px(x + SWATCH + GAP)) y=(px(baseline)) font-size=(size) { (system.key) }
+        @if let Some(name) = name_lines(system, width).first() {
+            text.body x=(px(x + SWATCH + GAP + key_width(system))) y=(px(baseline)) font-size=(size) { (name) }
         }
-    });
-    if line.len() == 1 {
-        let more = names.first().and_then(|names| names.get(1..));
-        column.lines(Look::Body, left, more.unwrap_or_default());
     }
 }
 
-fn entry(x: f64, system: &Seen<'_>, names: &[String], baseline: f64) -> Markup {
-    let style = system.style();
-    let size = px(Look::Body.size());
-    let key = x + SWATCH + GAP;
-    html! {
-        g transform={ "translate(" (px(x)) " " (px(baseline - 10.0)) ")" } { (style.swatch()) }
-        text.key.(style.class()) x=(px(key)) y=(px(baseline)) font-size=(size) { (system.key) }
-        @if let Some(name) = names.first() {
-            text.body x=(px(key + key_width(system))) y=(px(baseline)) font-size=(size) { (name) }
-        }
-    }
+/// Its name in lines that end within the width of the picture.
+fn name_lines(system: &Seen<'_>, width: f64) -> Vec<String> {
+    Look::BODY.lines(&name(system), width - name_left(system))
 }
 
 fn entry_width(system: &Seen<'_>) -> f64 {
-    SWATCH + GAP + key_width(system) + Look::Body.width(&name(system)) + APART
+    name_left(system) + Look::BODY.width(&name(system)) + APART
+}
+
+fn name_left(system: &Seen<'_>) -> f64 {
+    SWATCH + GAP + key_width(system)
 }
 
 /// Letters in bold, and the space after them.
 fn key_width(system: &Seen<'_>) -> f64 {
-    Look::Key.width(&system.key) + GAP
+    Look::KEY.width(&system.key) + GAP
 }
 
 /// Its name; of the base with the word. The control is called so.

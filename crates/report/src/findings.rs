@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use explain::Warning;
-use model::{NoteKind, RunState, Step};
+use model::{Cell, NoteKind, RunState, Step, StepNote};
 
 use crate::format::{self, plural};
 use crate::report::At;
@@ -23,10 +23,8 @@ impl<'a> Report<'a> {
         let of_trials = [imported, unfinished, failed, quarantined, costs];
         let of_values = [unsustained, limits, cardinality, client, steal];
         let found = of_trials.iter().map(|find| find(self)).chain([noted(self, &CUT_SHORT)]);
-        let found = found.chain([placements(self)]);
-        let found = found.chain(NOTED.iter().map(|of| noted(self, of)));
-        let found = found.chain(of_values.iter().map(|find| find(self)));
-        own.chain(found.flatten()).collect()
+        let found = found.chain([placements(self)]).chain(NOTED.iter().map(|of| noted(self, of)));
+        own.chain(found.chain(of_values.iter().map(|find| find(self))).flatten()).collect()
     }
 
     /// The conditions in which systems differ and should not, each as a line of plain text.
@@ -68,8 +66,7 @@ const NOTED: [Noted; 8] = [
 
 /// What is noted of imported costs; it is the same for most steps, so that these are not named.
 fn costs(report: &Report<'_>) -> Option<Finding> {
-    let notes = report.input.data.notes.iter();
-    let notes = notes.filter(|note| note.what == NoteKind::Costs);
+    let notes = report.input.data.notes.iter().filter(|note| note.what == NoteKind::Costs);
     let texts: BTreeSet<&str> = notes.map(|note| note.text.as_str()).collect();
     let texts: Vec<&str> = texts.into_iter().take(MOST).collect();
     (!texts.is_empty()).then(|| Finding {
@@ -82,15 +79,11 @@ fn costs(report: &Report<'_>) -> Option<Finding> {
 fn placements(report: &Report<'_>) -> Option<Finding> {
     let systems = &report.input.data.info.plan.systems;
     let first = systems.first()?;
-    if systems.iter().all(|system| system.is_placed_as(first)) {
-        return None;
-    }
-    Some(Finding {
+    let each = tables::each_placement(systems);
+    let is_shared = systems.iter().all(|system| system.is_placed_as(first));
+    (!is_shared).then(|| Finding {
         title: "The systems have different placements".to_owned(),
-        text: format!(
-            "{}. Placement may explain differences between them.",
-            tables::each_placement(systems)
-        ),
+        text: format!("{each}. Placement may explain differences between them."),
     })
 }
 
@@ -98,37 +91,29 @@ fn unfinished(report: &Report<'_>) -> Option<Finding> {
     let data = report.input.data;
     let plan = &data.info.plan;
     let rounds = plan.rounds as usize + rounds::again(data);
-    let planned = plural(plan.systems.len() * rounds, "trial");
-    let planned = match plan.course.first_look {
-        None => planned,
-        Some(_) => format!("at most {planned}"),
-    };
+    let at_most = plan.course.first_look.map_or("", |_| "at most ");
+    let planned = format!("{at_most}{}", plural(plan.systems.len() * rounds, "trial"));
     let trials = data.trials.iter();
     let outcomes = trials.map(|trial| (trial.round, &trial.outcome));
     let disturbed = rounds::disturbed_rounds(plan, outcomes);
     let told = disturbed.map_or_else(String::new, |rounds| format!("; {rounds}"));
-    match data.info.state {
-        RunState::Finished => None,
-        RunState::Unfinished => Some(Finding {
-            title: "The run is not finished".to_owned(),
-            text: format!(
-                "{} of {planned} ended so far{told}. `backslide run --resume {}` continues it.",
-                data.trials.len(),
-                data.info.id
-            ),
-        }),
-    }
+    let (ended, id) = (data.trials.len(), &data.info.id);
+    (data.info.state == RunState::Unfinished).then(|| Finding {
+        title: "The run is not finished".to_owned(),
+        text: format!(
+            "{ended} of {planned} ended so far{told}. `backslide run --resume {id}` continues it."
+        ),
+    })
 }
 
 fn failed(report: &Report<'_>) -> Option<Finding> {
     let trials = &report.input.data.trials;
-    let failed = trials.iter().filter(|trial| trial.outcome.is_failed());
-    let count = failed.count();
+    let count = trials.iter().filter(|trial| trial.outcome.is_failed()).count();
+    let id = &report.input.data.info.id;
     (count > 0).then(|| Finding {
         title: format!("{} failed", plural(count, "trial")),
         text: format!(
-            "Tables exclude failed trials; `backslide show {}` prints the reasons and the server's last lines.",
-            report.input.data.info.id
+            "Tables exclude failed trials; `backslide show {id}` prints the reasons and the server's last lines."
         ),
     })
 }
@@ -155,17 +140,13 @@ const MOST: usize = 5;
 
 /// What the steps noted under one heading, each text once with the first step that has it.
 fn noted(report: &Report<'_>, (what, title): &Noted) -> Option<Finding> {
-    let mut lines: Vec<String> = Vec::new();
-    let mut seen: Vec<&str> = Vec::new();
-    for note in report.input.data.notes.iter().filter(|note| note.what == *what) {
-        if !seen.contains(&note.text.as_str()) {
-            seen.push(&note.text);
-            lines.push(format!(
-                "{} of {}, round {}: {}.",
-                note.step, note.system, note.round, note.text
-            ));
-        }
-    }
+    let mut seen = BTreeSet::new();
+    let notes = report.input.data.notes.iter().filter(|note| note.what == *what);
+    let once = notes.filter(|note| seen.insert(note.text.as_str()));
+    let lines = once.map(|StepNote { step, system, round, text, .. }| {
+        format!("{step} of {system}, round {round}: {text}.")
+    });
+    let lines: Vec<String> = lines.collect();
     (!lines.is_empty()).then(|| Finding { title: (*title).to_owned(), text: first_few(lines) })
 }
 
@@ -190,8 +171,7 @@ fn unsustained(report: &Report<'_>) -> Option<Finding> {
 
 /// Kinds of transactions that missed their limit on response time: the first few, and how many there are.
 fn limits(report: &Report<'_>) -> Option<Finding> {
-    let run = Transactions::of(report)?;
-    let lines = run.steps.iter().flat_map(|step| {
+    let lines = Transactions::of(report)?.steps.into_iter().flat_map(|step| {
         report.each_at(step).filter_map(move |at| {
             let missed = at.all_missed().join(", ");
             let line = || format!("{} of {}: {missed}", report.label(step), at.system.name);
@@ -224,12 +204,11 @@ fn client(report: &Report<'_>) -> Option<Finding> {
     let shares = all.filter_map(|at| Some((at.client_share()?, at)));
     let (share, at) =
         shares.filter(|(share, _)| *share > CLIENT_SHARE).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (step, share) = (report.label(at.step), format::percent(100.0 * share));
     Some(Finding {
         title: "The client is a large part of the cost".to_owned(),
         text: format!(
-            "In {} it used {} % of the CPU time of client and server together ({}). Differences between servers look smaller than they are; read the server's own cost per operation.",
-            report.label(at.step),
-            format::percent(100.0 * share),
+            "In {step} it used {share} % of the CPU time of client and server together ({}). Differences between servers look smaller than they are; read the server's own cost per operation.",
             at.system.name
         ),
     })
@@ -240,14 +219,12 @@ fn steal(report: &Report<'_>) -> Option<Finding> {
     let worst = stolen
         .filter(|c| c.metric.0 == "steal" && c.value > STEAL_PERCENT)
         .max_by(|a, b| a.value.total_cmp(&b.value))?;
+    let Cell { system, step, round, .. } = worst;
     Some(Finding {
         title: "The hypervisor took CPU time away".to_owned(),
         text: format!(
-            "Up to {} % of one CPU was stolen ({}, {}, round {}). Trust cost per operation over throughput, or measure on a dedicated machine.",
-            format::percent(worst.value),
-            worst.system,
-            worst.step,
-            worst.round
+            "Up to {} % of one CPU was stolen ({system}, {step}, round {round}). Trust cost per operation over throughput, or measure on a dedicated machine.",
+            format::percent(worst.value)
         ),
     })
 }

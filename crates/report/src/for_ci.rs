@@ -37,15 +37,12 @@ impl Report<'_> {
         others(&mut text, self, compared);
         let info = &self.input.data.info;
         let host = format::unknown_host(info).unwrap_or_else(|| info.host.cpu_model.clone());
+        let facts = [&info.id.0, &info.plan.name, &info.started, &host, &info.backslide];
+        let [run, plan, started, host, by] = facts.map(|fact| escape(fact));
+        let rounds = rounds(self.input.data);
         let _infallible = writeln!(
             text,
-            "<sub>Run {} of {}, {}, {}, on {}, by backslide {}.</sub>",
-            escape(&info.id.0),
-            escape(&info.plan.name),
-            escape(&info.started),
-            rounds(self.input.data),
-            escape(&host),
-            escape(&info.backslide)
+            "<sub>Run {run} of {plan}, {started}, {rounds}, on {host}, by backslide {by}.</sub>"
         );
         fitting(each_reason_once(text, compared))
     }
@@ -54,27 +51,23 @@ impl Report<'_> {
 /// Why a trial failed may be as long as a log: it is told where it stands first. What stands around it is looked for
 /// too, because a reason may be the beginning of another one.
 fn each_reason_once(mut text: String, compared: &[&Comparison]) -> String {
-    let of_trials = compared.iter().filter(|c| is_of_trials(&c.verdict));
-    let reasons: BTreeSet<String> = of_trials.map(|c| escape(&c.verdict.reason())).collect();
+    let of_trials = compared.iter().filter_map(|c| match &c.verdict {
+        Verdict::Incomparable(
+            reason @ (Reason::FailedTrials { .. } | Reason::QuarantinedTrials { .. }),
+        ) => Some(escape(&reason.to_string())),
+        _ => None,
+    });
+    let reasons: BTreeSet<String> = of_trials.collect();
     for reason in reasons {
         // As it is listed, and as the sentence of the control ends.
         let [listed, of_control] = [format!("({reason})"), format!(" judged: {reason}.")];
         let ends = [&listed, &of_control].map(|form| Some(text.find(form)? + form.len()));
         if let Some(end) = ends.into_iter().flatten().min() {
-            let after = text.split_off(end);
-            let after = after.replace(&listed, "(as above)");
+            let after = text.split_off(end).replace(&listed, "(as above)");
             text.push_str(&after.replace(&of_control, " judged: as above."));
         }
     }
     text
-}
-
-/// Is nothing compared because trials failed or were set aside?
-const fn is_of_trials(verdict: &Verdict) -> bool {
-    matches!(
-        verdict,
-        Verdict::Incomparable(Reason::FailedTrials { .. } | Reason::QuarantinedTrials { .. })
-    )
 }
 
 fn fitting(mut text: String) -> String {
@@ -106,18 +99,12 @@ fn sentences(text: &mut String, report: &Report<'_>) {
 
 /// `2 regressed, 5 unchanged`.
 fn headline(compared: &[&Comparison]) -> String {
-    let mut parts = Vec::new();
-    for word in WORDS {
-        let counted = compared.iter().filter(|c| counted_as(&c.verdict) == word);
-        let count = counted.count();
-        if count > 0 {
-            parts.push(format!("{count} {word}"));
-        }
-    }
-    if parts.is_empty() {
-        parts.push("nothing to compare".to_owned());
-    }
-    parts.join(", ")
+    let parts = WORDS.into_iter().filter_map(|word| {
+        let count = compared.iter().filter(|c| counted_as(&c.verdict) == word).count();
+        (count > 0).then(|| format!("{count} {word}"))
+    });
+    let parts = format::joined(parts, ", ");
+    if parts.is_empty() { "nothing to compare".to_owned() } else { parts }
 }
 
 /// The words of all verdicts, the worst first.
@@ -155,11 +142,9 @@ fn others(text: &mut String, report: &Report<'_>, compared: &[&Comparison]) {
     if others.is_empty() {
         return;
     }
-    let _infallible = writeln!(
-        text,
-        "<details><summary>Not changed or not decided: {}</summary>\n",
-        others.len()
-    );
+    let count = others.len();
+    let _infallible =
+        writeln!(text, "<details><summary>Not changed or not decided: {count}</summary>\n");
     for word in WORDS {
         let of_word = others.iter().filter(|c| c.verdict.word() == word);
         let names = of_word.map(|c| named(report, c)).collect();
@@ -181,24 +166,16 @@ fn named(report: &Report<'_>, comparison: &Comparison) -> String {
         none if none.is_empty() => none,
         reason => format!(" ({reason})"),
     };
-    format!(
-        "{}{metric} of {} {}{reason}",
-        report.label_of(comparison),
-        comparison.system,
-        format::ratio_and_interval(comparison)
-    )
+    let (label, ratio) = (report.label_of(comparison), format::ratio_and_interval(comparison));
+    format!("{label}{metric} of {} {ratio}{reason}", comparison.system)
 }
 
 /// What a reader must know before believing the numbers: the control, what is not equal, and what failed.
 fn remarks(text: &mut String, report: &Report<'_>) {
     let _infallible = writeln!(text, "{}\n", escape(&report.control()));
     for warning in report.unequal_conditions() {
-        let _infallible = writeln!(
-            text,
-            "> **{}** is not equal: {}\n",
-            escape(warning.condition.name()),
-            escape(&warning.line())
-        );
+        let (what, sides) = (escape(warning.condition.name()), escape(&warning.line()));
+        let _infallible = writeln!(text, "> **{what}** is not equal: {sides}\n");
     }
     for finding in report.findings() {
         let (title, said) = (escape(&finding.title), escape(&finding.text));
@@ -222,9 +199,7 @@ impl Report<'_> {
         let _infallible = writeln!(text, "<testsuites name=\"{name}\" {}>", counts(&judged));
         // They come system by system.
         for suite in judged.chunk_by(|a, b| a.system == b.system) {
-            let Some(first) = suite.first() else {
-                continue;
-            };
+            let Some(first) = suite.first() else { continue };
             let name = attribute(&format!("{} against {}", first.system, first.base));
             let _infallible = writeln!(text, "  <testsuite name=\"{name}\" {}>", counts(suite));
             for comparison in suite {
@@ -238,10 +213,7 @@ impl Report<'_> {
 }
 
 fn counts(comparisons: &[&Comparison]) -> String {
-    let of = |holds: fn(&Verdict) -> bool| {
-        let found = comparisons.iter().filter(|c| holds(&c.verdict));
-        found.count()
-    };
+    let of = |holds: fn(&Verdict) -> bool| comparisons.iter().filter(|c| holds(&c.verdict)).count();
     format!(
         "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",
         comparisons.len(),
@@ -270,23 +242,17 @@ fn case(text: &mut String, report: &Report<'_>, comparison: &Comparison) {
             format!("      <system-out>{said}</system-out>\n")
         }
     };
-    let _infallible = write!(
-        text,
-        "    <testcase classname=\"{class}\" name=\"{name}\">\n{result}    </testcase>\n"
-    );
+    let _infallible = writeln!(text, "    <testcase classname=\"{class}\" name=\"{name}\">");
+    text.push_str(&result);
+    text.push_str("    </testcase>\n");
 }
 
 /// `regressed: 0.62 [0.60, 0.64] of a, 4 rounds; server.cpu/o ×1.42`.
 fn said(comparison: &Comparison, moved: Option<&str>) -> String {
-    let mut text = format!(
-        "{}: {} of {}, {}",
-        counted_as(&comparison.verdict),
-        format::ratio_and_interval(comparison),
-        comparison.base,
-        format::plural(comparison.rounds as usize, "round")
-    );
-    let reason = comparison.verdict.reason();
-    for more in [reason.as_str(), moved.unwrap_or_default()] {
+    let (word, ratio) = (counted_as(&comparison.verdict), format::ratio_and_interval(comparison));
+    let rounds = format::plural(comparison.rounds as usize, "round");
+    let mut text = format!("{word}: {ratio} of {}, {rounds}", comparison.base);
+    for more in [comparison.verdict.reason().as_str(), moved.unwrap_or_default()] {
         if !more.is_empty() {
             text.push_str("; ");
             text.push_str(more);

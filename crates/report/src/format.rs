@@ -1,6 +1,8 @@
 //! How numbers become text: the only place that rounds. Every output goes through here, so that a
 //! value reads the same in the page, in the terminal and in a blog post.
 
+use std::fmt::Display;
+
 use model::{Bytes, Comparison, Nanos, RunInfo, Unit, group_digits};
 
 /// Stands where there is no value.
@@ -14,27 +16,18 @@ pub fn number(value: f64) -> String {
     if !value.is_finite() {
         return ABSENT.to_owned();
     }
-    let size = value.abs();
-    if size == 0.0 {
-        "0".to_owned()
-    } else if size >= 1e15 {
-        format!("{value:.2e}")
-    } else if size >= 999.5 {
-        grouped(value)
-    } else if size >= 99.95 {
-        format!("{value:.0}")
-    } else if size >= 9.995 {
-        format!("{value:.1}")
-    } else if size >= 0.9995 {
-        format!("{value:.2}")
-    } else if size >= 0.1 {
-        format!("{value:.3}")
-    } else if size >= 1e-6 {
-        let decimals = (1.0 - size.log10().floor()).clamp(0.0, 9.0) as usize;
-        format!("{value:.decimals$}")
-    } else {
-        format!("{value:.1e}")
-    }
+    let decimals = match value.abs() {
+        0.0 => return "0".to_owned(),
+        size if size >= 1e15 => return format!("{value:.2e}"),
+        size if size >= 999.5 => return grouped(value),
+        size if size >= 99.95 => 0,
+        size if size >= 9.995 => 1,
+        size if size >= 0.9995 => 2,
+        size if size >= 0.1 => 3,
+        size if size >= 1e-6 => (1.0 - size.log10().floor()).clamp(0.0, 9.0) as usize,
+        _ => return format!("{value:.1e}"),
+    };
+    format!("{value:.decimals$}")
 }
 
 /// A tick of an axis: a number without the zeros that a column of a table needs.
@@ -50,12 +43,10 @@ pub fn tick_seconds(seconds: f64) -> String {
     format!("{}{unit}", without_zeros(digits))
 }
 
-fn without_zeros(text: &str) -> String {
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text.to_owned()
-    }
+/// A number without zeros behind its point.
+pub(crate) fn without_zeros(text: &str) -> String {
+    let short = text.trim_end_matches('0').trim_end_matches('.');
+    if text.contains('.') { short.to_owned() } else { text.to_owned() }
 }
 
 /// A whole number with grouped thousands: `1,234,567`.
@@ -121,9 +112,8 @@ pub fn interval(comparison: &Comparison) -> Option<String> {
 
 /// The ratio with as many decimals as its interval has.
 pub fn ratio_of(comparison: &Comparison) -> String {
-    comparison
-        .ratio
-        .map_or_else(|| ABSENT.to_owned(), |r| with_decimals(r, interval_decimals(comparison)))
+    let decimals = interval_decimals(comparison);
+    comparison.ratio.map_or_else(|| ABSENT.to_owned(), |ratio| with_decimals(ratio, decimals))
 }
 
 fn interval_decimals(comparison: &Comparison) -> usize {
@@ -203,14 +193,11 @@ pub const fn header_unit(unit: Unit) -> &'static str {
 
 /// An adjusted p-value: three decimals, `<0.001` below.
 pub fn q_value(value: f64) -> String {
-    if !value.is_finite() {
-        ABSENT.to_owned()
-    } else if value < 0.001 {
-        "<0.001".to_owned()
-    } else if value <= 1.0 {
-        format!("{value:.3}")
-    } else {
-        number(value)
+    match value {
+        _ if !value.is_finite() => ABSENT.to_owned(),
+        ..0.001 => "<0.001".to_owned(),
+        0.001..=1.0 => format!("{value:.3}"),
+        _ => number(value),
     }
 }
 
@@ -222,6 +209,11 @@ pub fn exact(value: f64) -> String {
 /// `1 step`, `3 steps`.
 pub fn plural(count: usize, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}
+
+/// These, with a text between them.
+pub(crate) fn joined<T: Display>(all: impl IntoIterator<Item = T>, between: &str) -> String {
+    all.into_iter().map(|one| one.to_string()).collect::<Vec<_>>().join(between)
 }
 
 /// The first of these, and in the words of `more` how many there are besides.

@@ -1,9 +1,9 @@
-//! In which order steps are listed, and under which headings.
+//! In which order steps are listed, under which headings, and which tests a run has at several client counts.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use model::Step;
+use model::{Step, StepId};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StepGroup {
@@ -44,8 +44,7 @@ pub(crate) fn ordered(steps: &[Step]) -> Vec<Step> {
             Some(place) => (1 + place, None, published_key(test)),
             None => (1 + PUBLISHED.len(), groups.get(group), String::new()),
         };
-        let of_test = tests.get(&(group, test));
-        (rank, of_group, name, of_test, step.clients, step.ordinal)
+        (rank, of_group, name, tests.get(&(group, test)), step.clients, step.ordinal)
     });
     steps.into_iter().cloned().collect()
 }
@@ -74,8 +73,54 @@ pub fn title(group: &str) -> String {
 
 /// By this the published tables are sorted, as they list files whose names go on behind the number.
 fn published_key(test: &str) -> String {
-    let letters = test.chars().filter(|c| c.is_alphanumeric());
-    letters.chain(['~']).collect()
+    test.chars().filter(|c| c.is_alphanumeric()).chain(['~']).collect()
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Test {
+    /// Its name, without a client count.
+    pub(crate) name: String,
+    /// The heading that it stands under; empty for none.
+    pub(crate) group: String,
+    pub(crate) places: Vec<usize>,
+}
+
+/// All tests that were run at more than one client count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sweep {
+    /// Every client count, from the smallest.
+    pub(crate) clients: Vec<u32>,
+    pub(crate) tests: Vec<Test>,
+    steps: BTreeSet<StepId>,
+}
+
+impl Sweep {
+    /// The sweep of a run; `None` where each test has one client count. Where operations arrive by themselves,
+    /// throughput over the client counts says nothing: such steps are in no sweep.
+    pub(crate) fn of(steps: &[Step]) -> Option<Self> {
+        let mut tests: Vec<Test> = Vec::new();
+        let decided = steps.iter().enumerate().filter(|(_, step)| step.is_of_throughput());
+        for (place, step) in decided {
+            let group = title(&step.group);
+            match tests.last_mut().filter(|test| test.name == step.test && test.group == group) {
+                Some(test) => test.places.push(place),
+                None => tests.push(Test { name: step.test.clone(), group, places: vec![place] }),
+            }
+        }
+        tests.retain(|test| test.places.len() > 1);
+        let swept = tests.iter().flat_map(|test| &test.places);
+        let swept: Vec<&Step> = swept.filter_map(|place| steps.get(*place)).collect();
+        let clients: BTreeSet<u32> = swept.iter().map(|step| step.clients).collect();
+        (clients.len() > 1).then(|| Self {
+            clients: clients.into_iter().collect(),
+            steps: swept.iter().map(|step| step.id.clone()).collect(),
+            tests,
+        })
+    }
+
+    pub(crate) fn holds(&self, step: &Step) -> bool {
+        self.steps.contains(&step.id)
+    }
 }
 
 #[cfg(test)]

@@ -1,19 +1,18 @@
 //! Many builds in order: what each metric of each step did over them, and where it changed.
 
-mod json;
 mod page;
 mod tables;
 
 use std::fmt::Write;
 
 use model::{Direction, Unit, describe};
-use stats::{At, Change, Copied, History, HistoryLine, Standing};
+use serde::Serialize;
+use stats::{At, Change, Copied, History, HistoryLine, HistoryPoint, Ratio, Standing};
 
 use crate::chart::sparkline::Spark;
 use crate::page::tone as tone_class;
-use crate::{Tone, format, markdown};
+use crate::{Tone, format, markdown, object, pretty_json};
 
-pub use json::history_json;
 pub use page::history_html;
 pub use tables::history_tables;
 
@@ -23,8 +22,7 @@ const MOST_FALLEN: usize = 5;
 /// The history in Markdown with GitHub's tables. Names are escaped.
 pub fn history_markdown(history: &History) -> String {
     let title = format!("# {}\n\n{}\n\n", heading(history), history_sentence(history));
-    let tables = history_tables(history, true);
-    tables.iter().fold(title, |text, table| text + &markdown::table(table))
+    history_tables(history, true).iter().fold(title, |text, table| text + &markdown::table(table))
 }
 
 /// What the whole is: `History of 9 builds`.
@@ -34,22 +32,15 @@ fn heading(history: &History) -> String {
 
 pub fn history_sentence(history: &History) -> String {
     let lines = || history.lines.iter();
-    let (mut worse, mut better, mut other) = (0, 0, 0);
-    for (line, change) in lines().flat_map(|line| line.changes.iter().map(move |c| (line, c))) {
-        match direction(line, change) {
-            Some(false) => worse += 1,
-            Some(true) => better += 1,
-            None => other += 1,
-        }
-    }
+    let directions: Vec<Option<bool>> = lines()
+        .flat_map(|line| line.changes.iter().map(|change| direction(line, change)))
+        .collect();
+    let count = |of: Option<bool>| directions.iter().filter(|one| **one == of).count();
+    let (worse, better, other) = (count(Some(false)), count(Some(true)), count(None));
     let tested = lines().filter(|line| line.is_tested()).count();
     let untested = lines().count() - tested;
-    let mut text = format!(
-        "{} tested: {} for the worse, {} for the better",
-        format::plural(tested, "line"),
-        format::plural(worse, "change"),
-        better
-    );
+    let (tested, worse) = (format::plural(tested, "line"), format::plural(worse, "change"));
+    let mut text = format!("{tested} tested: {worse} for the worse, {better} for the better");
     if other > 0 {
         let _infallible = write!(text, ", {other} in metrics where neither direction is better");
     }
@@ -60,10 +51,7 @@ pub fn history_sentence(history: &History) -> String {
             " {untested} could not be tested: that needs 8 builds, or several rounds of builds of one run."
         );
     }
-    text.push_str(&fallen(history));
-    text.push_str(&between_days(history));
-    text.push_str(&copies(history));
-    text
+    text + &fallen(history) + &between_days(history) + &copies(history)
 }
 
 /// How many changes stand where the runs change, and nothing tells the version from the day.
@@ -107,25 +95,15 @@ fn fell_to_zero(line: &HistoryLine) -> bool {
 
 /// What a build is called: by what tells it from the others.
 fn name(history: &History, place: usize) -> String {
-    let Some(at) = history.builds.get(place) else {
-        return String::new();
-    };
-    let same = |of: fn(&At) -> &str| {
-        let others = history.builds.iter();
-        others.filter(|other| of(other) == of(at)).count() > 1
-    };
-    let (is_same_system, is_same_build) = (same(|at| &at.system), same(|at| &at.build));
-    match (is_same_system, is_same_build) {
+    let Some(at) = history.builds.get(place) else { return String::new() };
+    let same =
+        |of: fn(&At) -> &str| history.builds.iter().filter(|other| of(other) == of(at)).count() > 1;
+    match (same(|at| &at.system), same(|at| &at.build)) {
         (false, _) => at.system.clone(),
         (true, false) => at.build.clone(),
-        (true, true) => format!("{} {}", runs(at), at.system),
+        // `r2, r3 mysql`.
+        (true, true) => format!("{} {}", format::joined(&at.runs, ", "), at.system),
     }
-}
-
-/// `r2, r3`.
-fn runs(at: &At) -> String {
-    let runs = at.runs.iter().map(|run| run.0.as_str());
-    runs.collect::<Vec<_>>().join(", ")
 }
 
 /// What a step is called: with its clients where it was run with several numbers of them.
@@ -196,8 +174,7 @@ fn value_text(value: f64, error: Option<f64>, unit: Unit) -> String {
 
 fn spark(history: &History, line: &HistoryLine) -> Spark {
     let builds = line.points.len();
-    let values: Vec<Option<f64>> =
-        line.points.iter().map(|p| p.as_ref().map(|p| p.value)).collect();
+    let values = line.points.iter().map(|point| Some(point.as_ref()?.value));
     let borders = line.changes.iter().map(|change| change.at);
     let from = std::iter::once(0).chain(borders.clone());
     let to = borders.chain(std::iter::once(builds));
@@ -217,13 +194,84 @@ fn spark(history: &History, line: &HistoryLine) -> Spark {
         let word = standing(point.as_ref()?.standing);
         (!word.is_empty()).then(|| (build, format!("{}: {word}", name(history, build))))
     });
-    let said: Vec<&str> = changes.iter().map(|(_, _, said)| said.as_str()).collect();
+    let said = format::joined(changes.iter().map(|(_, _, said)| said), "; ");
     Spark {
-        values,
+        values: values.collect(),
         levels: from.zip(to).filter_map(|(from, to)| Some((from, to, mean(from, to)?))).collect(),
-        text: if said.is_empty() { "no change".to_owned() } else { said.join("; ") },
+        text: if said.is_empty() { "no change".to_owned() } else { said },
         apart: apart.collect(),
         changes,
+    }
+}
+
+/// A JSON object `{builds, base, lines, copies}`, indented, with a newline at its end: `base` and the `build` of a
+/// change are places in `builds`, and each line has one point a build, `null` where it has no value; `zeros` are
+/// the places of builds that have zero in every round.
+pub fn history_json(history: &History) -> String {
+    pretty_json(&object! {
+        builds: list(&history.builds, json_of_build),
+        base: history.base,
+        lines: list(&history.lines, json_of_line),
+        copies: list(&history.copies, json_of_copy),
+    })
+}
+
+fn list<'a, T, F>(all: &'a [T], fields: impl Fn(&'a T) -> F) -> Vec<F> {
+    all.iter().map(fields).collect()
+}
+
+fn json_of_build(at: &At) -> impl Serialize {
+    let run = at.runs.first().map_or("", |run| &run.0);
+    object! { run: run, runs: list(&at.runs, |run| &run.0), system: &at.system, build: &at.build }
+}
+
+fn json_of_copy(copied: &Copied) -> impl Serialize {
+    let Copied { run, of, system, rounds } = copied;
+    object! { run: &run.0, of: &of.0, system: system, rounds: rounds }
+}
+
+fn json_of_line(line: &HistoryLine) -> impl Serialize {
+    object! {
+        step: &line.step.0,
+        clients: line.clients,
+        metric: &line.metric.0,
+        unit: line.unit.name(),
+        tested: line.is_tested(),
+        points: list(&line.points, |point| point.as_ref().map(json_of_point)),
+        changes: list(&line.changes, |change| json_of_change(line, change)),
+        zeros: &line.zeros,
+        days: list(&line.days, |(run, factor)| object! { run: &run.0, factor: factor }),
+    }
+}
+
+fn json_of_point(point: &HistoryPoint) -> impl Serialize {
+    let word = standing(point.standing);
+    object! {
+        value: point.value,
+        error: point.error,
+        rounds: list(&point.rounds, |one| (one.round, one.value)),
+        runs: list(&point.rounds, |one| &one.run.0),
+        previous: point.to_previous.map(json_of_ratio),
+        base: point.to_base.map(json_of_ratio),
+        standing: if word.is_empty() { "level" } else { word },
+    }
+}
+
+fn json_of_ratio(Ratio { ratio, ends }: Ratio) -> impl Serialize {
+    object! { ratio: ratio, low: ends.map(|(low, _)| low), high: ends.map(|(_, high)| high) }
+}
+
+fn json_of_change(line: &HistoryLine, change: &Change) -> impl Serialize {
+    object! {
+        build: change.at,
+        ratio: change.ratio,
+        low: change.low,
+        high: change.high,
+        confidence: change.confidence(),
+        p_value: change.p_value,
+        q_value: change.q_value,
+        verdict: verdict(line, change).0,
+        may_be_day: change.may_be_day,
     }
 }
 

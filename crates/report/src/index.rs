@@ -36,7 +36,6 @@ pub(crate) struct Index<'a> {
     pub(crate) values: Vec<Values>,
     /// Where each of them stands.
     pub(crate) places: HashMap<Key<'a>, usize>,
-    pub(crate) comparisons: HashMap<Key<'a>, &'a Comparison>,
     /// All of a place together, in the order of the input.
     pub(crate) by_place: HashMap<Place<'a>, Vec<&'a Comparison>>,
     pub(crate) by_step: HashMap<&'a str, OfStep<'a>>,
@@ -45,17 +44,14 @@ pub(crate) struct Index<'a> {
 impl<'a> Index<'a> {
     pub(crate) fn of(input: &'a Input<'a>, steps: &[Step]) -> Self {
         let values = values(input);
-        let mut comparisons = HashMap::new();
         let mut by_place: HashMap<Place<'a>, Vec<&'a Comparison>> = HashMap::new();
         for one in input.comparisons {
-            let place = (one.system.as_str(), one.step.0.as_str(), one.clients);
-            comparisons.insert((place.0, place.1, place.2, one.metric.0.as_str()), one);
-            by_place.entry(place).or_default().push(one);
+            by_place.entry((&one.system, &one.step.0, one.clients)).or_default().push(one);
         }
         let by_step = by_step(input, steps, &values);
         let (keys, values): (Vec<Key<'a>>, Vec<Values>) = values.into_iter().unzip();
         let places = keys.into_iter().zip(0..).collect();
-        Self { values, places, comparisons, by_place, by_step }
+        Self { values, places, by_place, by_step }
     }
 }
 
@@ -115,14 +111,7 @@ fn values<'a>(input: &'a Input<'a>) -> HashMap<Key<'a>, Values> {
 
 /// The median of the finite values; `None` when there are none.
 pub(crate) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut sorted: Vec<f64> = values.filter(|v| v.is_finite()).collect();
-    sorted.sort_by(f64::total_cmp);
-    let upper = *sorted.get(sorted.len() / 2)?;
-    if sorted.len() % 2 == 1 {
-        return Some(upper);
-    }
-    let lower = *sorted.get(sorted.len() / 2 - 1)?;
-    Some(f64::midpoint(lower, upper))
+    stats::median(&values.filter(|v| v.is_finite()).collect::<Vec<f64>>())
 }
 
 /// The least and the greatest of the finite values; `None` when there are none.

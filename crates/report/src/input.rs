@@ -37,12 +37,10 @@ impl<'a> Input<'a> {
     }
 }
 
-/// What differs between the systems at run time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differing {
     /// Variables: for each Dbms its systems against the base, or against the first of them.
     pub variables: Vec<Overview>,
-    /// What should be equal and is not.
     pub unequal: Vec<Warning>,
 }
 

@@ -5,8 +5,6 @@
 
 mod chart;
 mod charts;
-mod crossovers;
-mod document;
 mod findings;
 mod for_ci;
 pub mod format;
@@ -23,17 +21,14 @@ mod rounds;
 mod sentence;
 mod series;
 pub mod statements;
-mod sweep;
 mod table;
 pub mod tables;
 mod transactions;
-mod tsv;
 mod verdict;
 
 pub use charts::{ChartFile, chart_links};
-pub use crossovers::Crossover;
-pub(crate) use groups::StepGroup;
 pub use groups::title as group_title;
+pub(crate) use groups::{StepGroup, Sweep, Test};
 pub use history::{history_html, history_json, history_markdown, history_sentence, history_tables};
 pub use input::{Differing, Finding, Input};
 pub use list_page::{Filter, List, ListPage, Live, live_html};
@@ -42,6 +37,6 @@ pub use report::Report;
 pub(crate) use report::Seen;
 pub use rounds::{disturbed_rounds, planned_rounds, rounds};
 pub use sentence::Sentence;
-pub(crate) use sweep::{Sweep, Test};
 pub use table::{Align, Cell, Columns, Header, Table, Tone};
+pub use tables::Crossover;
 pub(crate) use transactions::Transactions;

@@ -1,9 +1,12 @@
-//! Pages over all runs of a lab: lists, with links to other pages.
+//! Pages over all runs of a lab: lists, with links to other pages. Every page stands alone: it may use its own styles and
+//! scripts by their digests, and nothing else.
 
-use maud::{Markup, PreEscaped, html};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
 
 use crate::Table;
-use crate::document::{STYLE, document, live_document};
 use crate::page::{Link, linked};
 
 const OWN_STYLE: &str = include_str!("../assets/list.css");
@@ -12,7 +15,6 @@ const SCRIPT: &str = include_str!("../assets/live.js");
 /// Seconds after which a browser without scripts loads a live page again.
 const RELOAD: u32 = 5;
 
-/// A page of tables.
 #[derive(Clone, Debug, Default)]
 pub struct ListPage<'a> {
     pub title: &'a str,
@@ -49,7 +51,6 @@ pub struct Live {
     pub events: String,
     /// What [`live_html`] made at first.
     pub html: String,
-    /// Whether it still changes.
     pub goes_on: bool,
 }
 
@@ -86,7 +87,6 @@ impl ListPage<'_> {
     }
 }
 
-/// Links to other pages of the lab.
 pub(crate) fn site_links(links: &[(String, String)]) -> Markup {
     html! {
         @if !links.is_empty() {
@@ -134,6 +134,57 @@ fn of_list(List { table, links }: &List) -> Markup {
     }
 }
 
+pub(crate) const STYLE: &str = include_str!("../assets/report.css");
+
+/// A page with these styles and no network. `scripts` are those that its body has, each as it stands between its tags.
+pub(crate) fn document(title: &str, styles: &[&str], scripts: &[&str], body: &Markup) -> String {
+    with_head(title, styles, &policy(styles, scripts), &html! {}, body)
+}
+
+/// A page whose script asks its server for changes. Without scripts it is loaded again after so many seconds.
+fn live_document(title: &str, styles: &[&str], script: &str, reload: u32, body: &Markup) -> String {
+    let policy = policy(styles, &[script]) + "; connect-src 'self'";
+    let reload = html! { noscript { meta http-equiv="refresh" content=(reload); } };
+    with_head(title, styles, &policy, &reload, body)
+}
+
+fn with_head(title: &str, styles: &[&str], policy: &str, head: &Markup, body: &Markup) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                (head)
+                link rel="icon" href="data:,";
+                title { (title) " · backslide" }
+                @for style in styles { style { (PreEscaped(style)) } }
+            }
+            body { (body) }
+        }
+    };
+    page.into_string()
+}
+
+/// The Content-Security-Policy of a page with these `style` and `script` elements, each as it stands between its tags.
+/// What a name might bring in is neither run nor obeyed, even where it was not escaped.
+fn policy(styles: &[&str], scripts: &[&str]) -> String {
+    let mut policy = format!("default-src 'none'; style-src{}", digests(styles));
+    if !scripts.is_empty() {
+        policy.push_str("; script-src");
+        policy.push_str(&digests(scripts));
+    }
+    policy.push_str("; img-src data:");
+    policy
+}
+
+fn digests(texts: &[&str]) -> String {
+    let of = |text: &&str| format!(" 'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
+    texts.iter().map(of).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,5 +222,19 @@ mod tests {
         let reload = "<noscript><meta http-equiv=\"refresh\" content=\"5\"></noscript>";
         assert!(page.contains(reload) && page.contains("data-events=\"/runs/r1/events\""));
         assert!(page.contains("<p>Trial 1 of 2</p>") && page.contains("<script>"));
+    }
+}
+
+#[cfg(test)]
+mod tests_of_document {
+    use super::*;
+
+    /// The example of the specification, Content Security Policy Level 2, 4.2.5.
+    #[test]
+    fn a_digest_is_the_one_of_the_specification() {
+        assert_eq!(
+            digests(&["alert('Hello, world.');"]),
+            " 'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='"
+        );
     }
 }

@@ -1,12 +1,14 @@
-//! The report for a blog post or a pull request.
+//! The report as text: Markdown for a blog post or a pull request, the tables for a spreadsheet, the comparisons for
+//! programs.
 
 use std::fmt::Write;
 
-use model::{Group, Outcome, RunInfo};
+use model::{Comparison, Group, Outcome, RunInfo, guarded};
+use serde::Serialize;
 
 use crate::plain::in_line;
 use crate::rounds::rounds;
-use crate::{Align, Report, Table, findings, format, tables};
+use crate::{Align, Cell, Report, Table, findings, format, object, plain, pretty_json, tables};
 
 impl Report<'_> {
     /// The summary of a report in Markdown with GitHub's tables: sentences, control, findings, the summary
@@ -23,8 +25,7 @@ impl Report<'_> {
         all.extend(self.open_loop());
         all.extend(self.tried());
         all.extend(self.scale_up());
-        let verdicts = self.verdicts(&tables::Shown::default());
-        all.extend(Some(verdicts).filter(Table::has_rows));
+        all.extend(Some(self.verdicts(&tables::Shown::default())).filter(Table::has_rows));
         // Where a table has dozens of rows, the first metric of each group stands for it.
         let most = if self.is_by_step() { 1 } else { usize::MAX };
         for group in [Group::Server, Group::Host, Group::Client] {
@@ -56,15 +57,11 @@ fn head(text: &mut String, report: &Report<'_>) {
     let unequal = report.unequal_conditions();
     if !unequal.is_empty() {
         let lines = unequal.iter().map(|warning| {
-            format!(
-                "> - **{}**: {}. {}",
-                escape(warning.condition.name()),
-                escape(&warning.line()),
-                escape(&warning.text)
-            )
+            let (line, why) = (escape(&warning.line()), escape(&warning.text));
+            format!("> - **{}**: {line}. {why}", escape(warning.condition.name()))
         });
-        let lines: Vec<String> = lines.collect();
-        line(format!("> **{}.**\n>\n{}", findings::UNEQUAL, lines.join("\n")));
+        let lines = format::joined(lines, "\n");
+        line(format!("> **{}.**\n>\n{lines}", findings::UNEQUAL));
     }
     for finding in report.findings() {
         line(format!("> **{}.** {}", escape(&finding.title), escape(&finding.text)));
@@ -78,29 +75,20 @@ fn failed(text: &mut String, report: &Report<'_>) {
             Outcome::Failed { reason, .. } => ("failed", reason),
             Outcome::Quarantined { reason } => ("quarantined", reason),
         };
-        let _infallible = writeln!(
-            text,
-            "- **{word}**: {}, round {}: {}",
-            escape(&trial.system),
-            trial.round,
-            escape(reason)
-        );
+        let (system, reason, round) = (escape(&trial.system), escape(reason), trial.round);
+        let _infallible = writeln!(text, "- **{word}**: {system}, round {round}: {reason}");
     }
 }
 
 fn provenance(text: &mut String, report: &Report<'_>) {
     let info = &report.input.data.info;
+    let facts = [&info.id.0, &info.started, &host(info), &info.backslide, &placement(info)];
+    let [run, started, host, by, placement] = facts.map(|fact| escape(fact));
+    let (rounds, seed) = (rounds(report.input.data), info.plan.seed);
     let _infallible = write!(
         text,
-        "\nRun {} of {}, {}, seed {}, on {}, by backslide {}.{} Report of {}.\n",
-        escape(&info.id.0),
-        escape(&info.started),
-        rounds(report.input.data),
-        info.plan.seed,
-        escape(&host(info)),
-        escape(&info.backslide),
-        escape(&placement(info)),
-        escape(report.input.generated),
+        "\nRun {run} of {started}, {rounds}, seed {seed}, on {host}, by backslide {by}.{placement} Report of {}.\n",
+        escape(report.input.generated)
     );
 }
 
@@ -159,8 +147,7 @@ pub(crate) fn grid(text: &mut String, table: &Table) {
 }
 
 fn push_row(text: &mut String, cells: impl Iterator<Item = String>) {
-    let cells: Vec<String> = cells.collect();
-    let _infallible = writeln!(text, "| {} |", cells.join(" | "));
+    let _infallible = writeln!(text, "| {} |", format::joined(cells, " | "));
 }
 
 /// Keeps names from becoming markup, or orders to a terminal.
@@ -181,6 +168,96 @@ pub(crate) fn escape(text: &str) -> String {
     safe
 }
 
+impl Report<'_> {
+    /// The summary tables, tab separated. Each begins with a line `# title` and a line of column names
+    /// (with the unit in brackets) and ends with an empty line. Numbers are unrounded, without marks. Headings
+    /// above rows become a column `group`, the first.
+    pub fn tsv(&self) -> String {
+        let mut all = vec![
+            self.verdicts(&tables::Shown { all_metrics: true, ..tables::Shown::default() }),
+            self.absolute(),
+            self.relative(),
+        ];
+        all.extend(self.transaction_tables(tables::Which::All));
+        all.extend(self.group_summary());
+        all.extend(self.background());
+        all.extend(self.open_loop());
+        all.extend(self.scale_up());
+        all.extend(self.crossover_table());
+        for group in [Group::Server, Group::Host, Group::Client] {
+            all.extend(self.costs(group, false));
+            all.extend(self.costs(group, true));
+        }
+        all.extend(self.sizes());
+        all.extend(self.errors());
+        all.push(self.trials());
+        all.iter().map(tsv_table).collect()
+    }
+}
+
+impl Report<'_> {
+    /// All comparisons as a JSON list of `{step, metric, unit, base, system, ratio, low, high, rounds, q_value,
+    /// verdict, reason, evidence}`, indented, with a newline at its end. Missing values are `null`, a missing reason
+    /// is empty. These fields are a contract: `docs/formats.md`.
+    pub fn json(&self) -> String {
+        let all: Vec<_> = self.input.comparisons.iter().map(fields).collect();
+        pretty_json(&all)
+    }
+}
+
+fn fields(one: &Comparison) -> impl Serialize {
+    let finite = |value: Option<f64>| value.filter(|v| v.is_finite());
+    object! {
+        step: &one.step.0,
+        metric: &one.metric.0,
+        unit: one.unit.name(),
+        base: &one.base,
+        system: &one.system,
+        ratio: finite(one.ratio),
+        low: finite(one.low),
+        high: finite(one.high),
+        rounds: one.rounds,
+        q_value: finite(one.q_value),
+        verdict: one.verdict.word(),
+        reason: one.verdict.reason(),
+        evidence: &one.evidence,
+    }
+}
+
+fn tsv_table(table: &Table) -> String {
+    // What stands above rows for people is a column of its own in a spreadsheet.
+    let has_headings = table.rows.iter().any(|row| Table::is_heading(row));
+    let names = table.headers.iter().map(|h| {
+        if h.unit.is_empty() {
+            guarded(&plain::line(&h.text)).into_owned()
+        } else {
+            guarded(&plain::line(&format!("{} ({})", h.text, h.unit))).into_owned()
+        }
+    });
+    let group = has_headings.then(|| "group".to_owned());
+    let head = format::joined(group.into_iter().chain(names), "\t");
+    let mut heading = String::new();
+    let mut rows = String::new();
+    for row in &table.rows {
+        if Table::is_heading(row) {
+            heading = row.first().map(tsv_cell).unwrap_or_default();
+            continue;
+        }
+        let group = has_headings.then(|| heading.clone());
+        rows.push_str(&format::joined(group.into_iter().chain(row.iter().map(tsv_cell)), "\t"));
+        rows.push('\n');
+    }
+    format!("# {}\n{head}\n{rows}\n", plain::line(&table.title))
+}
+
+fn tsv_cell(cell: &Cell) -> String {
+    match cell.value {
+        Some(value) => format::exact(value),
+        None if cell.text == format::ABSENT => String::new(),
+        None => guarded(&plain::line(&cell.text)).into_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::escape;
@@ -190,5 +267,29 @@ mod tests {
         assert_eq!(escape("<b>a|b</b>\n*x*"), "&lt;b&gt;a\\|b&lt;/b&gt; \\*x\\*");
         assert_eq!(escape("l.i0 [0.29, 0.33]"), "l.i0 \\[0.29, 0.33\\]");
         assert_eq!(escape("\u{1b}[31mred"), "\u{fffd}\\[31mred");
+    }
+}
+
+#[cfg(test)]
+mod tests_of_tsv {
+    use super::*;
+    use crate::{Header, Tone};
+
+    #[test]
+    fn no_cell_with_text_is_a_formula_for_a_spreadsheet() {
+        let text = tsv_table(&Table {
+            title: "A table".to_owned(),
+            headers: vec![Header::words("=a"), Header::words("b"), Header::words("c")],
+            rows: vec![
+                vec![Cell::text("@group").with_tone(Tone::Heading)],
+                vec![
+                    Cell::text("=cmd|' /C calc'!A0"),
+                    Cell::number(-1.5, "−1.5".to_owned()),
+                    Cell::absent(),
+                ],
+            ],
+            note: String::new(),
+        });
+        assert_eq!(text, "# A table\ngroup\t'=a\tb\tc\n'@group\t'=cmd|' /C calc'!A0\t-1.5\t\n\n");
     }
 }

@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use crate::format;
+
 /// The text with its line ends, and with a replacement for every other control character.
 pub fn printable(text: &str) -> String {
-    let lines: Vec<String> = text.split('\n').map(line).collect();
-    lines.join("\n")
+    format::joined(text.split('\n').map(line), "\n")
 }
 
 /// A value as JSON that may be printed: indented, with a newline at its end.

@@ -10,7 +10,6 @@ use crate::index::{Index, Values, median, range};
 use crate::verdict::is_certain;
 use crate::{Input, StepGroup, Sweep, groups};
 
-/// A system as the report shows it.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen<'a> {
     pub(crate) name: &'a str,
@@ -85,17 +84,14 @@ impl<'a> Report<'a> {
         Self { is_brief: true, differing_only: self.is_by_step(), ..self.clone() }
     }
 
-    /// A system in a step.
     pub(crate) const fn at<'r>(&'r self, system: &'r Seen<'r>, step: &'r Step) -> At<'r> {
         At { report: self, system, step }
     }
 
-    /// Every system in a step.
     pub(crate) fn each_at<'r>(&'r self, step: &'r Step) -> impl Iterator<Item = At<'r>> {
         self.systems.iter().map(move |system| self.at(system, step))
     }
 
-    /// Every candidate in a step.
     pub(crate) fn candidates_at<'r>(&'r self, step: &'r Step) -> impl Iterator<Item = At<'r>> {
         self.each_at(step).filter(|at| !at.system.is_base)
     }
@@ -137,11 +133,9 @@ impl<'a> Report<'a> {
     }
 
     pub(crate) fn median(&self, system: &str, step: &Step, metric: &str) -> Option<f64> {
-        let values = self.values(system, step, metric)?;
-        median(values.rounds.iter().map(|(_, v)| *v))
+        median(self.values(system, step, metric)?.rounds.iter().map(|(_, v)| *v))
     }
 
-    /// Does throughput decide every step?
     pub(crate) fn is_all_of_throughput(&self) -> bool {
         self.steps.iter().all(Step::is_of_throughput)
     }
@@ -152,9 +146,9 @@ impl<'a> Report<'a> {
         self.steps.iter().filter_map(of).collect()
     }
 
-    /// A comparison with the base.
     pub(crate) fn comparison(&self, system: &str, step: &Step, of: &str) -> Option<&'a Comparison> {
-        self.index.comparisons.get(&(system, &step.id.0, step.clients, of)).copied()
+        let place = self.index.by_place.get(&(system, step.id.0.as_str(), step.clients))?;
+        place.iter().rfind(|comparison| comparison.metric.0 == of).copied()
     }
 
     /// The unit of a metric in a step, from the first system that has it.
@@ -187,7 +181,6 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The label of the step that a comparison is of.
     pub(crate) fn label_of(&self, comparison: &Comparison) -> String {
         let step = self.step_of(comparison);
         step.map_or_else(|| comparison.step.0.clone(), |step| self.label(step))

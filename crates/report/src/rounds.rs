@@ -53,12 +53,10 @@ pub fn disturbed_rounds<'a>(
     (disturbed > 0).then_some(told)
 }
 
-/// What became of the trials of a round.
 #[derive(Default)]
 struct Ended {
     trials: usize,
     completed: usize,
-    /// Was one of them quarantined?
     is_disturbed: bool,
 }
 

@@ -1,6 +1,6 @@
 //! What happened, in a sentence a system.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use model::{Comparison, Interleave, Metric, Nanos, Reason, Verdict, describe};
@@ -26,16 +26,15 @@ impl Report<'_> {
     pub fn sentences(&self) -> Vec<Sentence> {
         let judged = self.judged();
         let mut judged: Vec<Sentence> = judged.map(|system| sentence(self, system)).collect();
-        // Of hundreds of systems nobody reads all to find those that regressed.
-        judged.sort_by_key(|one| place(one.tone));
+        // Of hundreds of systems nobody reads all to find those that regressed; the rest keeps the order of the plan.
+        judged.sort_by_key(|one| (one.tone != Tone::Regressed, one.tone != Tone::Improved));
         of_base(self).into_iter().chain(judged).collect()
     }
 
     /// What the A/A control shows of the noise, in a sentence or two; also when there is none.
     pub fn control(&self) -> String {
         let of_run = of_run(self);
-        let of_lab = self.input.false_alarms;
-        match of_lab.filter(|all| all.runs > 1 && all.cells > 0) {
+        match self.input.false_alarms.filter(|all| all.runs > 1 && all.cells > 0) {
             None => of_run,
             Some(all) => format!(
                 "{of_run} Over {} of this lab with a control, {} of {} cells were called different.",
@@ -44,15 +43,6 @@ impl Report<'_> {
                 format::count(all.cells)
             ),
         }
-    }
-}
-
-/// What regressed comes first, then what improved; the rest stays in the order of the plan.
-const fn place(tone: Tone) -> u8 {
-    match tone {
-        Tone::Regressed => 0,
-        Tone::Improved => 1,
-        Tone::Plain | Tone::Missed | Tone::Muted | Tone::Heading => 2,
     }
 }
 
@@ -65,27 +55,23 @@ fn of_base(report: &Report<'_>) -> Option<Sentence> {
 /// Steps that fell to zero which a sentence names at most.
 const MOST_FALLEN: usize = 3;
 
-/// Comparisons of one system by verdict.
 type Sorted<'a> = [Vec<&'a Comparison>; 6];
 
+/// In the order in which a sentence tells them.
 fn sorted<'a>(rates: &[&'a Comparison]) -> Sorted<'a> {
     let mut sorted = Sorted::default();
     for comparison in rates {
-        sorted[place_of(&comparison.verdict)].push(comparison);
+        let place = match &comparison.verdict {
+            Verdict::Incomparable(Reason::FellToZero { .. }) => 0,
+            Verdict::Regressed => 1,
+            Verdict::Improved => 2,
+            Verdict::Unchanged => 3,
+            Verdict::Inconclusive(_) => 4,
+            Verdict::Incomparable(_) => 5,
+        };
+        sorted[place].push(comparison);
     }
     sorted
-}
-
-/// In the order in which a sentence tells them.
-const fn place_of(verdict: &Verdict) -> usize {
-    match verdict {
-        Verdict::Incomparable(Reason::FellToZero { .. }) => 0,
-        Verdict::Regressed => 1,
-        Verdict::Improved => 2,
-        Verdict::Unchanged => 3,
-        Verdict::Inconclusive(_) => 4,
-        Verdict::Incomparable(_) => 5,
-    }
 }
 
 const fn tone([fallen, regressed, improved, ..]: &Sorted<'_>) -> Tone {
@@ -125,23 +111,19 @@ fn parts(report: &Report<'_>, steps: usize, sorted: &Sorted<'_>) -> Vec<String> 
     } else {
         format!("against {base}")
     };
+    let by_gain =
+        |a: &&&Comparison, b: &&&Comparison| verdict::gain(a).total_cmp(&verdict::gain(b));
+    let slowest = named("worst", regressed.iter().min_by(by_gain));
+    let fastest = named("best", improved.iter().max_by(by_gain));
+    let undecided = undecided(report, inconclusive);
+    let against = |word: &str| format!("against {base}: {word}");
     let said = [
         (format!("is at zero, unlike {base},"), "at zero", fallen, each_fallen(fallen)),
-        (format!("is slower than {base}"), "slower", regressed, slowest(regressed)),
-        (format!("is faster than {base}"), "faster", improved, fastest(improved)),
+        (format!("is slower than {base}"), "slower", regressed, slowest),
+        (format!("is faster than {base}"), "faster", improved, fastest),
         (format!("{alike}: unchanged"), "unchanged", unchanged, None),
-        (
-            format!("against {base}: inconclusive"),
-            "inconclusive",
-            inconclusive,
-            Some(undecided(report, inconclusive)),
-        ),
-        (
-            format!("against {base}: incomparable"),
-            "incomparable",
-            incomparable,
-            common_reason(incomparable),
-        ),
+        (against("inconclusive"), "inconclusive", inconclusive, Some(undecided)),
+        (against("incomparable"), "incomparable", incomparable, common_reason(incomparable)),
     ];
     let mut parts = Vec::new();
     for (first, other, list, more) in said.into_iter().filter(|(.., list, _)| !list.is_empty()) {
@@ -166,26 +148,11 @@ fn each_fallen(list: &[&Comparison]) -> Option<String> {
     (!told.is_empty()).then(|| format!(": {}", told.join(", ")))
 }
 
-fn slowest(list: &[&Comparison]) -> Option<String> {
-    let worst = list.iter().min_by(|a, b| by_gain(a, b))?;
-    Some(format!(", worst {}", named(worst)))
-}
-
-fn fastest(list: &[&Comparison]) -> Option<String> {
-    let best = list.iter().max_by(|a, b| by_gain(a, b))?;
-    Some(format!(", best {}", named(best)))
-}
-
-fn by_gain(a: &Comparison, b: &Comparison) -> std::cmp::Ordering {
-    verdict::gain(a).total_cmp(&verdict::gain(b))
-}
-
-fn named(comparison: &Comparison) -> String {
-    format!(
-        "{}: {}",
-        verdict::beside(&comparison.step.0, &comparison.metric),
-        format::ratio_and_interval(comparison)
-    )
+/// `, worst l.i0: 0.62 [0.60, 0.64]`.
+fn named(word: &str, comparison: Option<&&Comparison>) -> Option<String> {
+    let comparison = comparison?;
+    let step = verdict::beside(&comparison.step.0, &comparison.metric);
+    Some(format!(", {word} {step}: {}", format::ratio_and_interval(comparison)))
 }
 
 /// Why they are not decided, where more rounds would not do, and what is known all the same.
@@ -199,8 +166,7 @@ fn undecided(report: &Report<'_>, list: &[&Comparison]) -> String {
 /// The reason that all of them give, in brackets; `None` when they differ.
 fn common_reason(list: &[&Comparison]) -> Option<String> {
     let first = list.first()?.verdict.reason();
-    let all_alike = list.iter().all(|c| c.verdict.reason() == first);
-    all_alike.then(|| format!(" ({first})"))
+    list.iter().all(|c| c.verdict.reason() == first).then(|| format!(" ({first})"))
 }
 
 fn of_run(report: &Report<'_>) -> String {
@@ -255,14 +221,10 @@ fn why_not_judged(rates: &[&Comparison]) -> String {
     if rates.iter().all(has_few) {
         return "cannot be judged yet: a verdict needs more rounds".to_owned();
     }
-    let mut reasons: Vec<String> = Vec::new();
-    for comparison in rates {
-        let reason = comparison.verdict.reason();
-        if !reasons.contains(&reason) {
-            reasons.push(reason);
-        }
-    }
-    format!("could not be judged: {}", reasons.join("; "))
+    let mut seen = BTreeSet::new();
+    let reasons = rates.iter().map(|comparison| comparison.verdict.reason());
+    let once = reasons.filter(|reason| seen.insert(reason.clone()));
+    format!("could not be judged: {}", format::joined(once, "; "))
 }
 
 fn largest_deviation(rates: &[&Comparison]) -> Option<String> {
@@ -290,7 +252,11 @@ impl Report<'_> {
 
     /// The fewest further rounds that would decide half of the steps that rounds decide.
     fn more_rounds(&self, list: &[&Comparison]) -> Option<String> {
-        let mut needed: Vec<u32> = list.iter().filter_map(|c| more_rounds(c)).collect();
+        let needed = list.iter().filter_map(|comparison| match comparison.verdict {
+            Verdict::Inconclusive(Reason::TooNoisy { more_rounds }) => more_rounds,
+            _ => None,
+        });
+        let mut needed: Vec<u32> = needed.collect();
         needed.sort_unstable();
         let most = *needed.get(needed.len().checked_sub(1)? / 2)?;
         let decided = needed.iter().filter(|rounds| **rounds <= most).count();
@@ -329,13 +295,6 @@ impl Report<'_> {
         let moved = if ratio > 1.0 { "rose" } else { "fell" };
         let (told, step) = (format::ratio_and_interval(cost), self.label_of(cost));
         Some(format!("{} certainly {moved}: {told} in {step}", cost.metric))
-    }
-}
-
-fn more_rounds(comparison: &Comparison) -> Option<u32> {
-    match comparison.verdict {
-        Verdict::Inconclusive(Reason::TooNoisy { more_rounds }) => more_rounds,
-        _ => None,
     }
 }
 

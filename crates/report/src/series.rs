@@ -6,10 +6,8 @@ use crate::Report;
 use crate::index::{median, range};
 use crate::report::At;
 
-/// What is drawn over time, of one operation kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quantity {
-    /// What is counted, per second.
     Count(Counts),
     /// 99th percentile of service time, in seconds: the middle second of a bin.
     P99,
@@ -17,7 +15,6 @@ pub(crate) enum Quantity {
     Longest,
 }
 
-/// One bin over all rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bin {
     /// Its middle, in seconds since the step began.
@@ -62,12 +59,8 @@ pub(crate) fn binned(at: At<'_>, kind: &str, quantity: Quantity, bins: Bins) -> 
         .filter_map(|place| {
             let values = || rounds.iter().filter_map(|r| r.get(place).copied().flatten());
             let (low, high) = range(values())?;
-            Some(Bin {
-                at: (place as f64 + 0.5) * bins.width,
-                middle: median(values())?,
-                low,
-                high,
-            })
+            let at = (place as f64 + 0.5) * bins.width;
+            Some(Bin { at, middle: median(values())?, low, high })
         })
         .collect()
 }
@@ -94,9 +87,7 @@ fn one_round(
         | Quantity::Longest => &kind.ops,
     };
     for (place, (start, length)) in series.spans.iter().enumerate() {
-        let Some(sum) = sums.get_mut(bins.place(*start)) else {
-            continue;
-        };
+        let Some(sum) = sums.get_mut(bins.place(*start)) else { continue };
         sum.covered += length;
         sum.count += counts.get(place).copied().unwrap_or(0);
         let nanos = |column: &[Nanos]| column.get(place).map_or(0, |n| n.0);

@@ -19,12 +19,9 @@ pub fn operation(spec: &SqlSpec, operation: &SqlOperation, dialect: Dialect) -> 
             .iter()
             .map(move |one| format!("{times}{}", statement(spec, block, one, dialect)))
     });
-    if operation.transaction {
-        let begin = std::iter::once("BEGIN".to_owned());
-        begin.chain(sent).chain(["COMMIT".to_owned()]).collect()
-    } else {
-        sent.collect()
-    }
+    let [begin, commit] =
+        ["BEGIN", "COMMIT"].map(|word| operation.transaction.then(|| word.to_owned()));
+    begin.into_iter().chain(sent).chain(commit).collect()
 }
 
 fn statement(
@@ -49,8 +46,7 @@ fn statement(
                 .map_or_else(String::new, |draw| format!(":{}", draw.name)),
         })
         .collect();
-    let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ")
+    format::joined(text.split_whitespace(), " ")
 }
 
 /// The values of one operation, a line each: `:id is 1 to 1,000,000`. The same value of several

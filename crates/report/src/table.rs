@@ -152,13 +152,23 @@ impl Table {
         })
     }
 
-    /// A heading for a table with so many columns.
-    pub(crate) fn heading(text: impl Into<String>, columns: usize) -> Vec<Cell> {
-        let mut row = vec![Cell::default(); columns.max(1)];
-        if let Some(first) = row.first_mut() {
-            *first = Cell::text(text).with_tone(Tone::Heading);
+    /// The rows of each part under its heading; parts without rows, and headings without words, are left out.
+    pub(crate) fn in_parts(
+        title: impl Into<String>,
+        note: impl Into<String>,
+        headers: Vec<Header>,
+        parts: impl IntoIterator<Item = (String, Vec<Vec<Cell>>)>,
+    ) -> Self {
+        let mut all = Vec::new();
+        for (heading, rows) in parts {
+            if !(rows.is_empty() || heading.is_empty()) {
+                let mut row = vec![Cell::text(heading).with_tone(Tone::Heading)];
+                row.resize(headers.len(), Cell::default());
+                all.push(row);
+            }
+            all.extend(rows);
         }
-        row
+        Self::new(title, note, headers, all)
     }
 
     pub(crate) fn has_rows(&self) -> bool {
@@ -194,6 +204,15 @@ impl<'c, T> Columns<'c, T> {
         self.column(Header::numbers(head, unit), cell)
     }
 
+    /// These, too.
+    #[must_use]
+    pub(crate) fn each<F: Fn(&T) -> Cell + 'c>(
+        self,
+        columns: impl IntoIterator<Item = (Header, F)>,
+    ) -> Self {
+        columns.into_iter().fold(self, |all, (header, cell)| all.column(header, cell))
+    }
+
     pub fn row(&self, of: &T) -> Vec<Cell> {
         self.0.iter().map(|(_, cell)| cell(of)).collect()
     }
@@ -208,8 +227,19 @@ impl<'c, T> Columns<'c, T> {
         note: impl Into<String>,
         rows: impl IntoIterator<Item = T>,
     ) -> Table {
-        let rows = rows.into_iter().map(|of| self.row(&of));
-        Table::new(title, note, self.headers(), rows)
+        self.in_parts(title, note, [(String::new(), rows)])
+    }
+
+    /// Rows under headings, as [`Table::in_parts`] has them.
+    pub(crate) fn in_parts<R: IntoIterator<Item = T>>(
+        self,
+        title: impl Into<String>,
+        note: impl Into<String>,
+        parts: impl IntoIterator<Item = (String, R)>,
+    ) -> Table {
+        let rows = |rows: R| rows.into_iter().map(|of| self.row(&of)).collect();
+        let parts = parts.into_iter().map(|(heading, of)| (heading, rows(of)));
+        Table::in_parts(title, note, self.headers(), parts)
     }
 }
 

@@ -105,8 +105,7 @@ impl At<'_> {
     /// none of it ran.
     pub(crate) fn missed(self, transaction: TpccTransaction) -> Option<(usize, usize)> {
         let rounds = &self.values(&MetricId::within_limit(transaction.name()).0)?.rounds;
-        let missed = rounds.iter().filter(|(_, share)| *share < LEAST).count();
-        Some((missed, rounds.len()))
+        Some((rounds.iter().filter(|(_, share)| *share < LEAST).count(), rounds.len()))
     }
 
     /// The kinds that missed their limit in any round.
@@ -114,8 +113,7 @@ impl At<'_> {
         let has_missed = |transaction: &TpccTransaction| {
             self.missed(*transaction).is_some_and(|(missed, _)| missed > 0)
         };
-        let kinds = TpccTransaction::ALL.into_iter().filter(has_missed);
-        kinds.map(TpccTransaction::name).collect()
+        TpccTransaction::ALL.into_iter().filter(has_missed).map(TpccTransaction::name).collect()
     }
 
     /// The client's share of the CPU time of client and server; `None` where there is no server to watch.
@@ -164,8 +162,7 @@ fn mix(mix: &TpccMix) -> String {
     match mix {
         TpccMix::Deck => "transactions from decks of 23 cards".to_owned(),
         TpccMix::Weights(weights) => {
-            let weights: Vec<String> = weights.iter().map(u32::to_string).collect();
-            format!("transactions at random, weights {}", weights.join(", "))
+            format!("transactions at random, weights {}", format::joined(weights, ", "))
         }
     }
 }
@@ -189,10 +186,7 @@ pub(crate) fn other_cardinality(report: &Report<'_>) -> Option<String> {
     let spec = spec(report)?;
     let TpccCardinality { items, customers } = spec.cardinality;
     (spec.cardinality != TpccCardinality::STANDARD).then(|| {
-        format!(
-            "{} items and {} customers a district",
-            format::count(items.into()),
-            format::count(customers.into())
-        )
+        let [items, customers] = [items, customers].map(|count| format::count(count.into()));
+        format!("{items} items and {customers} customers a district")
     })
 }

@@ -40,7 +40,6 @@ pub(crate) fn cell(verdict: &Verdict) -> Cell {
     Cell::text(word(verdict)).with_tone(tone(verdict))
 }
 
-/// The sign of a verdict on throughput.
 pub(crate) const fn sign(verdict: &Verdict) -> &'static str {
     match tone(verdict) {
         Tone::Regressed => "↓",

@@ -8,19 +8,16 @@ use crate::conditions;
 use crate::error::CompareError;
 use crate::family::Priors;
 use crate::fdr::adjust;
-use crate::grid::{Grid, MetricRow, Place, Round, is_broken, logs};
-use crate::looks::{p_among, tail_among};
+use crate::grid::{Grid, MetricRow, Round, is_broken, logs};
+use crate::looks::{Looks, p_among, tail_among};
 use crate::moderate::Prior;
 use crate::options::Options;
-use crate::paired::Estimate;
-use crate::paired::{Paired, ratio_of};
+use crate::paired::{Estimate, Paired, ratio_of};
 use crate::robust::{hodges_lehmann, outlying, sign_flip};
 use crate::rounding::Rounding;
 use crate::slices::SlicePairs;
-use crate::student::Quantiles;
-use crate::student::{FEWEST_ROUNDS, LEVEL};
-use crate::verdict::Drift;
-use crate::verdict::{Evidence, Rule, higher_is_better, judge, log_margin, magnitude};
+use crate::student::{FEWEST_ROUNDS, LEVEL, Quantiles};
+use crate::verdict::{Drift, Evidence, Rule, higher_is_better, judge, log_margin, magnitude};
 
 /// Compares every system of the run with the base.
 ///
@@ -48,6 +45,7 @@ pub fn compare(data: &RunData, options: &Options) -> Result<Vec<Comparison>, Com
     let base = options.resolve(data)?;
     let grid = Grid::of(data, options);
     let quantiles = Quantiles::default();
+    let looks = options.looks.or_else(|| Looks::of(&data.info.plan));
     let question = Question {
         data,
         base,
@@ -55,7 +53,7 @@ pub fn compare(data: &RunData, options: &Options) -> Result<Vec<Comparison>, Com
         priors: Priors::of(&grid, data),
         rounding: Rounding::of(data),
         grid,
-        rule: Rule { q_limit: options.q, looks: options.looks_at(data), quantiles: &quantiles },
+        rule: Rule { q_limit: options.q, looks, quantiles: &quantiles },
     };
     let candidates = data.info.plan.systems.iter().filter(|s| s.name != base);
     Ok(candidates.flat_map(|candidate| question.answer(&candidate.name)).collect())
@@ -84,10 +82,9 @@ impl Question<'_> {
     /// The comparisons of one candidate that are asked for, judged with all of their families.
     fn answer(&self, candidate: &str) -> Vec<Comparison> {
         let differs = conditions::of_systems((self.data, self.base), (self.data, candidate));
-        let rows = self.grid.rows.iter();
-        let mut drafts: Vec<Draft> = rows
-            .filter_map(|(place, row)| self.draft(place, row, candidate, differs.as_ref()))
-            .collect();
+        let rows = self.grid.rows.values();
+        let mut drafts: Vec<Draft> =
+            rows.filter_map(|row| self.draft(row, candidate, differs.as_ref())).collect();
         let mut families: HashMap<Option<MetricId>, Vec<Judged<'_>>> = HashMap::new();
         for Draft { comparison, evidence, .. } in &mut drafts {
             if let Some(evidence) = *evidence {
@@ -106,7 +103,6 @@ impl Question<'_> {
     /// `None` where there is nothing to compare: neither side has the metric, or both are zero.
     fn draft(
         &self,
-        place: &Place<'_>,
         row: &MetricRow<'_>,
         candidate: &str,
         differs: Option<&Reason>,
@@ -116,7 +112,8 @@ impl Question<'_> {
             return None;
         }
         let rounds = row.complete_rounds(base, candidate);
-        if !rounds.is_empty() && rounds.iter().all(Round::is_nothing) {
+        let is_nothing = |round: &Round| round.base == 0.0 && round.candidate == 0.0;
+        if !rounds.is_empty() && rounds.iter().all(is_nothing) {
             return None;
         }
         let mut comparison = blank(row.first, base, candidate, rounds.len() as u32);
@@ -134,7 +131,7 @@ impl Question<'_> {
             });
         } else if let Some(logs) = logs(&rounds) {
             comparison.verdict = without_family(&comparison);
-            let prior = self.priors.of_cell(place, row, &rounds, self.data);
+            let prior = self.priors.of_cell(row, &rounds, self.data);
             evidence = self.measure_change(&mut comparison, &rounds, &logs, prior.as_ref());
         } else {
             comparison.verdict = Verdict::Incomparable(without_ratio(&comparison, &rounds));
@@ -219,11 +216,8 @@ impl Question<'_> {
 
 /// The precision of the slice pairs of all rounds; `None` if a round has none.
 fn slice_pairs(rounds: &[Round]) -> Option<SlicePairs> {
-    if rounds.iter().any(|round| round.slices.is_empty()) {
-        return None;
-    }
-    let pairs: Vec<Vec<f64>> = rounds.iter().map(|round| round.slices.clone()).collect();
-    SlicePairs::of(&pairs)
+    let of_round = |round: &Round| (!round.slices.is_empty()).then(|| round.slices.clone());
+    SlicePairs::of(&rounds.iter().map(of_round).collect::<Option<Vec<_>>>()?)
 }
 
 /// Gives their verdicts to the steps of one metric, or to all steps in the metrics that decide them.
@@ -248,7 +242,6 @@ fn without_family(comparison: &Comparison) -> Verdict {
     })
 }
 
-/// The reason why rounds without a ratio are not compared.
 fn without_ratio(comparison: &Comparison, rounds: &[Round]) -> Reason {
     if fell_to_zero(&comparison.metric, rounds) {
         return Reason::FellToZero { rounds: comparison.rounds };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use model::{RunData, StepClass, System};
 
-use crate::grid::{Grid, MetricRow, Place, Round, logs};
+use crate::grid::{Grid, MetricRow, Round, logs};
 use crate::moderate::{Family, Prior};
 use crate::paired::Paired;
 use crate::slices;
@@ -28,8 +28,8 @@ impl Priors {
     pub(crate) fn of(grid: &Grid<'_>, data: &RunData) -> Self {
         let plan = &data.info.plan;
         let mut families: HashMap<Which, Family> = HashMap::new();
-        for (place, row) in &grid.rows {
-            add(families.entry(which(place, row, data)).or_default(), row, &plan.systems);
+        for row in grid.rows.values() {
+            add(families.entry(which(row, data)).or_default(), row, &plan.systems);
         }
         let fitted =
             families.into_iter().filter_map(|(which, family)| Some((which, Prior::fit(&family)?)));
@@ -39,18 +39,16 @@ impl Priors {
     /// The expected variance of a cell with these rounds; `None` if its family is too small.
     pub(crate) fn of_cell(
         &self,
-        place: &Place<'_>,
         row: &MetricRow<'_>,
         rounds: &[Round],
         data: &RunData,
     ) -> Option<Prior> {
-        Some(self.0.get(&which(place, row, data))?.times(unit(row, rounds)?))
+        Some(self.0.get(&which(row, data))?.times(unit(row, rounds)?))
     }
 }
 
-fn which(place: &Place<'_>, row: &MetricRow<'_>, data: &RunData) -> Which {
-    let (ordinal, step, metric) = place;
-    (*metric, data.class_of(*ordinal, step), row.is_sliced())
+fn which(row: &MetricRow<'_>, data: &RunData) -> Which {
+    (row.metric, data.class_of(row.first.ordinal, &row.first.step), row.is_sliced())
 }
 
 /// The divisor that makes a cell's variance comparable within its family; 1 without slices.
@@ -81,9 +79,7 @@ fn add(family: &mut Family, row: &MetricRow<'_>, systems: &[System]) {
             let rounds = row.complete_rounds(&one.name, &other.name);
             let paired = logs(&rounds).and_then(|logs| Paired::of(&logs));
             let paired = paired.and_then(|p| Some((p, p.sd?)));
-            let (Some((paired, sd)), Some(unit)) = (paired, unit(row, &rounds)) else {
-                continue;
-            };
+            let (Some((paired, sd)), Some(unit)) = (paired, unit(row, &rounds)) else { continue };
             family.variances.push((sd * sd / unit, paired.df()));
             most = most.max(paired.df());
             is_paired[place] = true;

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use model::{Cell, MetricId, RunData, StepId, Unit, describe, metrics};
 
-use crate::options::Options;
-use crate::options::Steps;
+use crate::options::{Options, Steps};
 use crate::paired::log_ratio;
 use crate::slices;
 use crate::summary::mean;
@@ -15,7 +14,6 @@ pub(crate) type Place<'a> = (u32, &'a StepId, usize);
 
 type Slices = BTreeMap<u32, BTreeMap<u32, f64>>;
 
-/// All values of the run, by step and metric.
 pub(crate) struct Grid<'a> {
     pub(crate) steps: Steps<'a>,
     /// In the order of the listed comparisons.
@@ -27,6 +25,8 @@ pub(crate) struct MetricRow<'a> {
     pub(crate) first: &'a Cell,
     /// Is it asked for? Others are judged with it, or tell how much the metric scatters.
     pub(crate) is_asked: bool,
+    /// The place at which the run first has its metric.
+    pub(crate) metric: usize,
     values: HashMap<&'a str, Values>,
     /// By system; empty for steps without slices.
     slices: HashMap<&'a str, Slices>,
@@ -74,6 +74,7 @@ impl<'a> Grid<'a> {
             let row = rows.entry(place).or_insert_with(|| MetricRow {
                 first: cell,
                 is_asked: is_asked(cell),
+                metric: place.2,
                 values: HashMap::new(),
                 slices: HashMap::new(),
                 drifts: HashMap::new(),
@@ -178,10 +179,6 @@ impl MetricRow<'_> {
 }
 
 impl Round {
-    pub(crate) fn is_nothing(&self) -> bool {
-        self.base == 0.0 && self.candidate == 0.0
-    }
-
     /// ln(candidate / base): with slices, the mean of their counted pairs.
     pub(crate) fn log(&self) -> f64 {
         mean(&self.slices).unwrap_or_else(|| self.log_of_windows())

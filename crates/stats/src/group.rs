@@ -52,9 +52,7 @@ pub fn summarise(comparisons: &[&Comparison]) -> Option<GroupSummary> {
 
 /// For each round that is complete in all of them, the mean of their log ratios.
 fn means_of_rounds(comparisons: &[&Comparison]) -> Vec<f64> {
-    let Some(first) = comparisons.first() else {
-        return Vec::new();
-    };
+    let Some(first) = comparisons.first() else { return Vec::new() };
     let of_round = |round: u32| -> Option<f64> {
         let logs = comparisons.iter().map(|c| {
             let (_, ratio) = c.pairs.iter().find(|(r, _)| *r == round)?;

@@ -3,8 +3,7 @@
 use model::{Comparison, Plan, Reason, Verdict};
 
 use crate::error::CompareError;
-use crate::student::FEWEST_ROUNDS;
-use crate::student::{z_critical, z_tail};
+use crate::student::{FEWEST_ROUNDS, z_critical, z_tail};
 
 /// A number of rounds that is not fixed: after `min` of them the run is looked at after each, and
 /// it ends as soon as everything is decided, with `max` at the latest.
@@ -27,11 +26,14 @@ pub struct Looks {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Another round: so many comparisons are not decided yet.
-    GoOn { undecided: u32 },
-    /// Every comparison is.
+    GoOn {
+        undecided: u32,
+    },
     Decided,
     /// Enough: there are as many rounds as there may be; comparisons that stay undecided.
-    Exhausted { undecided: u32 },
+    Exhausted {
+        undecided: u32,
+    },
 }
 
 impl Looks {

@@ -10,7 +10,6 @@ use crate::looks::Looks;
 /// The largest share of false ones among the changes that a comparison calls.
 pub(crate) const USUAL_Q: f64 = 0.01;
 
-/// The base, the metrics and the margin of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Name of the base; `None` for the plan's.
@@ -69,11 +68,6 @@ impl Options {
             base: base.to_owned(),
             systems: plan.systems.iter().map(|s| s.name.clone()).collect(),
         })
-    }
-
-    /// The looks that a run is judged by; `None` where its number of rounds was fixed before.
-    pub(crate) fn looks_at(&self, data: &RunData) -> Option<Looks> {
-        self.looks.or_else(|| Looks::of(&data.info.plan))
     }
 
     pub(crate) fn margin(&self, metric: &MetricId, usual: f64) -> f64 {
@@ -143,7 +137,6 @@ impl<'a> Steps<'a> {
         self.asks_for(selection, cell.ordinal, &cell.metric)
     }
 
-    /// Is this metric of the step at this place asked for?
     pub fn asks_for(&self, selection: &Selection, ordinal: u32, metric: &MetricId) -> bool {
         match selection {
             Selection::All => true,

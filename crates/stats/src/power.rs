@@ -1,8 +1,7 @@
 //! How many more rounds would decide a cell.
 
 use crate::looks::{Looks, tail_among};
-use crate::student::LEVEL;
-use crate::student::{Quantiles, z_critical};
+use crate::student::{LEVEL, Quantiles, z_critical};
 
 /// Rounds beyond these are not worth planning.
 const MOST: u32 = 1000;

@@ -70,9 +70,7 @@ pub fn hodges_lehmann(values: &[f64]) -> Option<f64> {
 /// the values once, and halving the doubles between the lowest and the highest value, 64 times at most,
 /// finds the smallest `x` that enough of them reach. That is one of the means, to the last bit.
 fn mean_at(sorted: &[f64], rank: usize) -> f64 {
-    let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else {
-        return f64::NAN;
-    };
+    let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else { return f64::NAN };
     let (mut low, mut high) = (place_of(*first), place_of(*last));
     while low < high {
         let middle = u64::midpoint(low, high);

@@ -38,17 +38,14 @@ fn steadied(pairs: &[f64]) -> Vec<f64> {
     sorted.sort_unstable_by(f64::total_cmp);
     let cut = sorted.len() / 4;
     let middle = sorted.get(cut..sorted.len() - cut).unwrap_or_default();
-    let (Some(low), Some(high)) = (middle.first(), middle.last()) else {
-        return Vec::new();
-    };
+    let (Some(low), Some(high)) = (middle.first(), middle.last()) else { return Vec::new() };
     let held: Vec<f64> = pairs.iter().map(|log| log.clamp(*low, *high)).collect();
     let of_held: f64 = held.iter().sum();
     // In the order of time, so that the mirror is exact.
     let of_middle = (of_held - cut as f64 * (low + high)) / middle.len() as f64;
     let of_held = of_held / held.len() as f64;
     let drawn_out = sorted.len() as f64 / middle.len() as f64;
-    let drawn = |log: f64| of_middle + (log - of_held) * drawn_out;
-    held.into_iter().map(drawn).collect()
+    held.into_iter().map(|log: f64| of_middle + (log - of_held) * drawn_out).collect()
 }
 
 /// The mean of the rounds' means; `None` if none has one.

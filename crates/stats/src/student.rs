@@ -16,9 +16,7 @@ pub(crate) fn two_sided_p(t: f64, df: f64) -> f64 {
 /// The value that T with `df` degrees of freedom exceeds with probability `tail`, which lies
 /// between 0 and 0.5; infinite for a tail of nothing.
 pub(crate) fn t_critical(tail: f64, df: f64) -> f64 {
-    let Ok(student) = StudentsT::new(0.0, 1.0, df) else {
-        return f64::NAN;
-    };
+    let Ok(student) = StudentsT::new(0.0, 1.0, df) else { return f64::NAN };
     if tail.is_nan() || tail <= 0.0 {
         return f64::INFINITY;
     }

@@ -1,4 +1,4 @@
-//! Summaries, as reports print them: of slices, of a of the verdicts on a control. Those of slices are `None` for an
+//! Summaries, as reports print them: of slices, of the verdicts on a control. Those of slices are `None` for an
 //! empty slice and where a value is not finite, so that no summary hides a broken one.
 
 use model::{Comparison, Reason, Verdict};

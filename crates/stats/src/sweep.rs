@@ -13,7 +13,6 @@ pub enum Side {
     Near,
     /// Certainly above, and by more than the margin.
     Above,
-    /// Not decided.
     Unknown,
 }
 
@@ -116,9 +115,7 @@ pub fn crossings(points: &[SweepPoint]) -> Vec<Crossing> {
     points.sort_by_key(|p| p.clients);
     let certain: Vec<usize> =
         (0..points.len()).filter(|place| points[*place].is_certainly_above().is_some()).collect();
-    let (Some(first), Some(last)) = (certain.first(), certain.last()) else {
-        return Vec::new();
-    };
+    let (Some(first), Some(last)) = (certain.first(), certain.last()) else { return Vec::new() };
     let before: Vec<&SweepPoint> = points[..=*first].iter().rev().copied().collect();
     let between = certain.windows(2).filter_map(|ends| {
         let (from, to) = (ends[0], ends[1]);

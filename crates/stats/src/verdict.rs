@@ -3,11 +3,9 @@
 use model::{Direction, Magnitude, Reason, Verdict};
 
 use crate::looks::Looks;
-use crate::paired::Estimate;
-use crate::paired::{Paired, ratio_of};
+use crate::paired::{Estimate, Paired, ratio_of};
 use crate::power::{Situation, further_rounds_by};
-use crate::student::Quantiles;
-use crate::student::{FEWEST_STARTS, LEVEL};
+use crate::student::{FEWEST_STARTS, LEVEL, Quantiles};
 
 /// The difference of two copies of one server after one start, and seldom after several: a fraction.
 const START_EFFECT: f64 = 0.02;
@@ -161,8 +159,7 @@ impl Drift {
     /// From the drift of each round; `None` without a certain drift (paired t-test at 5 %).
     pub(crate) fn of(rounds: &[f64]) -> Option<Self> {
         let paired = Paired::of(rounds)?;
-        let is_certain = paired.p_value()? <= LEVEL;
-        is_certain.then_some(Self { change: paired.mean })
+        (paired.p_value()? <= LEVEL).then_some(Self { change: paired.mean })
     }
 
     /// If the drift goes on as it is, would the next window change the verdict? It would where the log ratio comes to

@@ -5,7 +5,6 @@ use maud::{Markup, html};
 
 use super::style::{percent, px};
 
-#[derive(Clone, Debug)]
 pub(crate) struct Axis {
     pub(crate) scale: Scale,
     /// What it shows, with the unit.
@@ -14,7 +13,6 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// Its name, and whether it starts at zero.
     pub(crate) fn described(&self) -> String {
         match self.scale {
             Scale::Linear { low: 0.0, .. } => format!("{}, from zero", self.name),
@@ -147,6 +145,11 @@ impl Scale {
         place.is_finite().then_some(place)
     }
 
+    /// The same in per cent, at the nearer end for what lies beyond the scale.
+    pub(crate) fn percent(self, value: f64) -> Option<f64> {
+        self.place(value).map(|place| 100.0 * place.clamp(0.0, 1.0))
+    }
+
     pub(crate) fn high(self) -> f64 {
         match self {
             Self::Linear { high, .. } | Self::Log { high, .. } => high,
@@ -189,8 +192,7 @@ fn linear_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
 fn nice(step: f64) -> f64 {
     let power = 10f64.powf(step.log10().floor());
     let times = [1.0, 2.0, 5.0, 10.0];
-    let up = times.into_iter().find(|t| t * power >= step * 0.999_999);
-    up.unwrap_or(10.0) * power
+    times.into_iter().find(|t| t * power >= step * 0.999_999).unwrap_or(10.0) * power
 }
 
 fn log_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {

@@ -5,52 +5,37 @@ use maud::{Markup, html};
 use super::style::px;
 
 /// How a text looks. The classes are those of `chart.css`; sizes are here, because lines are broken by them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
-    Title,
-    /// Names of systems, and what is said of them.
-    Body,
-    Key,
-    Note,
-    Source,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    class: &'static str,
+    /// Of its font, in pixels.
+    pub(crate) size: f64,
+    /// Pixels from one line to the next.
+    pub(crate) leading: f64,
+    /// How much wider its letters are than those of usual weight: bold ones are wider.
+    weight: f64,
 }
 
 impl Look {
-    /// Its class; in pixels the size of its font, and from one line to the next.
-    pub(crate) const fn parts(self) -> (&'static str, f64, f64) {
-        match self {
-            Self::Title => ("title", 18.0, 24.0),
-            Self::Body => ("body", 13.0, 18.0),
-            Self::Key => ("key", 13.0, 18.0),
-            Self::Note => ("note", 12.0, 16.0),
-            Self::Source => ("source", 11.0, 15.0),
-        }
-    }
+    pub(crate) const TITLE: Self = Self { class: "title", size: 18.0, leading: 24.0, weight: 1.15 };
+    /// Names of systems, and what is said of them.
+    pub(crate) const BODY: Self = Self { class: "body", size: 13.0, leading: 18.0, weight: 1.0 };
+    pub(crate) const KEY: Self = Self { class: "key", weight: 1.15, ..Self::BODY };
+    pub(crate) const NOTE: Self = Self { class: "note", size: 12.0, leading: 16.0, weight: 1.0 };
+    pub(crate) const SOURCE: Self =
+        Self { class: "source", size: 11.0, leading: 15.0, weight: 1.0 };
 
-    pub(crate) const fn size(self) -> f64 {
-        self.parts().1
-    }
-
-    /// About how wide a text is that looks so. Bold letters are wider.
+    /// About how wide a text is that looks so.
     pub(crate) fn width(self, text: &str) -> f64 {
-        text_width(text, self.weighed())
+        text_width(text, self.weight * self.size)
     }
 
     /// Its lines, none wider than `most` pixels.
     pub(crate) fn lines(self, text: &str, most: f64) -> Vec<String> {
-        text_lines(text, self.weighed(), most)
-    }
-
-    /// The size of a font of usual weight that is as wide.
-    fn weighed(self) -> f64 {
-        match self {
-            Self::Title | Self::Key => 1.15 * self.size(),
-            Self::Body | Self::Note | Self::Source => self.size(),
-        }
+        text_lines(text, self.weight * self.size, most)
     }
 }
 
-#[derive(Clone, Debug)]
 pub(crate) struct Column {
     pub(crate) width: f64,
     /// Pixels that are filled.
@@ -78,20 +63,18 @@ impl Column {
 
     /// Lines that begin so many pixels from the left.
     pub(crate) fn lines(&mut self, look: Look, left: f64, lines: &[String]) {
-        let (class, size, _) = look.parts();
         for line in lines {
             self.line(look, |baseline| {
-                html! { text class=(class) font-size=(px(size)) x=(px(left)) y=(px(baseline)) { (line) } }
+                html! { text class=(look.class) font-size=(px(look.size)) x=(px(left)) y=(px(baseline)) { (line) } }
             });
         }
     }
 
     /// The room of one line, and what is drawn there: its text stands on the baseline that `draw` is given.
     pub(crate) fn line(&mut self, look: Look, draw: impl FnOnce(f64) -> Markup) {
-        let (_, size, leading) = look.parts();
-        let descent = 0.3 * size;
-        self.drawn.push(draw(self.height + leading - descent));
-        self.height += leading;
+        let descent = 0.3 * look.size;
+        self.drawn.push(draw(self.height + look.leading - descent));
+        self.height += look.leading;
     }
 
     /// A drawing that is as wide as the column. Its horizontal positions may be per cent.
@@ -131,8 +114,7 @@ pub(crate) fn text_lines(text: &str, size: f64, most: f64) -> Vec<String> {
         }
     }
     text_lines.push(line);
-    let trimmed = text_lines.iter().map(|line| line.trim().to_owned());
-    trimmed.filter(|line| !line.is_empty()).collect()
+    text_lines.iter().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
 /// The advance of a character in ems, as in the widest of the usual fonts without serifs.
@@ -156,8 +138,8 @@ mod tests {
     #[test]
     fn what_is_set_later_stands_lower() {
         let mut column = Column::new(100.0);
-        column.text(Look::Note, "ratio to <a>, from zero, with an interval");
-        let lines = column.height / Look::Note.parts().2;
+        column.text(Look::NOTE, "ratio to <a>, from zero, with an interval");
+        let lines = column.height / Look::NOTE.leading;
         assert!(lines >= 2.0, "{lines}");
         column.space(4.0);
         column.drawing("strip", 26.0, &html! { line x1="0" x2="100%" {} });

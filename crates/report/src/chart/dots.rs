@@ -1,17 +1,14 @@
 //! Every round as a dot: a row a system, a common axis from zero, the median as a tick.
 
-use maud::{Markup, html};
+use maud::html;
 
 use super::Chart;
-use super::axis::Axis;
-use super::axis::Scale;
+use super::axis::{Axis, Scale};
 use super::rows::{Rows, Said, StripRow};
-use super::style::Series;
-use super::style::{percent, px};
+use super::style::{Series, percent, px};
 use crate::format;
 use crate::index::median;
 
-#[derive(Clone, Debug)]
 pub(crate) struct DotRow {
     pub(crate) of: Series,
     /// (round, value).
@@ -37,24 +34,10 @@ pub(crate) fn dots(rows: &[DotRow], unit: &str) -> Chart {
 fn dot_row(row: &DotRow, scale: Scale, unit: &str) -> StripRow {
     let middle = median(row.rounds.iter().map(|(_, v)| *v));
     let text = middle.map_or(format::ABSENT.to_owned(), format::number);
-    let label = format!(
-        "{}: {}, median {text} {unit}",
-        row.of.name,
-        format::plural(row.rounds.len(), "round")
-    );
-    StripRow {
-        of: row.of.clone(),
-        said: vec![Said { plain: text, ..Said::default() }],
-        label,
-        tone: "",
-        height: ROW,
-        strip: strip(row, middle, scale, unit),
-    }
-}
-
-fn strip(row: &DotRow, middle: Option<f64>, scale: Scale, unit: &str) -> Markup {
+    let rounds = format::plural(row.rounds.len(), "round");
+    let label = format!("{}: {rounds}, median {text} {unit}", row.of.name);
     let x = |value: f64| scale.place(value).map(|p| 100.0 * p);
-    html! {
+    let strip = html! {
         line.grid x1="0" x2="100%" y1=(px(ROW / 2.0)) y2=(px(ROW / 2.0)) {}
         @if let Some(at) = middle.and_then(x) {
             line.median.(row.of.style.class()) x1=(percent(at)) x2=(percent(at)) y1="4" y2=(px(ROW - 4.0)) {}
@@ -64,6 +47,14 @@ fn strip(row: &DotRow, middle: Option<f64>, scale: Scale, unit: &str) -> Markup 
                 (row.of.style.marker(at, ROW / 2.0, Some(&format!("round {round}: {} {unit}", format::number(*value)))))
             }
         }
+    };
+    StripRow {
+        of: row.of.clone(),
+        said: vec![Said { plain: text, ..Said::default() }],
+        label,
+        tone: "",
+        height: ROW,
+        strip,
     }
 }
 

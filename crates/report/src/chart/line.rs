@@ -1,22 +1,32 @@
-//! Lines over a common axis, each with an optional band around it, named by a key at its end.
+//! Lines over a common axis, each with an optional band around it or marks on it, named by a key at its end.
 
 use maud::{Markup, html};
 
-use super::axis::{Axis, Frame, Scale, grid_labels, gridlines, vertical};
+use super::axis::{Axis, Frame, Scale, grid_labels, gridlines, tick_marks, vertical};
 use super::column::{Column, Look};
-use super::style::Series;
-use super::style::{Across, attribute, path, percent, px};
+use super::rows::Ratio;
+use super::style::{Across, Series, attribute, path, percent, px};
 
-#[derive(Clone, Debug)]
 pub(crate) struct SystemLine {
     pub(crate) of: Series,
     /// (x, y), by x.
     pub(crate) points: Vec<(f64, f64)>,
     /// (x, low, high), by x; empty for none.
     pub(crate) band: Vec<(f64, f64, f64)>,
+    /// What stands at the points of a sweep; other lines have a few markers.
+    pub(crate) marks: Vec<SweepMark>,
 }
 
-#[derive(Clone, Debug)]
+pub(crate) struct SweepMark {
+    /// Clients; more than zero.
+    pub(crate) clients: u32,
+    pub(crate) ratio: Ratio,
+    /// What is said of it under the pointer: system, clients, ratio, verdict.
+    pub(crate) text: String,
+    /// The class of the verdict's colour; empty for none.
+    pub(crate) tone: &'static str,
+}
+
 pub(crate) struct LineChart {
     /// What it shows, for people who do not see it.
     pub(crate) label: String,
@@ -25,8 +35,10 @@ pub(crate) struct LineChart {
     pub(crate) y: Axis,
     /// Lines, the most important last: it lies on top.
     pub(crate) lines: Vec<SystemLine>,
-    /// A level to compare with, and what it is.
+    /// A level to compare with, and what it is; in a sweep 1, without a name.
     pub(crate) reference: Option<(f64, String)>,
+    /// Client counts of a sweep, which take the place of round ticks; empty in other charts.
+    pub(crate) clients: Vec<u32>,
 }
 
 /// Pixels between two keys.
@@ -39,14 +51,20 @@ const FEW_MARKS: usize = 2;
 /// From so many lines on there are few markers.
 const MANY_LINES: usize = 9;
 
+/// What a client count below the plot needs of its width, as a share for each digit and for the space between
+/// two: on a telephone a digit is seven of some three hundred pixels wide.
+const DIGIT: f64 = 0.023;
+const SPACE: f64 = 0.012;
+
 impl LineChart {
     pub(crate) fn page(&self) -> Markup {
         let frame = self.frame();
+        let hovered = |told: String| (!self.is_sweep()).then_some(told);
+        let edges = format!("{} {} {}", px(frame.top), px(frame.bottom), frame.width);
         html! {
             p.axis-name { (self.y.described()) }
-            svg.chart.hover height=(px(self.height)) role="img" aria-label=(self.label)
-                data-x=(ends(self.x.scale)) data-y=(ends(self.y.scale))
-                data-frame={ (px(frame.top)) " " (px(frame.bottom)) " " (frame.width) } {
+            svg.chart.hover[!self.is_sweep()] height=(px(self.height)) role="img" aria-label=(self.label)
+                data-x=[hovered(ends(self.x.scale))] data-y=[hovered(ends(self.y.scale))] data-frame=[hovered(edges)] {
                 (self.plot(frame, Across::PAGE))
             }
             p.axis-name.below { (self.x.described()) }
@@ -56,21 +74,30 @@ impl LineChart {
     pub(crate) fn set_in(&self, column: &mut Column) {
         let frame = self.frame();
         let across = Across::pixels(column.width * frame.width / 100.0);
-        column.text(Look::Note, &self.y.described());
+        column.text(Look::NOTE, &self.y.described());
         column.drawing("chart", self.height, &self.plot(frame, across));
-        column.text(Look::Note, &self.x.described());
+        column.text(Look::NOTE, &self.x.described());
+    }
+
+    const fn is_sweep(&self) -> bool {
+        !self.clients.is_empty()
     }
 
     fn frame(&self) -> Frame {
-        Frame { width: 92.0, top: 20.0, bottom: self.height - 22.0 }
+        let (width, top) = if self.is_sweep() { (93.0, 16.0) } else { (92.0, 20.0) };
+        Frame { width, top, bottom: self.height - 22.0 }
     }
 
     /// All but the names of the axes.
     fn plot(&self, frame: Frame, across: Across) -> Markup {
         html! {
             (gridlines(&self.y, frame))
-            // Scripts set other ticks where a part of the axis is looked at.
-            g.across { (vertical(&self.x, frame, 6)) }
+            @if self.is_sweep() {
+                (self.client_ticks(frame))
+            } @else {
+                // Scripts set other ticks where a part of the axis is looked at.
+                g.across { (vertical(&self.x, frame, 6)) }
+            }
             @if let Some((level, name)) = &self.reference {
                 (self.reference(*level, name, frame))
             }
@@ -92,8 +119,7 @@ impl LineChart {
 
     fn band(&self, line: &SystemLine, frame: Frame, across: Across) -> Markup {
         let upper = line.band.iter().filter_map(|(x, _, high)| self.at(*x, *high, frame));
-        let lower = line.band.iter().rev();
-        let lower = lower.filter_map(|(x, low, _)| self.at(*x, *low, frame));
+        let lower = line.band.iter().rev().filter_map(|(x, low, _)| self.at(*x, *low, frame));
         let outline = path(upper.chain(lower), across);
         html! {
             @if !outline.is_empty() {
@@ -103,19 +129,27 @@ impl LineChart {
     }
 
     fn line(&self, line: &SystemLine, frame: Frame, across: Across) -> Markup {
-        let points = line.points.iter();
-        let d = path(points.filter_map(|(x, y)| self.at(*x, *y, frame)), across);
-        outline(&line.of, &d, Some(&line.of.name))
+        let d = path(line.points.iter().filter_map(|(x, y)| self.at(*x, *y, frame)), across);
+        let of = &line.of;
+        let name = (!self.is_sweep()).then_some(&of.name);
+        let dash = Some(of.style.dash()).filter(|d| !d.is_empty());
+        html! {
+            @if !d.is_empty() {
+                path.line.(of.style.class()) data-system=(of.key) data-name=[name] stroke-dasharray=[dash] d=(d) {}
+            }
+        }
     }
 
-    /// A few markers, each line's beginning at another point so that they do not cover each other.
+    /// The marks of a sweep; otherwise a few markers, each line's beginning at another point so that they do not
+    /// cover each other.
     fn marks(&self, line: &SystemLine, frame: Frame) -> Markup {
         let marks = if self.lines.len() < MANY_LINES { MARKS } else { FEW_MARKS };
         let every = line.points.len().div_ceil(marks).max(1);
         let first = (line.of.style.0 * every / 4) % every;
-        let marked = line.points.iter().skip(first).step_by(every);
+        let marked = line.points.iter().skip(first).step_by(every).filter(|_| !self.is_sweep());
         html! {
             g data-system=(line.of.key) {
+                @for mark in &line.marks { (self.mark(mark, frame)) }
                 @for (across, y) in marked.filter_map(|(x, y)| self.at(*x, *y, frame)) {
                     (line.of.style.marker(frame.x(across), y, None))
                 }
@@ -123,48 +157,72 @@ impl LineChart {
         }
     }
 
-    fn reference(&self, level: f64, name: &str, frame: Frame) -> Markup {
+    /// The interval, and a point in the colour of its verdict.
+    fn mark(&self, mark: &SweepMark, frame: Frame) -> Markup {
+        let Some((across, at)) = self.at(f64::from(mark.clients), mark.ratio.value, frame) else {
+            return html! {};
+        };
+        let across = percent(frame.x(across));
+        let down = |value: f64| self.y.scale.place(value).map(|place| px(frame.y(place)));
+        let ends = mark.ratio.ends.and_then(|(low, high)| Some((down(low)?, down(high)?)));
         html! {
-            @if let Some(place) = self.y.scale.place(level) {
-                @let y = frame.y(place);
-                line.reference x1="0" x2=(percent(frame.width)) y1=(px(y)) y2=(px(y)) {}
-                text.tick.strong x=(percent(frame.width)) y=(px(y - 4.0)) text-anchor="end" { (name) }
+            g class=[Some(mark.tone).filter(|tone| !tone.is_empty())] {
+                title { (mark.text) }
+                @if let Some((low, high)) = ends {
+                    line.interval x1=(across) x2=(across) y1=(low) y2=(high) {}
+                }
+                circle.point cx=(across) cy=(px(at)) r="3.4" {}
             }
         }
     }
 
+    /// A tick at every client count, and its number where there is room.
+    fn client_ticks(&self, frame: Frame) -> Markup {
+        let half = |count: u32| DIGIT * count.to_string().len() as f64 / 2.0;
+        let mut end = f64::NEG_INFINITY;
+        let places = self.clients.iter().filter_map(|count| {
+            let place = self.x.scale.place(f64::from(*count))?;
+            let has_room = place - half(*count) >= end;
+            if has_room {
+                end = place + half(*count) + SPACE;
+            }
+            Some((place, has_room.then(|| count.to_string())))
+        });
+        tick_marks(frame, places)
+    }
+
+    fn reference(&self, level: f64, name: &str, frame: Frame) -> Markup {
+        let class = if self.is_sweep() { "one" } else { "reference" };
+        html! {
+            @if let Some(place) = self.y.scale.place(level) {
+                @let y = frame.y(place);
+                line class=(class) x1="0" x2=(percent(frame.width)) y1=(px(y)) y2=(px(y)) {}
+                @if !name.is_empty() {
+                    text.tick.strong x=(percent(frame.width)) y=(px(y - 4.0)) text-anchor="end" { (name) }
+                }
+            }
+        }
+    }
+
+    /// The keys at the ends of the lines, moved apart where they would overlap.
     fn keys(&self, frame: Frame) -> Markup {
         let ends = self.lines.iter().filter_map(|line| {
             let (x, y) = line.points.last()?;
             Some((&line.of, self.at(*x, *y, frame)?))
         });
-        keys(ends.collect(), frame, 8)
-    }
-}
-
-/// A line without its marks; nothing where it has no point.
-pub(super) fn outline(of: &Series, d: &str, name: Option<&str>) -> Markup {
-    let dash = Some(of.style.dash()).filter(|d| !d.is_empty());
-    html! {
-        @if !d.is_empty() {
-            path.line.(of.style.class()) data-system=(of.key) data-name=[name] stroke-dasharray=[dash] d=(d) {}
+        let mut ends: Vec<(&Series, (f64, f64))> = ends.collect();
+        ends.sort_by(|a, b| a.1.1.total_cmp(&b.1.1));
+        if ends.len() as f64 * KEY_HEIGHT > frame.bottom - frame.top {
+            // There is no room to tell them apart here; the legend does.
+            return html! {};
         }
-    }
-}
-
-/// The keys at the ends of the lines, moved apart where they would overlap. An end is a place from 0 to 1 across, and
-/// pixels down.
-pub(super) fn keys(mut ends: Vec<(&Series, (f64, f64))>, frame: Frame, right: u8) -> Markup {
-    ends.sort_by(|a, b| a.1.1.total_cmp(&b.1.1));
-    if ends.len() as f64 * KEY_HEIGHT > frame.bottom - frame.top {
-        // There is no room to tell them apart here; the legend does.
-        return html! {};
-    }
-    let ys = apart(ends.iter().map(|(_, (_, y))| *y).collect(), frame);
-    html! {
-        @for ((of, (across, _)), y) in ends.iter().zip(ys) {
-            text.key.(of.style.class()) data-system=(of.key) x=(percent(frame.x(*across))) dx=(right) y=(px(y + 4.0)) {
-                (of.key)
+        let ys = apart(ends.iter().map(|(_, (_, y))| *y).collect(), frame);
+        let right = if self.is_sweep() { 9 } else { 8 };
+        html! {
+            @for ((of, (across, _)), y) in ends.iter().zip(ys) {
+                text.key.(of.style.class()) data-system=(of.key) x=(percent(frame.x(*across))) dx=(right) y=(px(y + 4.0)) {
+                    (of.key)
+                }
             }
         }
     }
@@ -219,6 +277,7 @@ mod tests {
             },
             lines,
             reference: Some((80.0, "target".into())),
+            clients: Vec::new(),
         }
     }
 
@@ -227,6 +286,7 @@ mod tests {
             of: Series { style: Style(place), key: "A".into(), name: "<a>".into() },
             band: points.iter().map(|(x, y)| (*x, y - 5.0, y + 5.0)).collect(),
             points,
+            marks: Vec::new(),
         }
     }
 

@@ -1,13 +1,13 @@
-//! Rows over a common axis: a name, what is said of it, and a strip as wide as there is room.
+//! Rows over a common axis: a name, what is said of it, and a strip as wide as there is room. The interval of a ratio
+//! as a bar, for such strips and for the cells of tables.
 
 use maud::{Markup, html};
 
-use super::axis::{Axis, Frame, vertical};
+use super::axis::{Axis, Frame, Scale, vertical};
 use super::column::{Column, Look};
-use super::style::Series;
-use super::style::px;
+use super::style::{Series, percent, px};
+use crate::format::joined;
 
-#[derive(Clone, Debug)]
 pub(crate) struct StripRow {
     pub(crate) of: Series,
     pub(crate) said: Vec<Said>,
@@ -32,7 +32,6 @@ pub(crate) struct Said {
     pub(crate) tone: &'static str,
 }
 
-#[derive(Clone, Debug)]
 pub(crate) struct Rows {
     pub(crate) lines: Vec<StripRow>,
     pub(crate) axis: Axis,
@@ -72,10 +71,9 @@ impl Rows {
         for row in &self.lines {
             row.set_in(column, self.class);
         }
-        let axis = vertical(&self.axis, FRAME, TICKS);
-        column.drawing("strip", AXIS, &axis);
+        column.drawing("strip", AXIS, &vertical(&self.axis, FRAME, TICKS));
         column.space(4.0);
-        column.text(Look::Note, &self.below());
+        column.text(Look::NOTE, &self.below());
     }
 
     fn below(&self) -> String {
@@ -105,52 +103,41 @@ impl StripRow {
     }
 
     fn set_in(&self, column: &mut Column, class: &str) {
-        let left = (Look::Key.width(&self.of.key) + 8.0).max(LEFT);
-        let names = Look::Body.lines(&self.of.name, column.width - left);
-        let said = Look::Body.width(&self.text());
-        let first = names.first().map_or(0.0, |name| Look::Body.width(name));
+        let left = (Look::KEY.width(&self.of.key) + 8.0).max(LEFT);
+        let names = Look::BODY.lines(&self.of.name, column.width - left);
+        let said = self.said.iter().map(|one| format!("{} {}", one.plain, one.verdict));
+        let said = Look::BODY.width(&joined(said, " · "));
+        let first = names.first().map_or(0.0, |name| Look::BODY.width(name));
         let fits = names.len() < 2 && left + first + APART + said <= column.width;
         let end = column.width;
-        column.line(Look::Body, |baseline| {
+        let size = px(Look::BODY.size);
+        column.line(Look::BODY, |baseline| {
             html! {
-                (self.key_at(baseline))
+                text.key.(self.of.style.class()) x="0" y=(px(baseline)) font-size=(size) { (self.of.key) }
                 @if let Some(name) = names.first() {
-                    text.body x=(px(left)) y=(px(baseline)) font-size=(px(Look::Body.size())) { (name) }
+                    text.body x=(px(left)) y=(px(baseline)) font-size=(size) { (name) }
                 }
                 @if fits { (spans(&self.said, end, "end", baseline)) }
             }
         });
-        column.lines(Look::Body, left, names.get(1..).unwrap_or_default());
+        column.lines(Look::BODY, left, names.get(1..).unwrap_or_default());
         if !fits {
             for one in &self.said {
-                column.line(Look::Body, |baseline| {
+                column.line(Look::BODY, |baseline| {
                     spans(std::slice::from_ref(one), left, "start", baseline)
                 });
             }
         }
         column.space(2.0);
-        let classes = classes(&classes("strip", self.tone), class);
-        column.drawing(&classes, self.height, &self.strip);
+        column.drawing(&classes(&classes("strip", self.tone), class), self.height, &self.strip);
         column.space(8.0);
-    }
-
-    fn key_at(&self, baseline: f64) -> Markup {
-        html! {
-            text.key.(self.of.style.class()) x="0" y=(px(baseline)) font-size=(px(Look::Body.size())) { (self.of.key) }
-        }
-    }
-
-    fn text(&self) -> String {
-        let said = self.said.iter();
-        let said = said.map(|one| format!("{} {}", one.plain, one.verdict));
-        said.collect::<Vec<String>>().join(" · ")
     }
 }
 
 /// What is said as one text that begins or ends there.
 fn spans(said: &[Said], x: f64, anchor: &str, baseline: f64) -> Markup {
     html! {
-        text.body x=(px(x)) y=(px(baseline)) text-anchor=(anchor) font-size=(px(Look::Body.size())) {
+        text.body x=(px(x)) y=(px(baseline)) text-anchor=(anchor) font-size=(px(Look::BODY.size)) {
             @for (place, one) in said.iter().enumerate() {
                 @if place > 0 { " · " }
                 (one.plain)
@@ -165,6 +152,61 @@ fn spans(said: &[Said], x: f64, anchor: &str, baseline: f64) -> Markup {
 /// Two classes, of which the second may be none.
 fn classes(first: &str, second: &str) -> String {
     format!("{first} {second}").trim_end().to_owned()
+}
+
+/// A ratio with its interval, and how far it must be from 1 to matter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Ratio {
+    /// Candidate / base.
+    pub(crate) value: f64,
+    /// Lower and upper end of its interval, where there is one.
+    pub(crate) ends: Option<(f64, f64)>,
+    /// The practical margin: 0.02 for 2 %.
+    pub(crate) margin: f64,
+}
+
+const HEIGHT: f64 = 16.0;
+
+/// A scale symmetrical about 1 that all of these share, so that bars can be compared across a table.
+/// Ratios beyond a factor of four are drawn at its ends.
+pub(crate) fn shared_scale(ratios: impl Iterator<Item = Ratio>) -> Scale {
+    let parts = ratios.flat_map(|r| {
+        let (low, high) = r.ends.unwrap_or((r.value, r.value));
+        [low, r.value, high]
+    });
+    let usable = parts.filter(|v| v.is_finite() && *v > 0.0);
+    let end = (usable.map(|v| v.ln().abs().exp()).fold(1.1, f64::max) * 1.02).min(4.0);
+    Scale::Log { low: 1.0 / end, high: end }
+}
+
+/// The bar. Its colour comes from the class of what surrounds it.
+pub(crate) fn interval(ratio: Ratio, scale: Scale) -> Markup {
+    html! {
+        svg.bar height=(px(HEIGHT)) aria-hidden="true" { (marks(ratio, scale, HEIGHT)) }
+    }
+}
+
+/// Margin, line at 1, interval and point, for this and larger charts.
+pub(crate) fn marks(ratio: Ratio, scale: Scale, height: f64) -> Markup {
+    let at = |value: f64| scale.percent(value);
+    let middle = px(height / 2.0);
+    // A factor up or down, as for the verdict.
+    let factor = 1.0 + ratio.margin;
+    let margin = (at(1.0 / factor), at(factor));
+    html! {
+        @if let (Some(from), Some(to)) = margin {
+            rect.margin x=(percent(from)) y="0" width=(percent(to - from)) height=(px(height)) {}
+        }
+        @if let Some(one) = at(1.0) {
+            line.one x1=(percent(one)) x2=(percent(one)) y1="0" y2=(px(height)) {}
+        }
+        @if let Some((from, to)) = ratio.ends.and_then(|(low, high)| Some((at(low)?, at(high)?))) {
+            line.interval x1=(percent(from)) x2=(percent(to)) y1=(middle) y2=(middle) {}
+        }
+        @if let Some(point) = at(ratio.value) {
+            circle.point cx=(percent(point)) cy=(middle) r="3.2" {}
+        }
+    }
 }
 
 #[cfg(test)]
@@ -223,6 +265,29 @@ mod tests {
         let (drawn, height) = picture(&name);
         assert!(drawn.contains(r#"text-anchor="start" font-size="13">0.80"#), "{drawn}");
         assert_eq!(drawn.matches("z12a").count(), 4, "{drawn}");
-        assert!(height > 94.0 + 2.0 * Look::Body.parts().2, "{height}");
+        assert!(height > 94.0 + 2.0 * Look::BODY.leading, "{height}");
+    }
+}
+
+#[cfg(test)]
+mod tests_of_interval {
+    use super::*;
+
+    const RATIO: Ratio = Ratio { value: 0.8, ends: Some((0.75, 0.86)), margin: 0.02 };
+
+    #[test]
+    fn snapshot() {
+        let scale = shared_scale([RATIO].into_iter());
+        insta::assert_snapshot!(interval(RATIO, scale).0.replace("><", ">\n<"));
+    }
+
+    #[test]
+    fn the_scale_is_symmetrical_and_bounded() {
+        let absurd = Ratio { value: 1e9, ends: Some((f64::NAN, f64::INFINITY)), margin: 0.02 };
+        assert_eq!(shared_scale([absurd].into_iter()), Scale::Log { low: 0.25, high: 4.0 });
+        let svg = interval(absurd, shared_scale([absurd].into_iter())).0;
+        assert!(!svg.contains("NaN") && !svg.contains("inf\""), "{svg}");
+        let one = shared_scale(std::iter::empty()).place(1.0).unwrap();
+        assert!((one - 0.5).abs() < 1e-9, "{one}");
     }
 }

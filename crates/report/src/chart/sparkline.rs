@@ -28,11 +28,8 @@ const ROOM: f64 = 5.0;
 /// The least factor between the ends of the scale: what is drawn higher than wide should be worth a look.
 const LEAST: f64 = 1.1;
 
-/// The chart; nothing where there is no value.
 pub(crate) fn sparkline(spark: &Spark) -> Markup {
-    let Some(scale) = scale_of(&spark.values) else {
-        return html! {};
-    };
+    let Some(scale) = scale_of(&spark.values) else { return html! {} };
     let y = |value: f64| {
         let place = scale.place(value)?.clamp(0.0, 1.0);
         Some(HEIGHT - ROOM - place * (HEIGHT - 2.0 * ROOM))
@@ -72,8 +69,7 @@ pub(crate) fn sparkline(spark: &Spark) -> Markup {
 
 /// `None` where no value is above zero.
 fn scale_of(values: &[Option<f64>]) -> Option<Scale> {
-    let usable = values.iter().flatten().copied();
-    let (low, high) = range(usable.filter(|value| *value > 0.0))?;
+    let (low, high) = range(values.iter().flatten().copied().filter(|value| *value > 0.0))?;
     let room = (LEAST / (high / low)).sqrt().max(1.0);
     Some(Scale::Log { low: low / room, high: high * room })
 }
@@ -81,9 +77,7 @@ fn scale_of(values: &[Option<f64>]) -> Option<Scale> {
 /// The same for places that have no charts: `▇▇▇▃▃▃`. A gap where there is no value.
 pub(crate) fn blocks(values: &[Option<f64>]) -> String {
     const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let Some(scale) = scale_of(values) else {
-        return String::new();
-    };
+    let Some(scale) = scale_of(values) else { return String::new() };
     let block = |value: &Option<f64>| {
         let place = value.and_then(|value| scale.place(value));
         place.map_or(' ', |place| {

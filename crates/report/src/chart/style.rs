@@ -36,7 +36,6 @@ pub(crate) fn markers() -> Markup {
     }
 }
 
-/// What a row or a line of a chart is of.
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
     pub(crate) style: Style,

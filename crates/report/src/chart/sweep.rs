@@ -1,113 +1,40 @@
-//! The ratio to the base over client counts on a log scale: a line a system, its 95 % interval at each
-//! count, a line at 1.
+//! Lines that are not over time. The ratio to the base over client counts on a log scale: a line a system, its 95 %
+//! interval at each count, a line at 1. Latency over the share of operations that are at most that slow: both axes
+//! favour the slow end, where databases differ.
 
-use maud::{Markup, html};
-
-use super::axis::{Axis, Frame, Scale, grid_labels, gridlines, tick_marks};
-use super::column::{Column, Look};
-use super::interval::Ratio;
-use super::line::{keys, outline};
+use super::Chart;
+use super::axis::{Axis, Scale};
+use super::line::{LineChart, SweepMark, SystemLine};
 use super::style::Series;
-use super::style::{Across, path, percent, px};
 use crate::format;
 
-#[derive(Clone, Debug)]
 pub(crate) struct SweepLine {
     pub(crate) of: Series,
     pub(crate) marks: Vec<SweepMark>,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct SweepMark {
-    /// Clients; more than zero.
-    pub(crate) clients: u32,
-    pub(crate) ratio: Ratio,
-    /// What is said of it under the pointer: system, clients, ratio, verdict.
-    pub(crate) text: String,
-    /// The class of the verdict's colour; empty for none.
-    pub(crate) tone: &'static str,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct SweepChart {
-    /// What it shows, for people who do not see it.
-    label: String,
-    pub(crate) lines: Vec<SweepLine>,
-    clients: Vec<u32>,
-    x: Scale,
-    y: Axis,
-}
-
 const HEIGHT: f64 = 170.0;
 
-const FRAME: Frame = Frame { width: 93.0, top: 16.0, bottom: HEIGHT - 22.0 };
-
-/// What a label below the plot needs of its width, as a share for each digit and for the space between
-/// two: on a telephone a digit is seven of some three hundred pixels wide.
-const DIGIT: f64 = 0.023;
-const SPACE: f64 = 0.012;
-
-const CLIENTS: &str = "clients, log scale";
-
-/// The chart; `None` when there is no ratio. `label` says what it shows to those who do not see it.
-pub(crate) fn sweep(
-    lines: Vec<SweepLine>,
-    clients: &[u32],
-    base: &str,
-    label: String,
-) -> Option<SweepChart> {
-    let (x, y) = (across(clients)?, up(&lines)?);
-    let y = Axis { scale: y, name: format!("ratio to {base}"), text: format::ratio };
-    Some(SweepChart { label, lines, clients: clients.to_vec(), x, y })
-}
-
-impl SweepChart {
-    pub(crate) fn page(&self) -> Markup {
-        html! {
-            p.axis-name { (self.y.described()) }
-            svg.chart height=(px(HEIGHT)) role="img" aria-label=(self.label) { (self.plot(Across::PAGE)) }
-            p.axis-name.below { (CLIENTS) }
-        }
-    }
-
-    pub(crate) fn set_in(&self, column: &mut Column) {
-        let across = Across::pixels(column.width * FRAME.width / 100.0);
-        column.text(Look::Note, &self.y.described());
-        column.drawing("chart", HEIGHT, &self.plot(across));
-        column.text(Look::Note, CLIENTS);
-    }
-
-    /// All but the names of the axes.
-    fn plot(&self, across: Across) -> Markup {
-        let (x, y) = (self.x, self.y.scale);
-        html! {
-            (gridlines(&self.y, FRAME))
-            (ticks(&self.clients, x))
-            (one(y))
-            svg width=(percent(FRAME.width)) height=(px(HEIGHT)) viewBox=(across.view_box(HEIGHT))
-                preserveAspectRatio="none" overflow="visible" {
-                @for line in &self.lines { (self.outline(line, across)) }
-            }
-            @for line in &self.lines {
-                g data-system=(line.of.key) { @for mark in &line.marks { (mark_of(mark, x, y)) } }
-            }
-            (grid_labels(&self.y, FRAME))
-            (self.keys())
-        }
-    }
-
-    fn outline(&self, line: &SweepLine, across: Across) -> Markup {
-        let points = line.marks.iter().filter_map(|m| position(m, self.x, self.y.scale));
-        outline(&line.of, &path(points, across), None)
-    }
-
-    fn keys(&self) -> Markup {
-        let ends = self.lines.iter().filter_map(|line| {
-            let last = line.marks.last()?;
-            Some((&line.of, position(last, self.x, self.y.scale)?))
-        });
-        keys(ends.collect(), FRAME, 9)
-    }
+/// The chart, or a sentence when there is no ratio. `label` says what it shows to those who do not see it.
+pub(crate) fn sweep(lines: Vec<SweepLine>, clients: &[u32], base: &str, label: String) -> Chart {
+    let (Some(x), Some(y)) = (across(clients), up(&lines)) else {
+        return Chart::Nothing("There is no ratio to the base.");
+    };
+    let lines = lines.into_iter().map(|SweepLine { of, marks }| SystemLine {
+        of,
+        points: marks.iter().map(|mark| (f64::from(mark.clients), mark.ratio.value)).collect(),
+        band: Vec::new(),
+        marks,
+    });
+    Chart::Lines(LineChart {
+        label,
+        height: HEIGHT,
+        x: Axis { scale: x, name: "clients".to_owned(), text: format::tick },
+        y: Axis { scale: y, name: format!("ratio to {base}"), text: format::ratio },
+        lines: lines.collect(),
+        reference: Some((1.0, String::new())),
+        clients: clients.to_vec(),
+    })
 }
 
 /// Client counts across, with room for the labels of the gridlines before the first.
@@ -136,65 +63,46 @@ fn up(lines: &[SweepLine]) -> Option<Scale> {
     Some(Scale::Log { low: low / 1.02, high: high * 1.02 })
 }
 
-/// A tick at every client count, and its number where there is room.
-fn ticks(clients: &[u32], x: Scale) -> Markup {
-    let half = |count: u32| DIGIT * count.to_string().len() as f64 / 2.0;
-    let mut end = f64::NEG_INFINITY;
-    let places = clients.iter().filter_map(|count| {
-        let place = x.place(f64::from(*count))?;
-        let has_room = place - half(*count) >= end;
-        if has_room {
-            end = place + half(*count) + SPACE;
-        }
-        Some((place, has_room.then(|| count.to_string())))
-    });
-    tick_marks(FRAME, places)
-}
+/// Nines that the axis shows at most.
+pub(crate) const MOST_NINES: f64 = 5.0;
 
-fn one(y: Scale) -> Markup {
-    html! {
-        @if let Some(place) = y.place(1.0) {
-            @let at = px(FRAME.y(place));
-            line.one x1="0" x2=(percent(FRAME.width)) y1=(at) y2=(at) {}
-        }
-    }
-}
-
-/// Place across from 0 to 1, pixels down.
-fn position(mark: &SweepMark, x: Scale, y: Scale) -> Option<(f64, f64)> {
-    let across = x.place(f64::from(mark.clients))?;
-    Some((across, FRAME.y(y.place(mark.ratio.value)?)))
-}
-
-/// The interval, and a point in the colour of its verdict.
-fn mark_of(mark: &SweepMark, x: Scale, y: Scale) -> Markup {
-    let Some((across, at)) = position(mark, x, y) else {
-        return html! {};
+/// Lines hold (share of the operations, seconds).
+pub(crate) fn quantile(label: String, lines: Vec<SystemLine>) -> Chart {
+    let all = || lines.iter().flat_map(|l| l.points.iter());
+    let Some(y) = Scale::log(all().map(|(_, seconds)| *seconds)) else {
+        return Chart::Nothing("No operation was recorded.");
     };
-    let across = percent(FRAME.x(across));
-    let down = |value: f64| y.place(value).map(|place| px(FRAME.y(place)));
-    let ends = mark.ratio.ends;
-    let ends = ends.and_then(|(low, high)| Some((down(low)?, down(high)?)));
-    html! {
-        g class=[Some(mark.tone).filter(|tone| !tone.is_empty())] {
-            title { (mark.text) }
-            @if let Some((low, high)) = ends {
-                line.interval x1=(across) x2=(across) y1=(low) y2=(high) {}
-            }
-            circle.point cx=(across) cy=(px(at)) r="3.4" {}
-        }
-    }
+    let last = all().map(|(share, _)| *share).fold(0.0, f64::max);
+    let most = (-(1.0 - last).log10()).clamp(1.0, MOST_NINES);
+    Chart::lines(LineChart {
+        label,
+        height: 240.0,
+        x: Axis {
+            scale: Scale::Nines { most },
+            name: "share of operations".to_owned(),
+            text: share,
+        },
+        y: Axis { scale: y, name: "latency".to_owned(), text: format::tick_seconds },
+        lines,
+        reference: None,
+        clients: Vec::new(),
+    })
+}
+
+fn share(value: f64) -> String {
+    let text = format!("{:.*}", if value < 0.9 { 0 } else { 3 }, value * 100.0);
+    format!("p{}", format::without_zeros(&text))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::Chart;
+    use crate::chart::rows::Ratio;
     use crate::chart::style::Style;
     use maud::Render;
 
     fn page(lines: Vec<SweepLine>, clients: &[u32]) -> String {
-        Chart::sweep(sweep(lines, clients, "a", "label".to_owned())).render().0
+        sweep(lines, clients, "a", "label".to_owned()).render().0
     }
 
     fn mark(clients: u32, value: f64, tone: &'static str) -> SweepMark {
@@ -242,5 +150,33 @@ mod tests {
         let chart = page(lines, &clients);
         let labels = chart.matches("text-anchor").count();
         assert!((8..11).contains(&labels), "{labels}");
+    }
+}
+
+#[cfg(test)]
+mod tests_of_quantile {
+    use super::*;
+    use crate::chart::style::Style;
+    use maud::Render;
+
+    #[test]
+    fn snapshot() {
+        let points = vec![(0.0, 1e-4), (0.5, 2e-4), (0.9, 5e-4), (0.99, 3e-3), (0.999, 0.02)];
+        let line = SystemLine {
+            of: Series { style: Style(0), key: "A".into(), name: "a".into() },
+            points,
+            band: Vec::new(),
+            marks: Vec::new(),
+        };
+        let svg = quantile("latency".into(), vec![line]).render().0;
+        insta::assert_snapshot!(svg.replace("><", ">\n<"));
+    }
+
+    #[test]
+    fn shares_read_as_percentiles() {
+        let shares: Vec<String> = [0.5, 0.9, 0.99, 0.999, 0.99999].map(share).into();
+        assert_eq!(shares, ["p50", "p90", "p99", "p99.9", "p99.999"]);
+        let none = quantile(String::new(), Vec::new()).render();
+        assert!(none.0.contains("No operation"));
     }
 }

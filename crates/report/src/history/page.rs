@@ -6,20 +6,12 @@ use stats::{History, HistoryLine};
 use super::tables::{LINES, build_by_build, history_tables};
 use super::{fell_to_zero, heading, history_sentence, spark, step_name};
 use crate::chart::sparkline::sparkline;
-use crate::document::{STYLE, document};
 use crate::format;
 use crate::list_page::site_links;
+use crate::list_page::{STYLE, document};
 use crate::page::{bare, table};
 
-const OWN_STYLE: &str = "
-svg.spark { width: clamp(8rem, 22vw, 22rem); color: var(--soft); overflow: visible; }
-.spark path.line { stroke: var(--soft); stroke-width: 1.4; }
-.spark .level { stroke: var(--ink); stroke-width: 1.6; opacity: .55; }
-.spark .change { fill: var(--ink); stroke: var(--paper); stroke-width: 1; }
-.spark .change.regressed { fill: var(--bad); }
-.spark .change.improved { fill: var(--good); }
-.spark .apart { fill: var(--paper); stroke: var(--warn); stroke-width: 1.6; }
-";
+const OWN_STYLE: &str = include_str!("../../assets/history.css");
 
 /// One self-contained HTML file. Names are escaped everywhere. `generated` is when and by what it was made; `links`
 /// are addresses and names of other pages, none where the page stands alone.
@@ -44,11 +36,10 @@ pub fn history_html(history: &History, generated: &str, links: &[(String, String
 
 fn body(history: &History) -> Markup {
     // The table of lines has charts here instead of blocks.
-    let tables = history_tables(history, false);
-    let found = tables.iter().filter(|table| table.title != LINES);
+    let found = history_tables(history, false).into_iter().filter(|table| table.title != LINES);
     html! {
         section #found {
-            @for one in found { (table(one)) }
+            @for one in found { (table(&one)) }
             @if history.lines.iter().all(|line| line.changes.is_empty()) {
                 p { "No change was found." }
             }

@@ -36,7 +36,10 @@ fn changes(history: &History) -> Table {
     of_lines(history, |(line, _): &(&HistoryLine, &Change)| line)
         .words("first build", |(_, change)| Cell::text(name(history, change.at)))
         .numbers("ratio", "", move |(line, change)| ratio(line, change))
-        .numbers("confidence", "", |(_, change)| certainty(change))
+        .numbers("confidence", "", |(_, change)| {
+            let cell = Cell::number(change.confidence(), confidence(change));
+            if change.may_be_day { cell.marked(Tone::Plain, "†") } else { cell }
+        })
         .table("Changes", note, rows)
 }
 
@@ -50,13 +53,6 @@ fn of_lines<'h, T: 'h>(
         .words("metric", move |row| Cell::text(line(row).metric.0.clone()))
 }
 
-/// How sure it is that the level changed, with a mark where the version may not be why.
-fn certainty(change: &Change) -> Cell {
-    let cell = Cell::number(change.confidence(), confidence(change));
-    if change.may_be_day { cell.marked(Tone::Plain, "†") } else { cell }
-}
-
-/// Builds that belong to no level.
 fn apart(history: &History) -> Table {
     let rows = history.lines.iter().flat_map(|line| {
         let points = line.points.iter().enumerate();
@@ -81,14 +77,29 @@ fn summary(history: &History) -> Table {
     let changes = |line: &HistoryLine| {
         Cell::number(line.changes.len() as f64, line.changes.len().to_string())
     };
+    let bars = match history.builds.len() {
+        builds if builds > MOST_BARS => format!("last {MOST_BARS} of {builds} builds"),
+        _ => "builds".to_owned(),
+    };
     let note = "Bars are builds in their order, on a log scale of its own for each line. The value of the last build \
                 is the geometric mean of its rounds, with its standard error. Intervals of 95 % are single ones, not \
                 adjusted for their number.";
     of_lines(history, |line: &&HistoryLine| *line)
-        .column(Header::words(builds_with_bars(history.builds.len())).spared(1), |line| {
-            Cell::text(bars(line))
+        .column(Header::words(bars).spared(1), |line| {
+            let newest = line.points.iter().skip(line.points.len().saturating_sub(MOST_BARS));
+            let values: Vec<Option<f64>> =
+                newest.map(|point| Some(point.as_ref()?.value)).collect();
+            Cell::text(blocks(&values))
         })
-        .numbers("last build", "", |line| last_value(line))
+        .numbers("last build", "", |line| {
+            // Never that of one before it.
+            let last = value(line, line.points.len().saturating_sub(1));
+            if fell_to_zero(line) {
+                last.marked(Tone::Regressed, format::FELL_TO_ZERO)
+            } else {
+                last
+            }
+        })
         .column(spared("over the one before", 3), move |line| over(line, |at| at.to_previous))
         .column(spared(over_base(history), 2), move |line| over(line, |at| at.to_base))
         .numbers("changes", "", move |line| changes(line))
@@ -102,27 +113,6 @@ fn spared(head: impl Into<String>, spare: u8) -> Header {
 
 fn over_base(history: &History) -> String {
     format!("over {}", name(history, history.base))
-}
-
-fn bars(line: &HistoryLine) -> String {
-    let older = line.points.len().saturating_sub(MOST_BARS);
-    let newest = line.points.iter().skip(older);
-    let values: Vec<Option<f64>> = newest.map(|p| p.as_ref().map(|p| p.value)).collect();
-    blocks(&values)
-}
-
-fn builds_with_bars(builds: usize) -> String {
-    if builds > MOST_BARS {
-        format!("last {MOST_BARS} of {builds} builds")
-    } else {
-        "builds".to_owned()
-    }
-}
-
-/// The value of the last build, never that of one before it.
-fn last_value(line: &HistoryLine) -> Cell {
-    let last = value(line, line.points.len().saturating_sub(1));
-    if fell_to_zero(line) { last.marked(Tone::Regressed, format::FELL_TO_ZERO) } else { last }
 }
 
 /// The value of a build; one of zeros has no point.
@@ -165,11 +155,10 @@ fn days(line: &HistoryLine) -> String {
     let is_other = |factor: f64| factor.total_cmp(&1.0).is_ne();
     let factors = line.days.iter().filter(|(_, factor)| is_other(*factor));
     let factors = factors.map(|(run, factor)| format!("{run} × {}", format::pair(*factor)));
-    let factors: Vec<String> = factors.collect();
+    let factors = format::joined(factors, ", ");
     if factors.is_empty() {
-        return String::new();
+        return factors;
     }
-    let factors = factors.join(", ");
     format!(
         "Values are those of the first day; others are multiplied, as builds of several runs tell: {factors}."
     )

@@ -1,7 +1,7 @@
 //! What is said of a made-up history.
 
 use model::{MetricId, RunId, StepId};
-use stats::{At, HistoryPoint, Ratio, Replicate};
+use stats::Replicate;
 
 use super::*;
 

@@ -19,17 +19,15 @@ pub(crate) type NamedFigure = (String, Figure);
 /// those that have a section in the whole page.
 pub(crate) fn all_figures(report: &Report<'_>) -> Vec<NamedFigure> {
     let run = Transactions::of(report);
-    let quantities = run.iter().flat_map(|run| run.quantities(report));
-    let transactions = quantities.map(|quantity| {
+    let transactions = run.iter().flat_map(|run| run.quantities(report)).map(|quantity| {
         let name = format!("transactions-{}", quantity.word);
         titled(name, "Transactions", transactions::chart(report, &quantity))
     });
     let mut all: Vec<NamedFigure> = transactions.collect();
-    all.extend(
-        report
-            .candidates()
-            .map(|system| (format!("forest-{}", system.name), figures::all_ratios(report, system))),
-    );
+    all.extend(report.candidates().map(|system| {
+        let ratios = figures::ratios_of(report, system, &figures::unswept(report));
+        (format!("forest-{}", system.name), ratios)
+    }));
     if let Some(sweep) = &report.sweep {
         all.extend(sweep.tests.iter().map(|test| {
             let figure = over_clients::ratios(report, sweep, test);
@@ -61,7 +59,11 @@ fn of_step(report: &Report<'_>, step: &Step) -> Vec<NamedFigure> {
     let kinds = kinds(report, step);
     all.extend(over_time(report, step, &label, &kinds));
     for kind in &kinds {
-        all.extend(response_times(report, step, &label, kind));
+        all.extend(Clock::ALL.map(|clock| {
+            let merged = series::histograms(report, step, kind, clock);
+            let figure = figures::distribution(report, step, kind, &merged, (clock, CURVE));
+            titled(format!("{}-{}", clock.word(), of_kind("-", &label, kind)), &label, figure)
+        }));
     }
     all
 }
@@ -69,17 +71,12 @@ fn of_step(report: &Report<'_>, step: &Step) -> Vec<NamedFigure> {
 fn over_time(report: &Report<'_>, step: &Step, label: &str, kinds: &[String]) -> Vec<NamedFigure> {
     let bins = Bins::of(report, step, POINTS);
     let draw = |what: &OverTime<'_>| figures::over_time(report, step, bins, what);
-    let words = ["p99", "longest"];
-    let subject = of_kind(", ", label, &step.subject.kind);
-    let mut all = vec![titled(
-        format!("time-{}", of_kind("-", label, &step.subject.kind)),
-        &subject,
-        draw(&OverTime::throughput(step)),
-    )];
-    for (word, what) in words.into_iter().zip(&OverTime::latencies(step)) {
-        let name = format!("{word}-{}", of_kind("-", label, what.kind));
-        all.push(titled(name, &subject, draw(what)));
-    }
+    let kind = &step.subject.kind;
+    let (subject, name) = (of_kind(", ", label, kind), of_kind("-", label, kind));
+    let [p99, longest] = OverTime::latencies(step);
+    let charts = [("time", OverTime::throughput(step)), ("p99", p99), ("longest", longest)];
+    let charts = charts.map(|(word, of)| titled(format!("{word}-{name}"), &subject, draw(&of)));
+    let mut all = Vec::from(charts);
     for kind in kinds.iter().filter(|kind| **kind != step.subject.kind) {
         let figure =
             Figure { title: format!("{kind} over time"), ..draw(&OverTime::other(step, kind)) };
@@ -87,15 +84,6 @@ fn over_time(report: &Report<'_>, step: &Step, label: &str, kinds: &[String]) ->
         all.push(titled(name, label, figure));
     }
     all
-}
-
-fn response_times(report: &Report<'_>, step: &Step, label: &str, kind: &str) -> [NamedFigure; 2] {
-    Clock::ALL.map(|clock| {
-        let merged = series::histograms(report, step, kind, clock);
-        let figure = figures::distribution(report, step, kind, &merged, (clock, CURVE));
-        let name = format!("{}-{}", clock.word(), of_kind("-", label, kind));
-        titled(name, label, figure)
-    })
 }
 
 /// A step and one of its kinds of operations, which often has the same name.

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use model::{Group, Metric, Part};
 
-use super::part::part;
+use super::sections::part;
 use super::table::{bare, folded, table};
 use crate::Report;
 

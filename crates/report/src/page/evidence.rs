@@ -7,8 +7,7 @@ use model::{Comparison, Evidence, Magnitude};
 use serde::Serialize;
 
 use super::judged::{margin, word};
-use crate::plain::replaced;
-use crate::plain::without_local_paths;
+use crate::plain::{replaced, without_local_paths};
 use crate::report::At;
 use crate::verdict::is_certain;
 use crate::{Report, Seen, format, verdict};
@@ -17,20 +16,26 @@ use crate::{Report, Seen, format, verdict};
 const MOST: usize = 1200;
 const MOST_BRIEF: usize = 300;
 
-/// What the facts of a cell are called, in their order.
-const FACTS: [&str; 12] = [
-    "what is compared",
-    "ratio to the base, 95 % interval",
-    "smallest change that matters",
-    "complete rounds",
-    "standard deviation of a round",
-    "degrees of freedom",
-    "p",
-    "q, adjusted over the steps",
-    "p by permutation of signs",
-    "Hodges and Lehmann's estimate",
-    "outlying rounds",
-    "independent slice pairs",
+type FactOf = fn(At<'_>, &Comparison) -> String;
+
+/// The facts of a cell: what each is called, and its text; empty where there is none.
+const FACTS: [(&str, FactOf); 12] = [
+    ("what is compared", compared),
+    ("ratio to the base, 95 % interval", |_, c| format::ratio_and_interval(c)),
+    ("smallest change that matters", |_, c| percent(margin(c))),
+    ("complete rounds", |_, c| c.rounds.to_string()),
+    ("standard deviation of a round", |_, c| of(c, |e| percent(e.sd))),
+    ("degrees of freedom", |_, c| of(c, degrees_of_freedom)),
+    ("p", |_, c| of(c, |e| format::q_value(e.p_value))),
+    ("q, adjusted over the steps", |_, c| c.q_value.map_or_else(String::new, format::q_value)),
+    ("p by permutation of signs", |_, c| {
+        of(c, |e| e.sign_flip.map_or_else(String::new, format::q_value))
+    }),
+    ("Hodges and Lehmann's estimate", |_, c| of(c, |e| format::pair(e.centre))),
+    ("outlying rounds", |_, c| of(c, outlying)),
+    ("independent slice pairs", |_, c| {
+        of(c, |e| e.slice_pairs.map_or_else(String::new, format::number))
+    }),
 ];
 
 /// The cells whose evidence the page holds, by the key of the system and the place of the step.
@@ -40,14 +45,13 @@ pub(super) struct Cells(BTreeMap<String, Sheet>);
 #[derive(Serialize)]
 struct Sheet {
     said: String,
-    /// Why it is no more than that.
+    /// Why it is no more than that, on one line.
     #[serde(skip_serializing_if = "String::is_empty")]
     why: String,
     /// In the order of [`FACTS`]; empty where there is none.
     facts: Vec<String>,
     /// (round, ratio).
     rounds: Vec<(u32, String)>,
-    /// Rounds that pull the ratio away.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     outlying: Vec<u32>,
     /// Costs that certainly changed, too: (metric, ratio with its interval).
@@ -59,7 +63,6 @@ struct Sheet {
 struct Data<'v> {
     /// Key, name and class of the colour of each system.
     systems: Vec<(&'v str, &'v str, String)>,
-    /// The names of the steps, by their places.
     names: Vec<String>,
     /// What is shown or hidden together: a group or a step, and the places of its steps.
     steps: Vec<(String, Vec<usize>)>,
@@ -71,8 +74,7 @@ impl Cells {
     /// Those of the systems that tables have room for come first, and of these the certain ones.
     pub(super) fn of(all: &Report<'_>, listed: &Report<'_>) -> Self {
         let cells = all.candidates().flat_map(|system| {
-            let steps = all.steps.iter().enumerate();
-            steps.filter_map(move |(place, step)| {
+            all.steps.iter().enumerate().filter_map(move |(place, step)| {
                 Some((key(system, place), all.at(system, step), all.at(system, step).decision()?))
             })
         });
@@ -82,8 +84,7 @@ impl Cells {
             (!is_listed, !is_certain(&comparison.verdict))
         });
         cells.truncate(if all.is_brief { MOST_BRIEF } else { MOST });
-        let sheets = cells.into_iter();
-        Self(sheets.map(|(key, at, comparison)| (key, sheet(at, comparison))).collect())
+        Self(cells.into_iter().map(|(key, at, comparison)| (key, sheet(at, comparison))).collect())
     }
 
     /// The key of a cell whose evidence is there.
@@ -98,7 +99,7 @@ impl Cells {
             systems: systems.map(|s| (s.key.as_str(), s.name, s.style().class())).collect(),
             names: report.steps.iter().map(|step| report.label(step)).collect(),
             steps: together(report),
-            facts: FACTS,
+            facts: FACTS.map(|(name, _)| name),
             cells: &self.0,
         };
         html! {
@@ -131,9 +132,18 @@ fn sheet(at: At<'_>, comparison: &Comparison) -> Sheet {
     let rounds = comparison.pairs.iter();
     let moved = at.report.movers(at.step, &comparison.system).into_iter();
     let told = |cost: &Comparison| (cost.metric.0.clone(), format::ratio_and_interval(cost));
+    let size = match comparison.magnitude {
+        None => "",
+        Some(Magnitude::Small) => ", small",
+        Some(Magnitude::Medium) => ", medium",
+        Some(Magnitude::Large) => ", large",
+    };
+    // A page that is passed on is searched for local paths as a whole, but does not know them any more behind what
+    // JSON escapes.
+    let why = format::joined(at.report.reason(comparison).split_whitespace(), " ");
     Sheet {
-        said: said(comparison),
-        why: why(at.report, comparison),
+        said: format!("{}{size}", word(&comparison.verdict)),
+        why: if at.report.is_brief { without_local_paths(&why) } else { why },
         facts: facts(at, comparison),
         rounds: rounds.map(|(round, ratio)| (*round, format::pair(*ratio))).collect(),
         outlying: comparison.evidence.iter().flat_map(|e| e.outlying.clone()).collect(),
@@ -141,52 +151,23 @@ fn sheet(at: At<'_>, comparison: &Comparison) -> Sheet {
     }
 }
 
-fn said(comparison: &Comparison) -> String {
-    let size = match comparison.magnitude {
-        None => "",
-        Some(Magnitude::Small) => ", small",
-        Some(Magnitude::Medium) => ", medium",
-        Some(Magnitude::Large) => ", large",
-    };
-    format!("{}{size}", word(&comparison.verdict))
-}
-
-/// The reason on one line. A page that is passed on is searched for local paths as a whole, but does not know them
-/// any more behind what JSON escapes.
-fn why(report: &Report<'_>, comparison: &Comparison) -> String {
-    let reason = report.reason(comparison);
-    let words: Vec<&str> = reason.split_whitespace().collect();
-    let text = words.join(" ");
-    if report.is_brief { without_local_paths(&text) } else { text }
-}
-
+/// As far as any is known.
 fn facts(at: At<'_>, comparison: &Comparison) -> Vec<String> {
-    let evidence = comparison.evidence.as_ref();
-    // What is compared, with its unit.
-    let compared = match verdict::deciding_word(&comparison.metric) {
+    let mut facts = FACTS.map(|(_, fact)| fact(at, comparison)).to_vec();
+    while facts.pop_if(|fact| fact.is_empty()).is_some() {}
+    facts
+}
+
+/// What is compared, with its unit.
+fn compared(at: At<'_>, comparison: &Comparison) -> String {
+    match verdict::deciding_word(&comparison.metric) {
         None => format!("throughput, {}", at.report.rate_unit_name(at.step)),
         Some(metric) => format!("{metric}, {}", comparison.unit),
-    };
-    let of = |text: fn(&Evidence) -> String| evidence.map_or_else(String::new, text);
-    let p_value = |p: Option<f64>| p.map_or_else(String::new, format::q_value);
-    let mut facts = vec![
-        compared,
-        format::ratio_and_interval(comparison),
-        percent(margin(comparison)),
-        comparison.rounds.to_string(),
-        of(|e| percent(e.sd)),
-        of(degrees_of_freedom),
-        p_value(evidence.map(|e| e.p_value)),
-        p_value(comparison.q_value),
-        p_value(evidence.and_then(|e| e.sign_flip)),
-        of(|e| format::pair(e.centre)),
-        of(outlying),
-        of(|e| e.slice_pairs.map_or_else(String::new, format::number)),
-    ];
-    while facts.last().is_some_and(String::is_empty) {
-        facts.pop();
     }
-    facts
+}
+
+fn of(comparison: &Comparison, text: impl FnOnce(&Evidence) -> String) -> String {
+    comparison.evidence.as_ref().map_or_else(String::new, text)
 }
 
 fn percent(share: f64) -> String {
@@ -204,8 +185,8 @@ fn degrees_of_freedom(evidence: &Evidence) -> String {
 }
 
 fn outlying(evidence: &Evidence) -> String {
-    let rounds: Vec<String> = evidence.outlying.iter().map(u32::to_string).collect();
-    if rounds.is_empty() { "none".to_owned() } else { rounds.join(", ") }
+    let rounds = format::joined(&evidence.outlying, ", ");
+    if rounds.is_empty() { "none".to_owned() } else { rounds }
 }
 
 /// JSON that cannot end the element that holds it, whatever names there are.
@@ -234,7 +215,7 @@ mod tests {
             systems: vec![("A", names[0], "k0".into())],
             names: names.map(str::to_owned).to_vec(),
             steps: Vec::new(),
-            facts: FACTS,
+            facts: FACTS.map(|(name, _)| name),
             cells: &cells,
         });
         for forbidden in ["<", ">", "&", "\u{2028}", "\u{2029}"] {

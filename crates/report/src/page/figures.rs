@@ -6,14 +6,13 @@ use model::{Clock, Counts, Latency, Step, Unit};
 use super::judged::{ratio, word};
 use super::table::tone;
 use crate::chart::Chart;
-use crate::chart::axis::Axis;
-use crate::chart::axis::Scale;
+use crate::chart::axis::{Axis, Scale};
 use crate::chart::dots::{DotRow, dots};
-use crate::chart::forest::{ForestRow, forest};
 use crate::chart::line::{LineChart, SystemLine};
-use crate::chart::quantile::{MOST_NINES, quantile};
+use crate::chart::ratios::{ForestRow, forest};
 use crate::chart::rows::Said;
 use crate::chart::style::Series;
+use crate::chart::sweep::{MOST_NINES, quantile};
 use crate::report::At;
 use crate::series::{self, Bins, Quantity};
 use crate::{Report, Seen, format, verdict};
@@ -28,12 +27,8 @@ pub(crate) struct Figure {
 
 impl Render for Figure {
     fn render(&self) -> Markup {
-        figure(&self.title, &self.chart)
+        html! { figure { figcaption { (self.title) } (self.chart) } }
     }
-}
-
-pub(super) fn figure(title: &str, content: &impl Render) -> Markup {
-    html! { figure { figcaption { (title) } (content) } }
 }
 
 /// What decides the step, of every round.
@@ -62,33 +57,22 @@ pub(super) fn ratios(report: &Report<'_>, step: &Step) -> Figure {
     Figure { title, chart: forest(&rows, report.base) }
 }
 
-/// The ratios of a system to the base in all steps; in a sweep in those that are no part of it.
-pub(super) fn all_ratios(report: &Report<'_>, system: &Seen<'_>) -> Figure {
-    ratios_of(report, system, unswept(report))
-}
-
 /// Is this step part of a sweep, whose tests have charts of their own?
 pub(super) fn is_swept(report: &Report<'_>, step: &Step) -> bool {
     report.sweep.as_ref().is_some_and(|sweep| sweep.holds(step))
 }
 
-pub(super) fn unswept<'v>(report: &'v Report<'_>) -> impl Iterator<Item = &'v Step> {
-    let steps = report.steps.iter();
-    steps.filter(move |step| !is_swept(report, step))
+/// The steps that are part of no sweep.
+pub(super) fn unswept<'v>(report: &'v Report<'_>) -> Vec<&'v Step> {
+    report.steps.iter().filter(|step| !is_swept(report, step)).collect()
 }
 
 /// What decides these steps, of one system against the base: a row a step.
-pub(super) fn ratios_of<'s>(
-    report: &Report<'_>,
-    system: &Seen<'_>,
-    steps: impl Iterator<Item = &'s Step>,
-) -> Figure {
-    let rows: Vec<ForestRow> = steps
-        .filter_map(|step| {
-            let name = verdict::beside(&report.label(step), &step.metric);
-            forest_row(report.at(system, step), name)
-        })
-        .collect();
+pub(super) fn ratios_of(report: &Report<'_>, system: &Seen<'_>, steps: &[&Step]) -> Figure {
+    let rows = steps.iter().filter_map(|step| {
+        forest_row(report.at(system, step), verdict::beside(&report.label(step), &step.metric))
+    });
+    let rows: Vec<ForestRow> = rows.collect();
     Figure {
         title: format!("{} against {}", system.name, report.base),
         chart: forest(&rows, report.base),
@@ -114,7 +98,6 @@ pub(super) struct OverTime<'a> {
     pub(super) quantity: Quantity,
     pub(super) title: &'a str,
     pub(super) height: f64,
-    /// A level to compare with.
     pub(super) target: Option<u64>,
 }
 
@@ -129,15 +112,9 @@ impl<'a> OverTime<'a> {
         }
     }
 
-    /// The two latencies of what a step is about.
     pub(super) fn latencies(step: &'a Step) -> [Self; 2] {
-        let of = |quantity, title| Self {
-            kind: &step.subject.kind,
-            quantity,
-            title,
-            height: 180.0,
-            target: None,
-        };
+        let kind = step.subject.kind.as_str();
+        let of = |quantity, title| Self { kind, quantity, title, height: 180.0, target: None };
         [
             of(Quantity::P99, "99th percentile of each second"),
             of(Quantity::Longest, "Longest of each second"),
@@ -156,7 +133,6 @@ impl<'a> OverTime<'a> {
     }
 }
 
-/// All systems over time, all clients together.
 pub(super) fn over_time(
     report: &Report<'_>,
     step: &Step,
@@ -171,6 +147,7 @@ pub(super) fn over_time(
 }
 
 fn lines_over_time(report: &Report<'_>, step: &Step, bins: Bins, what: &OverTime<'_>) -> Chart {
+    let seconds = "seconds since the step began";
     let lines: Vec<SystemLine> = report.each_at(step).map(|at| line(at, bins, what)).collect();
     let Some(y) = vertical_axis(&lines, what) else {
         return Chart::Nothing("Nothing was counted in this step.");
@@ -180,21 +157,17 @@ fn lines_over_time(report: &Report<'_>, step: &Step, bins: Bins, what: &OverTime
         height: what.height,
         x: Axis {
             scale: Scale::Linear { low: 0.0, high: bins.width * bins.count as f64 },
-            name: seconds_name(bins),
+            name: match bins.width {
+                1.0 => seconds.to_owned(),
+                width => format!("{seconds}, {} to a point", format::tick(width)),
+            },
             text: format::tick,
         },
         y,
         lines,
         reference: what.target.map(|t| (t as f64, format!("target {}", format::count(t)))),
+        clients: Vec::new(),
     })
-}
-
-fn seconds_name(bins: Bins) -> String {
-    if bins.width > 1.0 {
-        format!("seconds since the step began, {} to a point", format::tick(bins.width))
-    } else {
-        "seconds since the step began".to_owned()
-    }
 }
 
 fn line(at: At<'_>, bins: Bins, what: &OverTime<'_>) -> SystemLine {
@@ -203,14 +176,12 @@ fn line(at: At<'_>, bins: Bins, what: &OverTime<'_>) -> SystemLine {
         && what.kind == at.step.subject.kind
         && at.report.systems.len() <= MOST_BANDS
         && at.series().count() > 1;
+    let band = binned.iter().filter(|_| has_band).map(|b| (b.at, b.low, b.high));
     SystemLine {
         of: at.system.series(),
         points: binned.iter().map(|b| (b.at, b.middle)).collect(),
-        band: if has_band {
-            binned.iter().map(|b| (b.at, b.low, b.high)).collect()
-        } else {
-            Vec::new()
-        },
+        band: band.collect(),
+        marks: Vec::new(),
     }
 }
 
@@ -239,22 +210,14 @@ pub(super) fn distribution(
     merged: &[Option<Latency>],
     (clock, points): (Clock, usize),
 ) -> Figure {
-    let lines: Vec<SystemLine> = report
-        .systems
-        .iter()
-        .zip(merged)
-        .filter_map(|(system, latency)| {
-            Some(SystemLine {
-                of: system.series(),
-                points: series::quantiles(latency.as_ref()?, points, MOST_NINES),
-                band: Vec::new(),
-            })
-        })
-        .collect();
+    let lines = report.systems.iter().zip(merged).filter_map(|(system, latency)| {
+        let points = series::quantiles(latency.as_ref()?, points, MOST_NINES);
+        Some(SystemLine { of: system.series(), points, band: Vec::new(), marks: Vec::new() })
+    });
     let label = format!("{} time of {kind} in {} by percentile", clock.word(), report.label(step));
     let title = match clock {
         Clock::Service => format!("Service time of {kind}"),
         Clock::Response => format!("Response time of {kind}, from the intended start"),
     };
-    Figure { title, chart: quantile(label, lines) }
+    Figure { title, chart: quantile(label, lines.collect()) }
 }

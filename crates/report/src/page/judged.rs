@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use model::{Comparison, Verdict, describe};
 
 use super::table;
-use crate::chart::interval::Ratio;
+use crate::chart::rows::Ratio;
 use crate::format;
 use crate::verdict::{self, is_certain, usable_ratio};
 
@@ -38,19 +38,15 @@ pub(super) const fn word(verdict: &Verdict) -> &'static str {
 /// The class of a cell. It has a colour only where the interval excludes what is too small to matter.
 pub(super) fn shade(comparison: &Comparison) -> Option<&'static str> {
     let verdict = &comparison.verdict;
-    if is_certain(verdict) && !is_beyond_margin(comparison) {
-        Some("edge")
-    } else {
-        table::tone(verdict::tone(verdict))
-    }
-}
-
-/// The margin is a factor up or down, as for the verdict.
-fn is_beyond_margin(comparison: &Comparison) -> bool {
+    // The margin is a factor up or down, as for the verdict.
     let factor = 1.0 + margin(comparison);
     let ends = format::finite_pair(comparison.low, comparison.high);
-    comparison.verdict.fell_to_zero()
-        || ends.is_some_and(|(low, high)| low > factor || high < 1.0 / factor)
+    let is_beyond = verdict.fell_to_zero()
+        || ends.is_some_and(|(low, high)| low > factor || high < 1.0 / factor);
+    if is_certain(verdict) && !is_beyond {
+        return Some("edge");
+    }
+    table::tone(verdict::tone(verdict))
 }
 
 /// The smallest change that matters: that of the verdict, else the metric's own.

@@ -1,22 +1,25 @@
-//! Relative throughput at a glance: systems and steps, each ratio with its interval.
+//! Relative throughput at a glance: systems and steps, each ratio with its interval; then system by system, and the
+//! verdicts in words.
+
+use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 use model::{Comparison, MetricId, Step};
 
-use super::judged::{COLOURS, ratio, ratio_text, shade, with_sign, word};
-use super::legend::Link;
-use super::legend::{chip, name, role};
-use super::part::{Page, part};
-use super::{forest, over_clients, table};
+use super::figures::{ratios_of, unswept};
+use super::judged::{COLOURS, ratio, ratio_text, shade, size, with_sign, word};
+use super::sections::{Page, part};
+use super::table::{Link, linked, name, named};
+use super::{over_clients, table};
 use crate::chart::axis::Scale;
-use crate::chart::interval::{interval, shared_scale};
-use crate::{Report, Seen, format, verdict};
+use crate::chart::rows::{interval, shared_scale};
+use crate::verdict::is_certain;
+use crate::{Report, Seen, format, tables, verdict};
 
 /// From so many cells on a bar in each would take more room than all the rest.
 const MANY: usize = 600;
 
 struct Matrix<'m, 'a> {
-    report: &'m Report<'a>,
     page: &'m Page<'m, 'a>,
     /// The scale of the bars; `None` where there is no room for them.
     scale: Option<Scale>,
@@ -30,7 +33,7 @@ pub(super) fn matrix(page: &Page<'_, '_>) -> Markup {
     let rates = report.candidates().flat_map(|s| report.decisions(s));
     let scale = shared_scale(rates.filter_map(ratio));
     let has_bars = report.systems.len() * report.steps.len() < MANY;
-    let matrix = Matrix { report, page, scale: has_bars.then_some(scale) };
+    let matrix = Matrix { page, scale: has_bars.then_some(scale) };
     let content = html! {
         @if !report.has_candidates() {
             p.nothing { "There is one system, and nothing to compare it with." }
@@ -39,7 +42,9 @@ pub(super) fn matrix(page: &Page<'_, '_>) -> Markup {
         } @else {
             (how_to_read(&matrix))
             div.scroll tabindex="0" role="group" aria-label=(title) {
-                @if report.is_by_step() { (by_step(&matrix)) } @else { (by_system(&matrix)) }
+                table class=(matrix.class()) data-scale=[matrix.ends()] {
+                    @if report.is_by_step() { (by_step(&matrix)) } @else { (by_system(&matrix)) }
+                }
             }
         }
     };
@@ -49,7 +54,7 @@ pub(super) fn matrix(page: &Page<'_, '_>) -> Markup {
 fn how_to_read(matrix: &Matrix<'_, '_>) -> Markup {
     html! {
         p.note {
-            "Each system against " strong { (matrix.report.base) } ". "
+            "Each system against " strong { (matrix.page.all.base) } ". "
             @if let Some(scale) = matrix.scale {
                 "The bar is the 95 % interval of the ratio on a log scale from "
                 (format::ratio(scale.low())) " to " (format::ratio(scale.high()))
@@ -64,7 +69,7 @@ fn how_to_read(matrix: &Matrix<'_, '_>) -> Markup {
 
 impl Matrix<'_, '_> {
     fn class(&self) -> &'static str {
-        match (self.scale, self.report.is_by_step()) {
+        match (self.scale, self.page.all.is_by_step()) {
             (None, _) => "matrix swept",
             (Some(_), true) => "matrix long",
             (Some(_), false) => "matrix",
@@ -79,21 +84,17 @@ impl Matrix<'_, '_> {
 }
 
 fn by_system(matrix: &Matrix<'_, '_>) -> Markup {
-    let report = matrix.report;
+    let report = matrix.page.all;
     html! {
-        table class=(matrix.class()) data-scale=[matrix.ends()] {
-            thead { tr {
-                th scope="col" { "system" }
-                @for step in report.steps.iter() { th scope="col" { (report.label(step)) } }
-            } }
-            tbody {
-                @for system in &report.systems {
-                    tr data-system=(system.key) {
-                        th scope="row" { (chip(system)) " " (name(system.name)) (role(system)) }
-                        @for (place, step) in report.steps.iter().enumerate() {
-                            (cell(matrix, system, place, step))
-                        }
-                    }
+        thead { tr {
+            th scope="col" { "system" }
+            @for step in report.steps.iter() { th scope="col" { (report.label(step)) } }
+        } }
+        tbody {
+            @for system in &report.systems {
+                tr data-system=(system.key) {
+                    th scope="row" { (named(system)) }
+                    @for (place, step) in report.steps.iter().enumerate() { (cell(matrix, system, place, step)) }
                 }
             }
         }
@@ -101,25 +102,19 @@ fn by_system(matrix: &Matrix<'_, '_>) -> Markup {
 }
 
 fn by_step(matrix: &Matrix<'_, '_>) -> Markup {
-    let report = matrix.report;
+    let report = matrix.page.all;
     html! {
-        table class=(matrix.class()) data-scale=[matrix.ends()] {
-            thead { tr {
-                th scope="col" { "step" }
-                @for system in &report.systems {
-                    th scope="col" class="n" { (chip(system)) " " (name(system.name)) (role(system)) }
-                }
-            } }
-            @for group in report.groups.iter() {
-                tbody {
-                    @if !group.title.is_empty() { (table::heading(&group.title, report.systems.len() + 1)) }
-                    @for place in group.places.clone() {
-                        @if let Some(step) = report.steps.get(place) {
-                            tr data-step=(place) {
-                                th scope="row" { (matrix.page.sections.link(place).around(&name(&report.label(step)))) }
-                                @for system in &report.systems { (cell(matrix, system, place, step)) }
-                            }
-                        }
+        thead { tr {
+            th scope="col" { "step" }
+            @for system in &report.systems { th scope="col" class="n" { (named(system)) } }
+        } }
+        @for group in report.groups.iter() {
+            tbody {
+                @if !group.title.is_empty() { (table::heading(&group.title, report.systems.len() + 1)) }
+                @for (place, step) in group.places.clone().zip(report.steps_of(group)) {
+                    tr data-step=(place) {
+                        th scope="row" { (matrix.page.sections.link(place).around(&name(&report.label(step)))) }
+                        @for system in &report.systems { (cell(matrix, system, place, step)) }
                     }
                 }
             }
@@ -128,14 +123,14 @@ fn by_step(matrix: &Matrix<'_, '_>) -> Markup {
 }
 
 fn cell(matrix: &Matrix<'_, '_>, system: &Seen<'_>, place: usize, step: &Step) -> Markup {
-    let report = matrix.report;
+    let report = matrix.page.all;
     if system.is_base {
         return base_cell(report, step, &matrix.page.sections.link(place));
     }
     let Some(comparison) = report.at(system, step).decision() else {
         return html! { td.muted { (format::ABSENT) } };
     };
-    let link = matrix.page.link(system, place, forest::VERDICTS);
+    let link = matrix.page.link(system, place, VERDICTS);
     let shown = match matrix.scale {
         Some(scale) => with_bar(comparison, scale),
         None => with_sign(comparison),
@@ -158,27 +153,109 @@ fn with_bar(comparison: &Comparison, scale: Scale) -> Markup {
 fn base_cell(report: &Report<'_>, step: &Step, link: &Link) -> Markup {
     let metric = &step.metric;
     let value = report.median(report.base, step, &metric.0);
-    let value = value.and_then(|value| Some((value, report.unit(step, &metric.0)?)));
     let unit_name = |unit| match verdict::deciding_word(metric) {
         None => report.rate_unit_name(step),
         Some(_) => format::header_unit(unit),
     };
-    html! {
-        td.muted {
-            (link.around(&html! {
-                @if let Some((value, unit)) = value {
-                    span.ratio { (format::in_unit(value, unit)) }
-                    span.verdict { (unit_name(unit)) }
-                    (what(metric))
-                } @else {
-                    span.ratio { (format::ABSENT) }
-                }
-            }))
+    let shown = html! {
+        @if let Some((value, unit)) = value.zip(report.unit(step, &metric.0)) {
+            span.ratio { (format::in_unit(value, unit)) }
+            span.verdict { (unit_name(unit)) }
+            (what(metric))
+        } @else {
+            span.ratio { (format::ABSENT) }
         }
-    }
+    };
+    html! { td.muted { (link.around(&shown)) } }
 }
 
 /// What a cell is about, where it is not throughput.
 fn what(metric: &MetricId) -> Markup {
     html! { @if let Some(word) = verdict::deciding_word(metric) { span.verdict { " " (word) } } }
+}
+
+const VERDICTS: &str = "#verdicts";
+
+/// Rows of all plots together, and of a page that is made to be short.
+const MOST: usize = 120;
+const MOST_BRIEF: usize = 60;
+
+pub(super) fn forests(page: &Page<'_, '_>) -> Markup {
+    let report = page.listed;
+    if !report.has_candidates() {
+        return html! {};
+    }
+    let all = unswept(report);
+    let content = html! {
+        p.note {
+            "One row per step, candidate to base: the bar is the 95 % interval, the faint dots are the rounds, the shade is the margin."
+            @if report.sweep.is_some() { " The charts over clients show the intervals of tests at several numbers of clients." }
+        }
+        @for system in report.candidates() {
+            @let steps = listed(report, system, &all);
+            div data-system=(system.key) {
+                @if steps.len() < all.len() {
+                    p.note { (system.name) ": only steps whose deciding metric certainly differs." }
+                }
+                @if steps.is_empty() { p.nothing { "None." } }
+                @else { (ratios_of(report, system, &steps)) }
+            }
+        }
+        @if !(report.input.comparisons.is_empty() || report.differing_only && report.sweep.is_some()) {
+            (verdicts(page))
+        }
+    };
+    part("forest", "Ratios with their intervals", &content)
+}
+
+/// The steps that are shown of a system: all, or those that certainly differ most.
+fn listed<'s>(report: &Report<'_>, system: &Seen<'_>, all: &[&'s Step]) -> Vec<&'s Step> {
+    let systems = report.candidates().count().max(1);
+    let most = if report.is_brief { MOST_BRIEF } else { MOST };
+    if !report.differing_only && systems * all.len() <= most {
+        return all.to_vec();
+    }
+    let mut ranked: Vec<(f64, usize)> = Vec::new();
+    for (number, step) in all.iter().enumerate() {
+        let comparison = report.at(system, step).decision();
+        let certain = comparison.filter(|c| is_certain(&c.verdict));
+        ranked.extend(certain.map(|comparison| (size(comparison), number)));
+    }
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+    ranked.truncate((most / systems).max(1));
+    let kept: BTreeSet<usize> = ranked.into_iter().map(|(_, number)| number).collect();
+    let numbered = all.iter().copied().enumerate();
+    numbered.filter(|(number, _)| kept.contains(number)).map(|(_, step)| step).collect()
+}
+
+/// The table of verdicts, folded; what names a step opens its evidence.
+fn verdicts(page: &Page<'_, '_>) -> Markup {
+    let report = page.listed;
+    let shown = tables::Shown { decided_only: report.differing_only, ..tables::Shown::default() };
+    let table = tables::without_empty_why(report.verdicts(&shown));
+    let links = links(page, &shown);
+    html! {
+        details #verdicts {
+            summary { (table.title) }
+            p.note { (table.note) }
+            // The first column names the system, the second the step.
+            (linked(&table, 1, &links))
+        }
+    }
+}
+
+/// In the order of the rows of the table that shows these.
+fn links(page: &Page<'_, '_>, shown: &tables::Shown) -> Vec<Link> {
+    let report = page.listed;
+    let mut links = Vec::new();
+    for system in report.candidates() {
+        for place in report.groups.iter().flat_map(|group| group.places.clone()) {
+            let step = report.steps.get(place);
+            let comparison = step.and_then(|step| report.at(system, step).decision());
+            if comparison.is_some_and(|c| shown.shows(&c.metric, c)) {
+                links.push(page.link(system, place, VERDICTS));
+            }
+        }
+    }
+    links
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use model::{Interleave, Placement};
 
-use super::part::part;
+use super::sections::part;
 use super::table::folded;
 use crate::format::{self, plural};
 use crate::{Report, tables, transactions};
@@ -68,24 +68,20 @@ fn course(report: &Report<'_>) -> Vec<String> {
         ));
     }
     if let Some(limits) = course.quarantine {
+        let times = plural(limits.reruns as usize, "time");
+        let shares = [limits.steal_permille, limits.foreign_permille, limits.throttled_permille];
+        let [steal, foreign, throttled] =
+            shares.map(|permille| format::tick(f64::from(permille) / 10.0));
         let faults = match limits.major_faults {
             u32::MAX => String::new(),
             limit => format!(", or the server has more than {limit} major page faults a second"),
         };
         texts.push(format!(
-            "backslide quarantines a trial, and re-runs its round at most {}, if other guests take more than {} % of the host's CPU time, other processes take more than {} % of one CPU, the control group is throttled for more than {} % of the time, or more than {} pages a second are swapped in or out{faults}.",
-            plural(limits.reruns as usize, "time"),
-            per_cent(limits.steal_permille),
-            per_cent(limits.foreign_permille),
-            per_cent(limits.throttled_permille),
+            "backslide quarantines a trial, and re-runs its round at most {times}, if other guests take more than {steal} % of the host's CPU time, other processes take more than {foreign} % of one CPU, the control group is throttled for more than {throttled} % of the time, or more than {} pages a second are swapped in or out{faults}.",
             limits.swapped_pages
         ));
     }
     texts
-}
-
-fn per_cent(permille: u32) -> String {
-    format::tick(f64::from(permille) / 10.0)
 }
 
 fn placement(report: &Report<'_>) -> String {

@@ -4,14 +4,11 @@ mod all_figures;
 mod costs;
 mod evidence;
 mod figures;
-mod forest;
 mod judged;
-mod legend;
 mod matrix;
 mod methods;
 mod noise;
 mod over_clients;
-mod part;
 mod provenance;
 mod sections;
 mod step;
@@ -24,17 +21,14 @@ use maud::{Markup, PreEscaped, html as markup};
 pub(crate) use self::all_figures::all_figures;
 use self::evidence::Cells;
 pub(crate) use self::figures::Figure;
-pub(crate) use self::legend::Link;
-use self::part::{Page, part};
-use self::sections::Sections;
+use self::sections::{Extent, Page, Sections, part};
 use self::table::folded;
-pub(crate) use self::table::{bare, linked, table, tone};
+pub(crate) use self::table::{Link, bare, linked, table, tone};
 use crate::chart::style::shapes;
-use crate::document::{STYLE, document};
 use crate::list_page::site_links;
+use crate::list_page::{STYLE, document};
 use crate::rounds::rounds;
 use crate::{Report, format};
-use sections::Extent;
 
 /// What scripts add, each by itself: where one fails, the others and the page go on. The first finds what
 /// belongs to a system by the names in tables, the second turns some of these into buttons.
@@ -64,27 +58,18 @@ fn page(all: &Report<'_>) -> String {
     let near = systems.map(|kept| all.only(&kept));
     let near = near.as_ref().unwrap_or(all);
     let listed = if sections::lists_all(all) { all } else { near };
-    html_of(&Page {
-        all,
-        listed,
-        near,
-        sections: &sections,
-        cells: &Cells::of(all, listed),
-        groups: listed.group_summary(),
-        extent,
-    })
-}
-
-fn html_of(page: &Page<'_, '_>) -> String {
-    let input = page.all.input;
+    let cells = Cells::of(all, listed);
+    let groups = listed.group_summary();
+    let page = Page { all, listed, near, sections: &sections, cells: &cells, groups, extent };
+    let input = all.input;
     let styles: &[&str] =
-        if page.all.has_transactions() { &[STYLE, transactions::STYLE] } else { &[STYLE] };
+        if all.has_transactions() { &[STYLE, transactions::STYLE] } else { &[STYLE] };
     let text = markup! {
         (shapes())
-        (head(page))
-        main { (body(page)) }
+        (head(&page))
+        main { (body(&page)) }
         footer { "Made by backslide " (input.data.info.backslide) ", " (input.generated) "." }
-        (page.cells.data(page.all))
+        (cells.data(all))
         @for script in SCRIPTS { script { (PreEscaped(script)) } }
     };
     document(&input.data.info.plan.name, styles, &SCRIPTS, &text)
@@ -129,8 +114,8 @@ fn links(report: &Report<'_>, sections: &Sections) -> Markup {
     markup! {
         @for (number, group) in report.groups.iter().enumerate() {
             @if group.title.is_empty() {
-                @for place in group.places.clone().filter(|place| sections.has(*place)) {
-                    @if let Some(step) = report.steps.get(place) {
+                @for (place, step) in group.places.clone().zip(report.steps_of(group)) {
+                    @if sections.has(place) {
                         a.step href={ "#step-" (place) } data-step=(place) { (report.label(step)) }
                     }
                 }
@@ -156,7 +141,7 @@ fn body(page: &Page<'_, '_>) -> Markup {
         @if let Some(groups) = &page.groups {
             (part("groups", "Groups of tests", &table(groups)))
         }
-        (forest::forests(page))
+        (matrix::forests(page))
         (over_clients::over_clients(listed))
         (page.sections.note())
         (sections::note_of_systems(listed, page.near, "What is shown step by step"))
@@ -192,7 +177,7 @@ fn steps(page: &Page<'_, '_>) -> Markup {
     let detail = step::Detail::of(report, page.extent, page.sections);
     let has_legends = page.extent == Extent::Whole;
     markup! {
-        @if !has_legends && page.sections.count() > 0 { (legend::legend(report)) }
+        @if !has_legends && page.sections.count() > 0 { (table::legend(report)) }
         @for (number, group) in report.groups.iter().enumerate() {
             @let places: Vec<usize> = group.places.clone().filter(|place| page.sections.has(*place)).collect();
             @if !(group.title.is_empty() || places.is_empty()) {

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use model::{Comparison, Outcome, TrialRecord};
 use stats::{ControlSummary, rates_of_control};
 
-use super::part::part;
+use super::sections::part;
 use super::table::{folded, table};
 use crate::verdict::{self, is_certain};
 use crate::{Cell, Columns, Report, Table, format};
@@ -102,7 +102,6 @@ pub(super) fn failed(report: &Report<'_>) -> Markup {
     part("failed", title, &content)
 }
 
-/// Nothing for a trial that was completed.
 fn one(trial: &TrialRecord) -> Markup {
     html! {
         @match &trial.outcome {

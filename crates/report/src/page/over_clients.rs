@@ -1,16 +1,15 @@
 //! Sweeps: ratios at a glance, then each test over its client counts.
 
 use maud::{Markup, html};
-use model::{Comparison, MetricId};
+use model::MetricId;
 
 use super::figures::Figure;
 use super::judged::{COLOURS, ratio, shade, with_sign, word};
-use super::legend::{chip, legend, name, role};
-use super::part::{Page, part};
-use super::table::{heading, table, tone};
-use crate::chart::Chart;
-use crate::chart::sweep::{SweepLine, SweepMark, sweep as chart};
-use crate::{Crossover, Report, Seen, Sweep, Test, format, verdict};
+use super::sections::{Page, part};
+use super::table::{heading, legend, name, named, table, tone};
+use crate::chart::line::SweepMark;
+use crate::chart::sweep::{SweepLine, sweep as chart};
+use crate::{Report, Seen, Sweep, Test, format, verdict};
 
 /// For each candidate, tests × client counts; a test's name leads to its chart.
 pub(super) fn matrices(page: &Page<'_, '_>, sweep: &Sweep) -> Markup {
@@ -22,10 +21,11 @@ pub(super) fn matrices(page: &Page<'_, '_>, sweep: &Sweep) -> Markup {
         let Some((place, comparison)) = place.zip(comparison) else {
             return html! { td.muted { (format::ABSENT) } };
         };
-        let elsewhere = format!("#test-{number}");
-        let link = page.link(system, place, &elsewhere);
+        let link = page.link(system, place, &format!("#test-{number}"));
+        // What a cell has no room for.
+        let reason = || Some(comparison.verdict.reason()).filter(|reason| !reason.is_empty());
         html! {
-            td class=[shade(comparison)] title=[interval_or_reason(comparison)] {
+            td class=[shade(comparison)] title=[format::interval(comparison).or_else(reason)] {
                 (link.around(&with_sign(comparison)))
             }
         }
@@ -36,18 +36,12 @@ pub(super) fn matrices(page: &Page<'_, '_>, sweep: &Sweep) -> Markup {
             (COLOURS) " Click a cell for its evidence; a test's name leads to its chart, with the intervals."
         }
         @for system in report.candidates() {
-            h3.table-title data-system=(system.key) { (chip(system)) " " (name(system.name)) (role(system)) }
+            h3.table-title data-system=(system.key) { (named(system)) }
             div.scroll tabindex="0" role="group" aria-label={ (system.name) " over numbers of clients" } data-system=(system.key) {
                 (one_matrix(sweep, |number, test, count| cell(system, number, test, count)))
             }
         }
     }
-}
-
-/// What a cell has no room for.
-fn interval_or_reason(comparison: &Comparison) -> Option<String> {
-    let reason = || Some(comparison.verdict.reason()).filter(|reason| !reason.is_empty());
-    format::interval(comparison).or_else(reason)
 }
 
 fn one_matrix(sweep: &Sweep, cell: impl Fn(usize, &Test, u32) -> Markup) -> Markup {
@@ -83,15 +77,18 @@ fn shown_by(test: &Test) -> Option<usize> {
 
 /// A chart for each test, then its tables folded; crossovers before them.
 pub(super) fn over_clients(report: &Report<'_>) -> Markup {
-    let Some(sweep) = &report.sweep else {
-        return html! {};
-    };
+    let Some(sweep) = &report.sweep else { return html! {} };
     let tests: Vec<(usize, &Test)> = sweep.tests.iter().enumerate().collect();
     let content = html! {
         p.note {
             "Throughput relative to " strong { (report.base) } " at each number of clients, both axes on log scales; bars are 95 % intervals, orange is slower and blue is faster for certain."
         }
-        (crossings(&report.crossovers()))
+        @let crossovers = report.crossovers();
+        @if crossovers.is_empty() {
+            p.nothing { "No system certainly passes the base or falls behind it between two numbers of clients." }
+        } @else {
+            ul.prose.crossings { @for one in &crossovers { li { strong { (one.test) } ": " (one.text) "." } } }
+        }
         (legend(report))
         @for group in tests.chunk_by(|a, b| a.1.group == b.1.group) {
             @if let Some(title) = group.first().map(|(_, test)| &test.group).filter(|t| !t.is_empty()) {
@@ -105,23 +102,18 @@ pub(super) fn over_clients(report: &Report<'_>) -> Markup {
     part("sweep", "Over the number of clients", &content)
 }
 
-fn crossings(found: &[Crossover]) -> Markup {
-    html! {
-        @if found.is_empty() {
-            p.nothing { "No system certainly passes the base or falls behind it between two numbers of clients." }
-        } @else {
-            ul.prose.crossings {
-                @for one in found { li { strong { (one.test) } ": " (one.text) "." } }
-            }
-        }
-    }
-}
-
 fn one_test(report: &Report<'_>, sweep: &Sweep, number: usize, test: &Test) -> Markup {
     html! {
         div.multiple id={ "test-" (number) } data-step=[shown_by(test)] {
             (ratios(report, sweep, test))
-            @if !report.differing_only { (numbers(report, test)) }
+            @if !report.differing_only {
+                details {
+                    summary { "Numbers" }
+                    @if report.has_candidates() { (table(&report.relative_of_test(test))) }
+                    (table(&report.absolute_of_test(test)))
+                    @if let Some(scale_up) = report.scale_up_of(std::slice::from_ref(test)) { (table(&scale_up)) }
+                }
+            }
         }
     }
 }
@@ -131,39 +123,21 @@ pub(super) fn ratios(report: &Report<'_>, sweep: &Sweep, test: &Test) -> Figure 
     let label = format!("{} relative to {} over numbers of clients", test.name, report.base);
     Figure {
         title: test.name.clone(),
-        chart: Chart::sweep(chart(lines.collect(), &sweep.clients, report.base, label)),
-    }
-}
-
-fn numbers(report: &Report<'_>, test: &Test) -> Markup {
-    html! {
-        details {
-            summary { "Numbers" }
-            @if report.has_candidates() { (table(&report.relative_of_test(test))) }
-            (table(&report.absolute_of_test(test)))
-            @if let Some(scale_up) = report.scale_up_of(std::slice::from_ref(test)) {
-                (table(&scale_up))
-            }
-        }
+        chart: chart(lines.collect(), &sweep.clients, report.base, label),
     }
 }
 
 fn line(report: &Report<'_>, test: &Test, system: &Seen<'_>) -> SweepLine {
     let marks = test.steps(report).filter_map(|step| {
         let comparison = report.at(system, step).comparison(MetricId::RATE)?;
+        let clients = format::plural(step.clients as usize, "client");
+        let (told, word) = (format::ratio_and_interval(comparison), word(&comparison.verdict));
+        let tone = tone(verdict::tone(&comparison.verdict)).filter(|tone| *tone != "muted");
         Some(SweepMark {
             clients: step.clients,
             ratio: ratio(comparison)?,
-            text: format!(
-                "{}, {}: {} {}",
-                system.key,
-                format::plural(step.clients as usize, "client"),
-                format::ratio_and_interval(comparison),
-                word(&comparison.verdict)
-            ),
-            tone: tone(verdict::tone(&comparison.verdict))
-                .filter(|tone| *tone != "muted")
-                .unwrap_or_default(),
+            text: format!("{}, {clients}: {told} {word}", system.key),
+            tone: tone.unwrap_or_default(),
         })
     });
     SweepLine { of: system.series(), marks: marks.collect() }

@@ -1,9 +1,9 @@
 //! Where the numbers come from, in enough detail to get them again, and the commands that do so.
 
 use maud::{Markup, html};
-use model::{BuildSource, Host, Step, System};
+use model::{BuildSource, DiskFacts, Host, Step, System};
 
-use super::part::part;
+use super::sections::part;
 use super::table::{folded, table};
 use crate::rounds::rounds;
 use crate::{Report, Table, format};
@@ -28,13 +28,26 @@ pub(super) fn provenance(report: &Report<'_>, listed: &Report<'_>) -> Markup {
         ]))
         h3 { "Host" }
         @if info.is_imported() {
-            (facts(&[("CPUs", cpus_where_known(&info.host))]))
+            // Of the host of an imported run no more is known.
+            (facts(&[("CPUs", match info.host.shape.cpus {
+                0 => "not known".to_owned(),
+                cpus => cpus.to_string(),
+            })]))
         } @else {
             (facts(&host(&info.host)))
         }
         h3 { "Systems" }
         @for system in shown { (one_system(report, system)) }
-        @if !others.is_empty() { (in_a_line(&others)) }
+        @if !others.is_empty() {
+            details {
+                summary { (format::plural(others.len(), "other system")) }
+                ul.prose {
+                    @for system in others {
+                        li { (system.name) ": " (system.build.id()) ", " (system.engine) ", config " (system.config.name) }
+                    }
+                }
+            }
+        }
         @if let Some(placements) = report.placements() { (folded(&placements)) }
         @if let Some(settings) = listed.settings() { (table(&settings)) }
         (differing(report))
@@ -44,24 +57,10 @@ pub(super) fn provenance(report: &Report<'_>, listed: &Report<'_>) -> Markup {
     part("provenance", "Provenance", &content)
 }
 
-fn in_a_line(systems: &[&System]) -> Markup {
-    html! {
-        details {
-            summary { (format::plural(systems.len(), "other system")) }
-            ul.prose {
-                @for system in systems {
-                    li { (system.name) ": " (system.build.id()) ", " (system.engine) ", config " (system.config.name) }
-                }
-            }
-        }
-    }
-}
-
 fn clients(report: &Report<'_>) -> String {
     match &report.sweep {
         Some(sweep) => {
-            let counts: Vec<String> = sweep.clients.iter().map(u32::to_string).collect();
-            format!("{} clients", counts.join(", "))
+            format!("{} clients", format::joined(&sweep.clients, ", "))
         }
         None => format::plural(report.input.data.info.plan.clients() as usize, "client"),
     }
@@ -78,6 +77,8 @@ fn facts(list: &[(&str, String)]) -> Markup {
 }
 
 fn host(host: &Host) -> Vec<(&'static str, String)> {
+    let DiskFacts { filesystem, device, free, size, options, .. } = &host.disk;
+    let device = device.as_deref().unwrap_or("no device");
     let or_unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "not known".to_owned());
     vec![
         ("name", host.name.clone()),
@@ -90,26 +91,9 @@ fn host(host: &Host) -> Vec<(&'static str, String)> {
         ("clock source", or_unknown(&host.clock_source)),
         ("huge pages", or_unknown(&host.thp)),
         ("swap", host.swap.to_string()),
-        (
-            "disk",
-            format!(
-                "{} on {}, {} of {} free",
-                host.disk.filesystem,
-                host.disk.device.as_deref().unwrap_or("no device"),
-                host.disk.free,
-                host.disk.size
-            ),
-        ),
-        ("mounted", host.disk.options.clone()),
+        ("disk", format!("{filesystem} on {device}, {free} of {size} free")),
+        ("mounted", options.clone()),
     ]
-}
-
-/// Of the host of an imported run no more is known.
-fn cpus_where_known(host: &Host) -> String {
-    match host.shape.cpus {
-        0 => "not known".to_owned(),
-        cpus => cpus.to_string(),
-    }
 }
 
 fn one_system(report: &Report<'_>, system: &System) -> Markup {
@@ -124,8 +108,8 @@ fn one_system(report: &Report<'_>, system: &System) -> Markup {
         BuildSource::Connect(address) => format!("a running server at {address}"),
         BuildSource::Imported(file) => format!("measured by another tool, imported from {file}"),
     };
-    let set: Vec<String> = system.set.iter().map(|(k, v)| format!("{k} = {v}")).collect();
-    let settings: Vec<String> = system.config.settings.iter().map(ToString::to_string).collect();
+    let set = format::joined(system.set.iter().map(|(k, v)| format!("{k} = {v}")), ", ");
+    let settings = format::joined(&system.config.settings, "\n");
     html! {
         details {
             summary { (system.name) }
@@ -134,7 +118,7 @@ fn one_system(report: &Report<'_>, system: &System) -> Markup {
                 ("from", source),
                 ("engine", system.engine.to_string()),
                 ("config", format!("{}: {}", system.config.name, system.config.summary)),
-                ("on top", if set.is_empty() { "nothing".to_owned() } else { set.join(", ") }),
+                ("on top", if set.is_empty() { "nothing".to_owned() } else { set }),
                 ("placement", system.placement()),
             ]))
             @if let Some(trial) = said {
@@ -147,7 +131,7 @@ fn one_system(report: &Report<'_>, system: &System) -> Markup {
                 p.nothing { "The config sets nothing." }
             } @else {
                 p.note { "The config in full:" }
-                pre tabindex="0" { (settings.join("\n")) }
+                pre tabindex="0" { (settings) }
             }
         }
     }
@@ -187,30 +171,24 @@ fn repeat(report: &Report<'_>) -> Markup {
             pre tabindex="0" { (info.plan.source) }
         };
     }
+    let (file, run, base) = (file_name(&info.plan.name), word(&info.id.0), base(report));
+    let commands = [
+        format!("backslide plan {file}"),
+        format!("backslide run {file}"),
+        format!("backslide compare {run}{base}"),
+        format!("backslide report {run}{base} -o report.html"),
+    ];
     html! {
         h3 #repeat { "To repeat the run" }
-        p { "Save the plan below as " code { (plan_file(report)) } " and run it with backslide " (info.backslide)
+        p { "Save the plan below as " code { (file) } " and run it with backslide " (info.backslide)
             ". The same plan and the same seed (" (info.plan.seed) ") give the same rows, the same keys and the same order of trials." }
-        pre tabindex="0" { (of_run(report)) }
+        pre tabindex="0" { (commands.join("\n")) }
         p.note { "The plan as it was read:" }
         pre tabindex="0" { (info.plan.source) }
     }
 }
 
-/// Those of a run: it is measured, compared and reported again.
-fn of_run(report: &Report<'_>) -> String {
-    let (file, run) = (plan_file(report), run(report));
-    let base = base(report);
-    [
-        format!("backslide plan {file}"),
-        format!("backslide run {file}"),
-        format!("backslide compare {run}{base}"),
-        format!("backslide report {run}{base} -o report.html"),
-    ]
-    .join("\n")
-}
-
-/// Those of a step, behind a line that opens them, and what else differs between its systems.
+/// The commands of a step, behind a line that opens them, and what else differs between its systems.
 pub(super) fn of_step(report: &Report<'_>, step: &Step) -> Markup {
     let is_imported = report.input.data.info.is_imported();
     html! {
@@ -226,27 +204,20 @@ pub(super) fn of_step(report: &Report<'_>, step: &Step) -> Markup {
 }
 
 fn lines(report: &Report<'_>, step: &Step, is_imported: bool) -> Vec<String> {
-    let (run, base) = (run(report), base(report));
+    let info = &report.input.data.info;
+    let (run, base) = (word(&info.id.0), base(report));
     let mut lines = Vec::new();
     if !is_imported {
-        lines.push(format!("backslide run {}", plan_file(report)));
+        lines.push(format!("backslide run {}", file_name(&info.plan.name)));
     }
     if report.has_candidates() {
-        let metric = &step.metric;
+        let (step, metric) = (word(&step.id.0), word(&step.metric.0));
         lines.push(format!("backslide compare {run}{base} --all"));
-        lines.push(format!(
-            "backslide history {run} --step {} --metric {}",
-            word(&step.id.0),
-            word(&metric.0)
-        ));
+        lines.push(format!("backslide history {run} --step {step} --metric {metric}"));
     }
-    let other = report.candidates().find(|system| !system.is_control);
-    if let Some(other) = other.filter(|_| report.input.differing.is_some()) {
-        lines.push(format!(
-            "backslide explain {run} --variables {} {}",
-            word(report.base),
-            word(other.name)
-        ));
+    if let Some(other) = report.judged().next().filter(|_| report.input.differing.is_some()) {
+        let (base, other) = (word(report.base), word(other.name));
+        lines.push(format!("backslide explain {run} --variables {base} {other}"));
     }
     lines
 }
@@ -282,15 +253,7 @@ fn base(report: &Report<'_>) -> String {
     }
 }
 
-fn run(report: &Report<'_>) -> String {
-    word(&report.input.data.info.id.0)
-}
-
 /// The plan's name as a file name that no shell takes apart.
-fn plan_file(report: &Report<'_>) -> String {
-    file_name(&report.input.data.info.plan.name)
-}
-
 fn file_name(name: &str) -> String {
     let safe = |c: char| {
         if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' }

@@ -1,17 +1,18 @@
-//! How much of each step a page has room for, which steps have a section of their own, and of which systems, so that
-//! it keeps its size.
+//! The parts of a page: how much of each step it has room for, which steps have a section of their own, and of which
+//! systems, so that it keeps its size.
 
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
-use model::Step;
+use model::Comparison;
 
+use super::evidence::Cells;
 use super::judged::size;
-use super::legend::Link;
+use super::table::Link;
 use crate::format::plural;
 use crate::report::At;
 use crate::verdict::is_certain;
-use crate::{Report, Seen};
+use crate::{Report, Seen, Table};
 
 /// Sections of a whole page at most, and at least where there are many systems: what keeps it below two
 /// megabytes.
@@ -53,12 +54,11 @@ impl Sections {
                 (WHOLE_BY_STEP / systems).clamp(LEAST, most)
             }
         };
-        let mut ranked: Vec<(usize, f64)> = report
-            .steps
-            .iter()
-            .enumerate()
-            .filter_map(|(place, step)| Some((place, change(report, step)?)))
-            .collect();
+        let changes = report.steps.iter().enumerate().filter_map(|(place, step)| {
+            let judged = report.candidates_at(step).filter(|at| !at.system.is_control);
+            Some((place, largest(judged.filter_map(At::decision))?))
+        });
+        let mut ranked: Vec<(usize, f64)> = changes.collect();
         ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
         let differing = ranked.len();
         let is_whole = !(report.is_brief && report.is_by_step());
@@ -102,12 +102,9 @@ impl Sections {
     }
 }
 
-/// How far the ratio that decides the step is from 1, for the candidate that certainly differs most; `None` where
-/// none does.
-fn change(report: &Report<'_>, step: &Step) -> Option<f64> {
-    let judged = report.candidates_at(step).filter(|at| !at.system.is_control);
-    let certain = judged.filter_map(At::decision).filter(|c| is_certain(&c.verdict));
-    certain.map(size).reduce(f64::max)
+/// How far the ratio of the comparison that certainly differs most is from 1; `None` where none does.
+fn largest<'c>(comparisons: impl Iterator<Item = &'c Comparison>) -> Option<f64> {
+    comparisons.filter(|c| is_certain(&c.verdict)).map(size).reduce(f64::max)
 }
 
 /// Systems times steps for which a page has room with all that was recorded.
@@ -123,7 +120,6 @@ const LEAST_SYSTEMS: usize = 4;
 const LISTED: usize = 16;
 const LISTED_BRIEF: usize = 8;
 
-/// How much of each step the page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
     /// All that was recorded.
@@ -155,21 +151,14 @@ fn nearest(report: &Report<'_>, most: usize) -> Option<BTreeSet<usize>> {
     if report.systems.len() <= most {
         return None;
     }
-    let mut others: Vec<(f64, usize)> =
-        report.judged().map(|system| (change_of(report, system), system.index)).collect();
+    let change = |system: &Seen<'_>| largest(report.decisions(system).into_iter());
+    let others = report.judged().map(|system| (change(system).unwrap_or(0.0), system.index));
+    let mut others: Vec<(f64, usize)> = others.collect();
     others.sort_by(|a, b| b.0.total_cmp(&a.0));
     let always = report.systems.iter().filter(|s| s.is_base || s.is_control);
     let mut kept: BTreeSet<usize> = always.map(|system| system.index).collect();
-    let room = most.saturating_sub(kept.len());
-    kept.extend(others.into_iter().take(room).map(|(_, index)| index));
+    kept.extend(others.into_iter().take(most.saturating_sub(kept.len())).map(|(_, index)| index));
     Some(kept)
-}
-
-/// The largest certain change of a system; zero where nothing certainly changed.
-fn change_of(report: &Report<'_>, system: &Seen<'_>) -> f64 {
-    let certain = report.decisions(system).into_iter();
-    let certain = certain.filter(|comparison| is_certain(&comparison.verdict));
-    certain.map(size).fold(0.0, f64::max)
 }
 
 /// What to say where `shown` has fewer systems than there were before; nothing where it has all.
@@ -182,6 +171,37 @@ pub(super) fn note_of_systems(all: &Report<'_>, shown: &Report<'_>, what: &str) 
                 " most relevant ones, which are the base, the control, if any, and those with the largest certain differences. For the tables of all: "
                 code { "backslide report " (all.input.data.info.id) " -o report.tsv" } "."
             }
+        }
+    }
+}
+
+pub(super) struct Page<'p, 'a> {
+    pub(super) all: &'p Report<'a>,
+    /// The systems that tables over all steps have room for.
+    pub(super) listed: &'p Report<'a>,
+    /// The systems that are shown step by step.
+    pub(super) near: &'p Report<'a>,
+    pub(super) sections: &'p Sections,
+    pub(super) cells: &'p Cells,
+    pub(super) groups: Option<Table>,
+    pub(super) extent: Extent,
+}
+
+impl Page<'_, '_> {
+    /// What leads from a cell to the section of its step, or elsewhere where it has none; scripts open the
+    /// evidence instead.
+    pub(super) fn link(&self, system: &Seen<'_>, place: usize, elsewhere: &str) -> Link {
+        let to = self.sections.link(place).to.unwrap_or_else(|| elsewhere.to_owned());
+        Link { to: Some(to), cell: self.cells.key(system, place) }
+    }
+}
+
+/// A section that people who jump from one to the next know by its heading.
+pub(super) fn part(id: &str, title: &str, content: &Markup) -> Markup {
+    html! {
+        section id=(id) aria-labelledby={ (id) "-title" } {
+            h2 id={ (id) "-title" } { (title) }
+            (content)
         }
     }
 }

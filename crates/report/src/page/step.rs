@@ -1,14 +1,13 @@
 //! One step: every round, the course over time, response times, costs.
 
 use maud::{Markup, html};
-use model::{Clock, Counts, NoteKind, Step, StepNote};
+use model::{Clock, Counts, Step, StepNote};
 
 use super::figures::{OverTime, distribution, is_swept, over_time, ratios, rounds};
-use super::legend::legend;
 use super::provenance;
-use super::sections::Extent;
-use super::sections::Sections;
-use super::table::{folded, table};
+use super::sections::{Extent, Sections};
+use super::table::{folded, legend, table};
+use crate::format::plural;
 use crate::series::{self, Bins};
 use crate::{Report, statements};
 
@@ -60,9 +59,8 @@ impl Detail {
 pub(super) fn step(report: &Report<'_>, place: usize, step: &Step, detail: Detail) -> Markup {
     let bins = Bins::of(report, step, detail.points);
     let whole = detail.extent == Extent::Whole;
-    // Of dozens of steps the statements of a transaction are told in a table.
+    // A table has the statements of a transaction of dozens of steps, and another one the kinds of transactions.
     let is_one_of_dozens = report.is_by_step();
-    // The kinds of transactions have a table that holds them all.
     let transactions = report.transaction_kinds(step);
     let kinds: Vec<String> = match detail.extent {
         Extent::Whole if !is_one_of_dozens && transactions.is_none() => report.kinds(step),
@@ -71,7 +69,7 @@ pub(super) fn step(report: &Report<'_>, place: usize, step: &Step, detail: Detai
     html! {
         section.step id={ "step-" (place) } aria-label={ "Step " (report.label(step)) } data-step=(place) {
             h2 { (report.label(step)) }
-            p.note { (describe(step)) " " (clients(step)) }
+            p.note { (describe(step)) " " (plural(step.clients as usize, "client")) "." }
             (before_it(report, step, whole))
             (sent(report, step))
             (tried(report, step))
@@ -81,12 +79,20 @@ pub(super) fn step(report: &Report<'_>, place: usize, step: &Step, detail: Detai
                 (rounds(report, step))
                 @if whole || is_swept(report, step) { (ratios(report, step)) }
             }
-            (course(report, step, bins, whole))
+            (over_time(report, step, bins, &OverTime::throughput(step)))
+            // A short report has the percentiles over the whole step only.
+            @if bins.is_some() && whole {
+                div.pair { @for what in &OverTime::latencies(step) { (over_time(report, step, bins, what)) } }
+            }
             @for kind in &kinds { (response(report, step, kind, detail)) }
             @if let Some(transactions) = &transactions { (table(transactions)) }
             (others(report, step, &kinds, bins))
-            (step_costs(report, step, whole))
+            @if report.has_candidates() {
+                @if let Some(relative) = report.step_costs(step, true) { (table(&relative)) }
+            }
+            // A short report has the absolute costs once, among the metrics.
             @if whole {
+                @if let Some(absolute) = report.step_costs(step, false) { (folded(&absolute)) }
                 @if is_one_of_dozens {
                     @if let Some(kinds) = report.other_kinds(step) { (folded(&kinds)) }
                 }
@@ -130,11 +136,8 @@ fn sent(report: &Report<'_>, step: &Step) -> Markup {
     }
 }
 
-/// The attempts of a step that looks for the highest rate.
 fn tried(report: &Report<'_>, step: &Step) -> Markup {
-    let notes = report.input.data.notes.iter();
-    let notes: Vec<&StepNote> =
-        notes.filter(|note| note.what == NoteKind::Ramp && note.step == step.id).collect();
+    let notes: Vec<&StepNote> = report.tries(step).collect();
     html! {
         @if !notes.is_empty() {
             details {
@@ -159,30 +162,23 @@ fn describe(step: &Step) -> String {
     }
 }
 
-fn clients(step: &Step) -> String {
-    let clients = crate::format::plural(step.clients as usize, "client");
-    format!("{clients}.")
-}
-
-fn course(report: &Report<'_>, step: &Step, bins: Option<Bins>, whole: bool) -> Markup {
-    html! {
-        (over_time(report, step, bins, &OverTime::throughput(step)))
-        // A short report has the percentiles over the whole step only.
-        @if bins.is_some() && whole {
-            div.pair {
-                @for what in &OverTime::latencies(step) { (over_time(report, step, bins, what)) }
-            }
-        }
-    }
-}
-
 /// Response times of one kind. Those of what the step is about stand open, the others are folded.
 fn response(report: &Report<'_>, step: &Step, kind: &str, detail: Detail) -> Markup {
-    let clocks = Clock::ALL;
-    let parts: Vec<Markup> = clocks
-        .into_iter()
-        .filter_map(|clock| response_of(report, step, kind, clock, detail))
-        .collect();
+    let parts = Clock::ALL.into_iter().filter_map(|clock| {
+        let merged = series::histograms(report, step, kind, clock);
+        let percentiles = report.percentiles(step, kind, clock);
+        let buckets = report.buckets_of(step, kind, clock, &merged);
+        (percentiles.is_some() || buckets.is_some()).then(|| {
+            html! {
+                @if let Some(buckets) = buckets {
+                    (distribution(report, step, kind, &merged, (clock, detail.curve)))
+                    @if let Some(percentiles) = percentiles { (table(&percentiles)) }
+                    @if detail.extent == Extent::Whole { (folded(&buckets)) }
+                } @else if let Some(percentiles) = percentiles { (table(&percentiles)) }
+            }
+        })
+    });
+    let parts: Vec<Markup> = parts.collect();
     html! {
         @if parts.is_empty() {
         } @else if kind == step.subject.kind {
@@ -196,28 +192,6 @@ fn response(report: &Report<'_>, step: &Step, kind: &str, detail: Detail) -> Mar
     }
 }
 
-fn response_of(
-    report: &Report<'_>,
-    step: &Step,
-    kind: &str,
-    clock: Clock,
-    detail: Detail,
-) -> Option<Markup> {
-    let merged = series::histograms(report, step, kind, clock);
-    let percentiles = report.percentiles(step, kind, clock);
-    let buckets = report.buckets_of(step, kind, clock, &merged);
-    if percentiles.is_none() && buckets.is_none() {
-        return None;
-    }
-    Some(html! {
-        @if buckets.is_some() { (distribution(report, step, kind, &merged, (clock, detail.curve))) }
-        @if let Some(percentiles) = percentiles { (table(&percentiles)) }
-        @if detail.extent == Extent::Whole {
-            @if let Some(buckets) = buckets { (folded(&buckets)) }
-        }
-    })
-}
-
 /// The other operations over time, with the target of the background writers.
 fn others(report: &Report<'_>, step: &Step, kinds: &[String], bins: Option<Bins>) -> Markup {
     let others: Vec<&String> = kinds.iter().filter(|k| **k != step.subject.kind).collect();
@@ -229,18 +203,6 @@ fn others(report: &Report<'_>, step: &Step, kinds: &[String], bins: Option<Bins>
                     @for kind in others { (over_time(report, step, bins, &OverTime::other(step, kind))) }
                 }
             }
-        }
-    }
-}
-
-fn step_costs(report: &Report<'_>, step: &Step, whole: bool) -> Markup {
-    html! {
-        @if report.has_candidates() {
-            @if let Some(relative) = report.step_costs(step, true) { (table(&relative)) }
-        }
-        // A short report has these figures once, among the metrics.
-        @if whole {
-            @if let Some(absolute) = report.step_costs(step, false) { (folded(&absolute)) }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::part::part;
+use super::sections::part;
 use crate::{Report, Sentence, findings, format};
 
 /// Sentences of every system; where there are dozens, those of the systems that tables have room for stand open.
@@ -14,7 +14,11 @@ pub(super) fn summary(all: &Report<'_>, listed: &Report<'_>) -> Markup {
         (sentences(all, listed))
         @if let Some(rounds) = rounds(all) {
             p.note {
-                "Ratios are of throughput" (elsewhere(all)) ", over " (rounds)
+                "Ratios are of throughput"
+                @if !all.is_all_of_throughput() {
+                    " (in open-loop steps: of the 99th percentile of response time at a given rate, or of the highest rate found by a search)"
+                }
+                ", over " (rounds)
                 " measured for both systems, with 95 % intervals in brackets. backslide reports a change only where it is both certain and larger than the margin."
             }
         }
@@ -52,15 +56,6 @@ fn sentences(all: &Report<'_>, listed: &Report<'_>) -> Markup {
                 ul.prose { @for one in &folded { li { strong { (one.system) } " " (unbroken(&one.text)) } } }
             }
         }
-    }
-}
-
-/// What ratios are of where throughput does not decide a step.
-fn elsewhere(report: &Report<'_>) -> &'static str {
-    if report.is_all_of_throughput() {
-        ""
-    } else {
-        " (in open-loop steps: of the 99th percentile of response time at a given rate, or of the highest rate found by a search)"
     }
 }
 

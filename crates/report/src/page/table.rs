@@ -1,10 +1,9 @@
-//! A table in HTML: it scrolls inside its own box, its first column stays.
+//! A table in HTML: it scrolls inside its own box, its first column stays. The names of systems in tables and charts, and
+//! what leads from one place of the page to another.
 
 use maud::{Markup, html};
 
-use super::legend::Link;
-use super::legend::name;
-use crate::{Align, Cell, Header, Table, Tone};
+use crate::{Align, Cell, Header, Report, Seen, Table, Tone};
 
 pub(crate) fn table(table: &Table) -> Markup {
     html! {
@@ -41,7 +40,8 @@ fn body_row(table: &Table, row: &[Cell], (column, link): (usize, Option<&Link>))
     html! {
         tr {
             @for (place, one) in row.iter().enumerate() {
-                (cell(one, place == 0, align(table, place), link.filter(|_| place == column)))
+                @let align = table.headers.get(place).map_or(Align::Right, |header| header.align);
+                (cell(one, place == 0, align, link.filter(|_| place == column)))
             }
         }
     }
@@ -64,10 +64,6 @@ pub(super) fn folded(one: &Table) -> Markup {
 /// Bytes from which on a head is better broken.
 const LONG: usize = 12;
 
-fn align(table: &Table, place: usize) -> Align {
-    table.headers.get(place).map_or(Align::Right, |h| h.align)
-}
-
 fn head(header: &Header) -> Markup {
     html! {
         th scope="col" class=[words(header.align).or(long(header))] {
@@ -84,25 +80,19 @@ fn long(header: &Header) -> Option<&'static str> {
 }
 
 fn words(align: Align) -> Option<&'static str> {
-    match align {
-        Align::Left => Some("w"),
-        Align::Right => None,
-    }
+    (align == Align::Left).then_some("w")
 }
 
 fn cell(cell: &Cell, names_row: bool, align: Align, link: Option<&Link>) -> Markup {
-    let mark = html! { @if !cell.mark.is_empty() { " " i { (cell.mark) } } };
-    let text = if names_row {
-        name(&cell.text)
-    } else {
-        html! { (cell.text) }
+    let text = html! { @if names_row { (name(&cell.text)) } @else { (cell.text) } };
+    let shown = html! {
+        @if let Some(link) = link { (link.around(&text)) } @else { (text) }
+        @if !cell.mark.is_empty() { " " i { (cell.mark) } }
     };
-    let text = link.map_or_else(|| text.clone(), |link| link.around(&text));
     if names_row {
-        return html! { th scope="row" { (text) (mark) } };
+        return html! { th scope="row" { (shown) } };
     }
-    let class = tone(cell.tone).or(words(align));
-    html! { td class=[class] { (text) (mark) } }
+    html! { td class=[tone(cell.tone).or(words(align))] { (shown) } }
 }
 
 pub(crate) const fn tone(tone: Tone) -> Option<&'static str> {
@@ -112,5 +102,55 @@ pub(crate) const fn tone(tone: Tone) -> Option<&'static str> {
         Tone::Improved => Some("improved"),
         Tone::Missed => Some("missed"),
         Tone::Muted => Some("muted"),
+    }
+}
+
+/// Which letter, colour, dash and marker is which system.
+pub(super) fn legend(report: &Report<'_>) -> Markup {
+    html! {
+        ul.legend {
+            @for system in &report.systems {
+                li data-system=(system.key) { (chip(system)) " " (system.style().swatch()) " " (name(system.name)) (role(system)) }
+            }
+        }
+    }
+}
+
+pub(super) fn chip(system: &Seen<'_>) -> Markup {
+    html! { span.chip.(system.style().class()) { (system.key) } }
+}
+
+/// Is it the base? The control is called so.
+fn role(system: &Seen<'_>) -> Markup {
+    html! { @if system.is_base { span.role { " base" } } }
+}
+
+pub(super) fn named(system: &Seen<'_>) -> Markup {
+    html! { (chip(system)) " " (name(system.name)) (role(system)) }
+}
+
+/// A name that a narrow column breaks after its slashes and underscores.
+pub(super) fn name(text: &str) -> Markup {
+    html! {
+        @for (place, part) in text.split_inclusive(['/', '_']).enumerate() {
+            @if place > 0 { wbr; }
+            (part)
+        }
+    }
+}
+
+pub(crate) struct Link {
+    pub(crate) to: Option<String>,
+    /// The cell whose evidence scripts open instead.
+    pub(crate) cell: Option<String>,
+}
+
+impl Link {
+    /// The content as a link, or as it is.
+    pub(super) fn around(&self, content: &Markup) -> Markup {
+        html! {
+            @if let Some(to) = &self.to { a href=(to) data-cell=[self.cell.as_ref()] { (content) } }
+            @else { span.cell { (content) } }
+        }
     }
 }

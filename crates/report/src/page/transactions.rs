@@ -4,10 +4,9 @@ use maud::{Markup, html};
 use model::Step;
 
 use super::figures::Figure;
-use super::legend::legend;
-use super::part::part;
-use super::table::{folded, table, tone};
-use crate::chart::levels::{Level, LevelRow, levels};
+use super::sections::part;
+use super::table::{folded, legend, table, tone};
+use crate::chart::ratios::{Level, LevelRow, levels};
 use crate::chart::rows::Said;
 use crate::report::At;
 use crate::transactions::{Moment, Quantity, about};
@@ -18,9 +17,7 @@ pub(super) const STYLE: &str = include_str!("../../assets/transactions.css");
 
 /// Charts relative to the base, then the tables; nothing for other workloads.
 pub(super) fn transactions(report: &Report<'_>) -> Markup {
-    let Some(run) = Transactions::of(report) else {
-        return html! {};
-    };
+    let Some(run) = Transactions::of(report) else { return html! {} };
     let ends = run.ends();
     let steps = run.steps.iter().copied();
     let between: Vec<&Step> = steps.filter(|step| !ends.contains(step)).collect();

@@ -5,83 +5,104 @@ use std::collections::BTreeSet;
 
 use model::{NoteKind, Step, StepId, StepNote, StepTask};
 
-use super::grid::{headers, named, under_headings};
+use super::grid::name;
 use crate::format::plural;
-use crate::{Cell, Header, Report, Table, Tone};
+use crate::{Cell, Columns, Header, Report, Seen, Table, Tone};
 
 /// What ends when the server has come to rest, or at its limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Before {
-    /// A warm-up that a steady rate ends.
-    WarmUp,
-    /// A settle phase, which waits until little is left over.
-    Settle,
+struct Before {
+    what: &'static str,
+    /// How it ends before its limit.
+    how: &'static str,
+    in_time: NoteKind,
+    at_limit: NoteKind,
 }
 
-impl Before {
-    /// Did it end before its limit? `None` where the note is of something else.
-    fn in_time(self, note: &StepNote) -> Option<bool> {
-        let (in_time, at_limit) = match self {
-            Self::WarmUp => (NoteKind::WarmedUp, NoteKind::NotSteady),
-            Self::Settle => (NoteKind::LeftOver, NoteKind::NotDrained),
-        };
-        let is_in_time = note.what == in_time;
-        (is_in_time || note.what == at_limit).then_some(is_in_time)
-    }
+/// A warm-up that a steady rate ends.
+const WARM_UP: Before = Before {
+    what: "warm-up",
+    how: "with a steady rate",
+    in_time: NoteKind::WarmedUp,
+    at_limit: NoteKind::NotSteady,
+};
 
+/// A settle phase, which waits until little is left over.
+const SETTLE: Before = Before {
+    what: "settle phase",
+    how: "with little pending work",
+    in_time: NoteKind::LeftOver,
+    at_limit: NoteKind::NotDrained,
+};
+
+impl Before {
     /// How it ended each time, of the report's systems: in a step or phase, or in all.
-    fn notes<'v>(self, report: &'v Report<'_>, of: Option<&StepId>) -> Vec<&'v StepNote> {
+    fn notes<'v>(&self, report: &'v Report<'_>, of: Option<&StepId>) -> Vec<&'v StepNote> {
         let of_system = |note: &StepNote| report.systems.iter().any(|s| note.system == s.name);
         let notes = report.input.data.notes.iter();
         let notes = notes.filter(|note| of.is_none_or(|of| note.step == *of));
-        notes.filter(|note| self.in_time(note).is_some() && of_system(note)).collect()
+        let is_own = |note: &StepNote| note.what == self.in_time || note.what == self.at_limit;
+        notes.filter(|note| is_own(note) && of_system(note)).collect()
     }
 
     /// `11 of 12 warm-ups ended with a steady rate; the others ran into their limit.` `which` says more of what
     /// is counted; `None` without any note.
-    fn told(self, notes: &[&StepNote], which: &str) -> Option<String> {
-        let in_time = notes.iter().filter(|note| self.in_time(note) == Some(true)).count();
-        let (what, how) = match self {
-            Self::WarmUp => ("warm-up", "with a steady rate"),
-            Self::Settle => ("settle phase", "with little pending work"),
-        };
+    fn told(&self, notes: &[&StepNote], which: &str) -> Option<String> {
+        let in_time = notes.iter().filter(|note| note.what == self.in_time).count();
         let others = match notes.len() - in_time {
             0 => "",
             1 => "; the other ran into its limit",
             _ => "; the others ran into their limit",
         };
-        let all = plural(notes.len(), what);
+        let (all, how) = (plural(notes.len(), self.what), self.how);
         (!notes.is_empty()).then(|| format!("{in_time} of {all}{which} ended {how}{others}."))
     }
 
-    /// A row for each system that has any of these notes.
-    fn rows(self, report: &Report<'_>, notes: &[&StepNote], rounds: &[u32]) -> Vec<Vec<Cell>> {
-        let rows = report.systems.iter().filter_map(|system| {
-            let own = || notes.iter().filter(|note| note.system == system.name);
-            own().next()?;
-            let in_round = |round: &u32| own().find(|note| note.round == *round);
-            let cell = |round| in_round(round).map_or_else(Cell::absent, |note| self.cell(note));
-            Some(named(system, rounds.iter().map(cell)))
+    /// Systems × rounds, a part for each step or phase with notes: how it ended. Each part has a row for each system
+    /// that has any of its notes, and the heading that `heading` gives it.
+    fn table(
+        &self,
+        report: &Report<'_>,
+        (title, note): (&str, &str),
+        notes: &[&StepNote],
+        heading: impl Fn(&StepId) -> String,
+    ) -> Option<Table> {
+        let rounds: BTreeSet<u32> = notes.iter().map(|note| note.round).collect();
+        let columns = rounds.into_iter().map(|round| {
+            let cell = move |(_, own): &(&Seen<'_>, Vec<&StepNote>)| {
+                let in_round = own.iter().find(|note| note.round == round);
+                in_round.map_or_else(Cell::absent, |note| self.cell(note))
+            };
+            (Header::words(format!("round {round}")), cell)
         });
-        rows.collect()
+        let mut seen = BTreeSet::new();
+        let phases = notes.iter().map(|note| &note.step).filter(|phase| seen.insert(*phase));
+        let parts = phases.map(|phase| {
+            let rows = report.systems.iter().map(move |system| {
+                let own = notes.iter().filter(|n| n.system == system.name && n.step == *phase);
+                (system, own.copied().collect())
+            });
+            (heading(phase), rows.filter(|(_, own): &(_, Vec<_>)| !own.is_empty()))
+        });
+        let systems =
+            Columns::new().words("system", |(system, _): &(&Seen<'_>, Vec<_>)| name(system));
+        systems.each(columns).in_parts(title, note, parts).unless_empty()
     }
 
     /// Of a warm-up with a steady rate, its time says all.
-    fn cell(self, note: &StepNote) -> Cell {
-        if self.in_time(note) == Some(false) {
+    fn cell(&self, note: &StepNote) -> Cell {
+        if note.what == self.at_limit {
             return Cell::text(&note.text).marked(Tone::Missed, note.what.to_string());
         }
-        Cell::text(match self {
-            Self::WarmUp => note.text.split(',').next().unwrap_or_default(),
-            Self::Settle => note.text.as_str(),
-        })
+        let is_warm_up = note.what == NoteKind::WarmedUp;
+        let text = if is_warm_up { note.text.split(',').next() } else { Some(note.text.as_str()) };
+        Cell::text(text.unwrap_or_default())
     }
 }
 
 impl Report<'_> {
     /// How the warm-ups of a step ended; `None` where their time ended them.
     pub(crate) fn warmed_up(&self, step: &Step) -> Option<String> {
-        Before::WarmUp.told(&Before::WarmUp.notes(self, Some(&step.id)), "")
+        WARM_UP.told(&WARM_UP.notes(self, Some(&step.id)), "")
     }
 
     /// How the settle phases before a step ended, and whether more may have been left since; `None` where trials
@@ -93,7 +114,7 @@ impl Report<'_> {
         let last = before.iter().rposition(|one| one.task == StepTask::Settle)?;
         let phase = &before.get(last)?.id;
         let which = format!(" before it ({phase})");
-        let told = Before::Settle.told(&Before::Settle.notes(self, Some(phase)), &which)?;
+        let told = SETTLE.told(&SETTLE.notes(self, Some(phase)), &which)?;
         let since = if before.iter().skip(last + 1).any(Step::writes) {
             " Steps that write have run since, and nothing waited for what they left."
         } else {
@@ -104,45 +125,22 @@ impl Report<'_> {
 
     /// How all warm-ups and all settle phases of the run ended, a sentence each.
     pub(crate) fn came_to_rest(&self) -> impl Iterator<Item = String> {
-        let all = [Before::WarmUp, Before::Settle].into_iter();
+        let all = [WARM_UP, SETTLE].into_iter();
         all.filter_map(|what| what.told(&what.notes(self, None), ""))
     }
 
     /// Systems × rounds of a step: how long its warm-up took; `None` where its time ended it.
     pub(crate) fn warm_ups(&self, step: &Step) -> Option<Table> {
-        let notes = Before::WarmUp.notes(self, Some(&step.id));
-        let rounds = rounds(&notes);
-        let rows = Before::WarmUp.rows(self, &notes, &rounds);
+        let notes = WARM_UP.notes(self, Some(&step.id));
         let note = "How long the clients ran unseen until their rate was steady; where it was not, what they did up to the limit.";
-        Table::new("Warm-up of each round", note, columns(&rounds), rows).unless_empty()
+        WARM_UP.table(self, ("Warm-up of each round", note), &notes, |_| String::new())
     }
 
     /// Systems × rounds under the heading of each settle phase: what was left over; `None` where there was none.
     pub(crate) fn left_over(&self) -> Option<Table> {
-        let notes = Before::Settle.notes(self, None);
-        let rounds = rounds(&notes);
-        let headers = columns(&rounds);
-        let mut phases: Vec<&StepId> = Vec::new();
-        for note in &notes {
-            if !phases.contains(&&note.step) {
-                phases.push(&note.step);
-            }
-        }
-        let parts = phases.into_iter().map(|phase| {
-            let of_phase = Before::Settle.notes(self, Some(phase));
-            (phase.0.clone(), Before::Settle.rows(self, &of_phase, &rounds))
-        });
-        let rows = under_headings(parts, headers.len());
+        let notes = SETTLE.notes(self, None);
         let note = "Work that writes left pending in the server, and the time since the last work of the phase; work not drained overlapped later steps.";
-        Table::new("Left over when settle phases ended", note, headers, rows).unless_empty()
+        let title = "Left over when settle phases ended";
+        SETTLE.table(self, (title, note), &notes, |phase| phase.0.clone())
     }
-}
-
-fn rounds(notes: &[&StepNote]) -> Vec<u32> {
-    let rounds: BTreeSet<u32> = notes.iter().map(|note| note.round).collect();
-    rounds.into_iter().collect()
-}
-
-fn columns(rounds: &[u32]) -> Vec<Header> {
-    headers(rounds.iter().map(|round| Header::words(format!("round {round}"))))
 }

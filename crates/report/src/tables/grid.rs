@@ -5,57 +5,29 @@ use std::collections::BTreeSet;
 use model::{Direction, MetricId, Reason, Step, Verdict, describe};
 
 use crate::report::At;
-use crate::{Cell, Header, Report, Seen, Table, Tone, format, verdict};
-
-/// What a table of systems and steps is called, and of whom it is.
-pub(super) struct Grid<'g> {
-    pub(super) title: String,
-    pub(super) note: &'g str,
-    /// Are its values relative to the base?
-    pub(super) is_relative: bool,
-}
+use crate::{Cell, Columns, Header, Report, Seen, Table, Tone, format, verdict};
 
 impl Report<'_> {
-    /// A row a system: its name, then these cells.
-    pub(super) fn by_system(
-        &self,
-        title: impl Into<String>,
-        note: impl Into<String>,
-        columns: impl IntoIterator<Item = Header>,
-        cells: impl Fn(&Seen<'_>) -> Vec<Cell>,
-    ) -> Table {
-        let rows = self.systems.iter().map(|system| named(system, cells(system)));
-        Table::new(title, note, headers(columns), rows)
-    }
-
-    /// Rows under the heading of each step that has any.
-    pub(super) fn under_steps<'s>(
-        &self,
-        steps: impl IntoIterator<Item = &'s Step>,
-        columns: usize,
-        rows: impl Fn(&'s Step) -> Vec<Vec<Cell>>,
-    ) -> Vec<Vec<Cell>> {
-        under_headings(steps.into_iter().map(|step| (self.label(step), rows(step))), columns)
-    }
-
     /// A table of systems and steps; steps for which `has` says no are left out. A row a system and a column
     /// a step; in workloads with dozens of steps a row a step under its group's heading and a column a
     /// system, which leaves out a base that is 1 in every row.
     pub(super) fn grid(
         &self,
-        what: Grid<'_>,
+        (title, note): (String, &str),
+        is_relative: bool,
         has: impl Fn(&Step) -> bool,
         unit: impl Fn(&Step) -> &'static str,
         cell: impl Fn(At<'_>) -> Cell,
     ) -> Table {
+        let cell = &cell;
         if !self.is_by_step() {
-            let steps: Vec<&Step> = self.steps.iter().filter(|step| has(step)).collect();
-            let columns = steps.iter().map(|step| Header::numbers(self.label(step), unit(step)));
-            return self.by_system(what.title, what.note, columns, |system| {
-                steps.iter().map(|step| cell(self.at(system, step))).collect()
+            let columns = self.steps.iter().filter(|step| has(step)).map(|step| {
+                let cell = move |system: &&Seen<'_>| cell(self.at(system, step));
+                (Header::numbers(self.label(step), unit(step)), cell)
             });
+            return systems().each(columns).table(title, note, &self.systems);
         }
-        let without_base = what.is_relative && self.has_candidates();
+        let without_base = is_relative && self.has_candidates();
         let systems = || self.systems.iter().filter(|system| !(system.is_base && without_base));
         let groups = self.groups.iter().map(|group| {
             let steps = self.steps_of(group).iter().filter(|step| has(step));
@@ -72,47 +44,32 @@ impl Report<'_> {
         };
         let columns = |unit: &str| systems().map(|system| column(system, unit)).collect();
         let (table, _) = with_units("step", columns, groups.collect());
-        Table { title: what.title, note: what.note.to_owned(), ..table }
+        Table { title, note: note.to_owned(), ..table }
     }
 
     /// One metric in all steps: its medians, or its ratios to the base.
     pub(super) fn grid_of_metric(
         &self,
         metric: &str,
-        what: Grid<'_>,
+        title_and_note: (String, &str),
+        is_relative: bool,
         has: impl Fn(&Step) -> bool,
     ) -> Table {
-        let is_relative = what.is_relative;
         let unit = |step: &Step| {
-            let unit = self.unit(step, metric).filter(|_| !is_relative);
-            unit.map_or("", format::header_unit)
+            self.unit(step, metric).filter(|_| !is_relative).map_or("", format::header_unit)
         };
-        self.grid(what, has, unit, |at| at.cell(metric, is_relative))
+        self.grid(title_and_note, is_relative, has, unit, |at| at.cell(metric, is_relative))
     }
 }
 
-pub(super) fn headers(columns: impl IntoIterator<Item = Header>) -> Vec<Header> {
-    std::iter::once(Header::words("system")).chain(columns).collect()
+/// Columns of a table with a row a system, of which this is the first.
+pub(super) fn systems<'c, 's>() -> Columns<'c, &'s Seen<'s>> {
+    Columns::new().words("system", |system: &&Seen<'_>| name(system))
 }
 
-/// The name of a system, then these cells.
-pub(super) fn named(system: &Seen<'_>, cells: impl IntoIterator<Item = Cell>) -> Vec<Cell> {
-    std::iter::once(name(system)).chain(cells).collect()
-}
-
-/// The rows of each part under its heading; parts without rows, and headings without words, are left out.
-pub(super) fn under_headings(
-    parts: impl IntoIterator<Item = (String, Vec<Vec<Cell>>)>,
-    columns: usize,
-) -> Vec<Vec<Cell>> {
-    let mut all = Vec::new();
-    for (heading, rows) in parts {
-        if !(rows.is_empty() || heading.is_empty()) {
-            all.push(Table::heading(heading, columns));
-        }
-        all.extend(rows);
-    }
-    all
+/// The same with a row a system in a step.
+pub(super) fn systems_in_step<'c, 'r>() -> Columns<'c, At<'r>> {
+    Columns::new().words("system", |at: &At<'_>| name(at.system))
 }
 
 /// A row of a table whose rows are steps or tests.
@@ -143,8 +100,7 @@ pub(super) fn with_units(
     };
     let parts =
         groups.into_iter().map(|(title, rows)| (title, rows.into_iter().map(row).collect()));
-    let rows = under_headings(parts, headers.len());
-    (Table::new("", "", headers, rows), common)
+    (Table::in_parts("", "", headers, parts), common)
 }
 
 pub(super) fn name(system: &Seen<'_>) -> Cell {
@@ -160,9 +116,7 @@ impl At<'_> {
     /// The median of a metric over the rounds.
     pub(crate) fn absolute(self, metric: &str) -> Cell {
         let own = self.values(metric).map(|v| v.unit);
-        let Some((value, own)) = self.over_rounds(metric).zip(own) else {
-            return Cell::absent();
-        };
+        let Some((value, own)) = self.over_rounds(metric).zip(own) else { return Cell::absent() };
         let text = format::in_unit(value, own);
         if self.report.unit(self.step, metric) == Some(own) {
             return Cell::number(value, text);

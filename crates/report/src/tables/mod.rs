@@ -6,8 +6,6 @@
 mod before;
 mod costs;
 mod grid;
-mod group_summary;
-mod metrics;
 mod open_loop;
 mod over_clients;
 mod response;
@@ -18,8 +16,9 @@ mod verdicts;
 
 use std::collections::HashSet;
 
-use crate::{Report, Table};
+use crate::{Report, Table, format};
 
+pub use over_clients::Crossover;
 pub use systems::placement_lines;
 pub(crate) use systems::{each_placement, shared_placement};
 pub(crate) use transactions::Which;
@@ -30,9 +29,7 @@ impl Report<'_> {
     /// Throughput as people read it: systems × steps, or in a sweep a table of tests × client counts for each
     /// system.
     pub fn throughput(&self) -> Vec<Table> {
-        let Some(sweep) = &self.sweep else {
-            return vec![self.absolute()];
-        };
+        let Some(sweep) = &self.sweep else { return vec![self.absolute()] };
         let others = self.absolute_of(|step| !sweep.holds(step)).unless_empty();
         let swept = self.systems.iter().filter_map(|system| self.absolute_over_clients(system));
         told_once(others.into_iter().chain(swept))
@@ -60,9 +57,8 @@ fn told_once(tables: impl Iterator<Item = Table>) -> Vec<Table> {
     let mut tables: Vec<Table> = tables.collect();
     let mut told = HashSet::new();
     for table in &mut tables {
-        let lines = table.note.lines();
-        let lines: Vec<&str> = lines.filter(|line| told.insert((*line).to_owned())).collect();
-        table.note = lines.join("\n");
+        let lines = table.note.lines().filter(|line| told.insert((*line).to_owned()));
+        table.note = format::joined(lines, "\n");
     }
     tables
 }

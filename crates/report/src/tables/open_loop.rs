@@ -7,12 +7,11 @@ use crate::format::{self, plural};
 use crate::index::median;
 use crate::report::At;
 use crate::transactions::spec;
-use crate::{Cell, Columns, Header, Report, Seen, Table, Tone};
+use crate::{Cell, Columns, Report, Seen, Table, Tone};
 
-/// The unit of what arrives.
 const UNIT: &str = "ops/s";
 
-impl Report<'_> {
+impl<'a> Report<'a> {
     /// What became of operations that arrive by themselves, a row a system under the heading of each step with
     /// arrivals; `None` where clients start the next operation themselves.
     pub fn open_loop(&self) -> Option<Table> {
@@ -26,12 +25,11 @@ impl Report<'_> {
         if has_base {
             columns = columns.numbers("to the base", "", |(at, _)| at.relative(&at.step.metric.0));
         }
-        let headers = columns.headers();
-        let rows = self.under_steps(self.steps.iter(), headers.len(), |step| {
+        let parts = self.steps.iter().map(|step| {
             let arrived = self.each_at(step).map(|at| (at, at.arrivals()));
-            arrived.filter(|(_, rounds)| !rounds.is_empty()).map(|of| columns.row(&of)).collect()
+            (self.label(step), arrived.filter(|(_, rounds)| !rounds.is_empty()))
         });
-        Table::new("Offered rates", note(has_ramp, has_base), headers, rows).unless_empty()
+        columns.in_parts("Offered rates", note(has_ramp, has_base), parts).unless_empty()
     }
 
     /// Each system that did not sustain an offered rate, in a sentence: what it did in the step where it did least
@@ -57,25 +55,30 @@ impl Report<'_> {
         Some(format!("{worst}{others}"))
     }
 
+    /// The attempts of a step that looks for the highest rate.
+    pub(crate) fn tries(&self, step: &Step) -> impl Iterator<Item = &'a StepNote> {
+        let notes = self.input.data.notes.iter();
+        notes.filter(move |note| note.what == NoteKind::Ramp && note.step == step.id)
+    }
+
     /// A row a trial with the rates that it tried, in the order of the tries, under the heading of each step that
     /// looks for the highest rate; `None` where none does.
     pub fn tried(&self) -> Option<Table> {
-        let headers = vec![
-            Header::words("system"),
-            Header::numbers("round", ""),
-            Header::words("rates in the order of the tries"),
-        ];
-        let rows = self.under_steps(self.steps.iter(), headers.len(), |step| tried_in(self, step));
+        let parts = self.steps.iter().map(|step| (self.label(step), tried_in(self, step)));
         let note =
             "Operations per second, with the percentile of response time that has the limit.";
-        Table::new("Rates that were tried", note, headers, rows).unless_empty()
+        Columns::new()
+            .words("system", |(first, _): &(&StepNote, String)| Cell::text(&first.system))
+            .numbers("round", "", |(first, _)| Cell::count(first.round.into()))
+            .words("rates in the order of the tries", |(_, tries)| Cell::text(tries))
+            .in_parts("Rates that were tried", note, parts)
+            .unless_empty()
     }
 }
 
 /// A system in a step, and what arrived in each round.
 type Arrived<'r> = (At<'r>, Vec<OpenLoop>);
 
-/// The columns of every open loop.
 fn arrivals<'r>() -> Columns<'r, Arrived<'r>> {
     let time = |at: At<'_>, part: &str| {
         let metric = Clock::Response.metric(part)?.of_kind(&at.step.subject.kind);
@@ -149,19 +152,12 @@ fn limit(at: At<'_>) -> Option<Cell> {
     })
 }
 
-fn tried_in(report: &Report<'_>, step: &Step) -> Vec<Vec<Cell>> {
-    let notes = report.input.data.notes.iter();
-    let notes: Vec<&StepNote> =
-        notes.filter(|note| note.what == NoteKind::Ramp && note.step == step.id).collect();
+/// The first note of each trial, and the texts of all of them.
+fn tried_in<'r>(report: &'r Report<'_>, step: &Step) -> Vec<(&'r StepNote, String)> {
+    let notes: Vec<&StepNote> = report.tries(step).collect();
     let same = |a: &&StepNote, b: &&StepNote| (&a.system, a.round) == (&b.system, b.round);
     let trials = notes.chunk_by(same).filter_map(|tries| {
-        let first = tries.first()?;
-        let texts: Vec<&str> = tries.iter().map(|note| note.text.as_str()).collect();
-        Some(vec![
-            Cell::text(first.system.clone()),
-            Cell::count(first.round.into()),
-            Cell::text(texts.join("; ")),
-        ])
+        Some((*tries.first()?, format::joined(tries.iter().map(|note| &note.text), "; ")))
     });
     trials.collect()
 }
@@ -209,15 +205,12 @@ impl At<'_> {
     /// The share that was done of the rate that was not sustained, and what to say of it.
     fn unsustained(self) -> Option<(f64, String)> {
         let (failed, all) = self.unsustained_rounds().filter(|(failed, _)| *failed > 0)?;
-        let offered = self.median("offered")?;
-        let done = self.achieved()?;
+        let rates = [self.achieved()?, self.median("offered")?];
+        let [done, offered] = rates.map(format::number);
+        let (step, rounds) = (self.report.label(self.step), plural(all, "round"));
         let text = format!(
-            "did {} of {} operations/s in {}: the rate was not sustained in {failed} of {}",
-            format::number(done),
-            format::number(offered),
-            self.report.label(self.step),
-            plural(all, "round")
+            "did {done} of {offered} operations/s in {step}: the rate was not sustained in {failed} of {rounds}"
         );
-        Some((done / offered.max(1.0), text))
+        Some((rates[0] / rates[1].max(1.0), text))
     }
 }

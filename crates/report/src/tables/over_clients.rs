@@ -1,25 +1,24 @@
-//! Sweeps: tests or systems in rows, client counts in columns.
+//! Sweeps: tests or systems in rows, client counts in columns; where candidates pass the base as the clients become
+//! more.
 
 use std::collections::BTreeSet;
 
 use model::{MetricId, Step};
-use stats::Place;
+use stats::{Crossing, Place, SweepPoint, crossings, scale_up};
 
-use super::grid::{NamedRow, headers, named, under_headings, with_units};
+use super::grid::{NamedRow, name, systems, with_units};
 use super::throughput::{absolute_note, rate_cell};
 use super::told_once;
 use crate::report::At;
 use crate::verdict::{sign, tone};
-use crate::{Cell, Columns, Crossover, Header, Report, Seen, Sweep, Table, Test, Tone, format};
+use crate::{Cell, Columns, Header, Report, Seen, Table, Test, Tone, format};
 
 impl Report<'_> {
     /// The throughput of a candidate relative to the base: tests × client counts, under the groups'
     /// headings; `None` where there is no sweep and of the base.
     pub fn over_clients(&self, system: &str) -> Option<Table> {
-        let sweep = self.sweep.as_ref()?;
         let system = self.candidates().find(|one| one.name == system)?;
-        let cell = |step: &Step| signed(self.at(system, step));
-        let (mut table, _) = tests(self, sweep, cell, |_| "");
+        let (mut table, _) = self.tests(true, |step| signed(self.at(system, step)))?;
         table.title = format!("{} relative to {}, by number of clients", system.name, self.base);
         table.note.push_str("↓ slower and ↑ faster for certain, ? not decided, unmarked the same. Above 1 is faster than the base.");
         Some(table)
@@ -27,32 +26,54 @@ impl Report<'_> {
 
     /// The throughput of a system: tests × client counts; `None` where there is no sweep.
     pub(crate) fn absolute_over_clients(&self, system: &Seen<'_>) -> Option<Table> {
-        let sweep = self.sweep.as_ref()?;
-        let cell = |step: &Step| rate_cell(self.at(system, step));
-        let unit = |step: &Step| self.rate_unit_name(step);
-        let (mut table, unit) = tests(self, sweep, cell, unit);
+        let (mut table, unit) = self.tests(false, |step| rate_cell(self.at(system, step)))?;
         table.title = by_clients(&format!("Throughput of {}", system.name), unit);
         absolute_note(self).clone_into(&mut table.note);
         Some(table)
     }
 
+    /// A table without title and note of all tests of a sweep, and the unit that they have in common; `None` where there
+    /// is no sweep.
+    fn tests(
+        &self,
+        is_relative: bool,
+        cell: impl Fn(&Step) -> Cell,
+    ) -> Option<(Table, &'static str)> {
+        let sweep = self.sweep.as_ref()?;
+        let row = |test: &Test| {
+            let steps = sweep.clients.iter().map(|count| test.at(self, *count));
+            let first = test.steps(self).next().filter(|_| !is_relative);
+            NamedRow {
+                name: test.name.clone(),
+                unit: first.map_or("", |step| self.rate_unit_name(step)),
+                cells: steps.map(|step| step.map_or_else(Cell::absent, &cell)).collect(),
+            }
+        };
+        let groups = sweep.tests.chunk_by(|a, b| a.group == b.group);
+        let groups = groups.map(|tests| (tests[0].group.clone(), tests.iter().map(row).collect()));
+        let columns = |_: &str| sweep.clients.iter().copied().map(column_of).collect();
+        Some(with_units("test", columns, groups.collect()))
+    }
+
     /// Systems × client counts of one test: throughput relative to the base.
     pub(crate) fn relative_of_test(&self, test: &Test) -> Table {
         let title = by_clients(&format!("{}, relative to {}", test.name, self.base), "");
-        let columns = test.steps(self).map(|step| column_of(step.clients));
-        self.by_system(title, "", columns, |system| {
-            test.steps(self).map(|step| self.at(system, step).relative(MetricId::RATE)).collect()
-        })
+        self.of_test(test, title, |at| at.relative(MetricId::RATE))
     }
 
     /// Systems × client counts of one test: throughput.
     pub(crate) fn absolute_of_test(&self, test: &Test) -> Table {
         let unit = test.steps(self).next().map_or("", |step| self.rate_unit_name(step));
         let title = by_clients(&format!("{}, throughput", test.name), unit);
-        let columns = test.steps(self).map(|step| column_of(step.clients));
-        self.by_system(title, "", columns, |system| {
-            test.steps(self).map(|step| rate_cell(self.at(system, step))).collect()
-        })
+        self.of_test(test, title, rate_cell)
+    }
+
+    fn of_test(&self, test: &Test, title: String, cell: impl Fn(At<'_>) -> Cell) -> Table {
+        let cell = &cell;
+        let columns = test.steps(self).map(|step| {
+            (column_of(step.clients), move |system: &&Seen<'_>| cell(self.at(system, step)))
+        });
+        systems().each(columns).table(title, "", &self.systems)
     }
 
     /// Throughput of every system over that at the smallest client count; `None` where there is no sweep.
@@ -66,17 +87,17 @@ impl Report<'_> {
         let clients = of.iter().flat_map(|test| test.steps(self).map(|step| step.clients));
         let clients: BTreeSet<u32> = clients.collect();
         let smallest = clients.first()?;
-        let headers = headers(clients.iter().copied().map(column_of));
+        let columns = clients.iter().map(|count| {
+            let cell = move |(test, system): &(&Test, &Seen<'_>)| {
+                let step = test.at(self, *count);
+                step.map_or_else(Cell::absent, |step| scaled(test, self.at(system, step)))
+            };
+            (column_of(*count), cell)
+        });
         let parts = of.iter().map(|test| {
             let heading = if of.len() > 1 { test.name.clone() } else { String::new() };
-            let rows = self.systems.iter().map(|system| {
-                let cell = |step| scaled(test, self.at(system, step));
-                let steps = clients.iter().map(|count| test.at(self, *count));
-                named(system, steps.map(|step| step.map_or_else(Cell::absent, cell)))
-            });
-            (heading, rows.collect())
+            (heading, self.systems.iter().map(move |system| (test, system)))
         });
-        let rows = under_headings(parts, headers.len());
         let title = match of {
             [test] => &format!("{}, scale-up", test.name),
             _ => "Scale-up",
@@ -85,7 +106,9 @@ impl Report<'_> {
             "Throughput over that at {}, of the same system in the same round: geometric mean of the rounds with its 95 % interval. Twice the clients would ideally do twice as much.",
             format::plural(*smallest as usize, "client")
         );
-        Some(Table::new(by_clients(title, ""), note, headers, rows))
+        let systems =
+            Columns::new().words("system", |(_, system): &(&Test, &Seen<'_>)| name(system));
+        Some(systems.each(columns).in_parts(by_clients(title, ""), note, parts))
     }
 
     /// Where candidates pass the base, for programs and spreadsheets; `None` where none does.
@@ -98,14 +121,14 @@ impl Report<'_> {
             .words("test", |one: &Crossover| Cell::text(&one.test))
             .words("system", |one| Cell::text(&one.system))
             .words("what it does", |one| {
-                Cell::text(if one.rises { "passes" } else { "falls behind" })
+                Cell::text(if one.crossing.rises { "passes" } else { "falls behind" })
             })
-            .numbers("from", "", |one| clients(one.between.0))
-            .numbers("to", "", |one| clients(one.between.1))
+            .numbers("from", "", |one| clients(one.crossing.from))
+            .numbers("to", "", |one| clients(one.crossing.to))
             .numbers("at", "", |one| place(found_at(one).map(|(at, _)| at)))
             .numbers("low", "", |one| place(found_at(one).and_then(|(_, ends)| Some(ends?.0))))
             .numbers("high", "", |one| place(found_at(one).and_then(|(_, ends)| Some(ends?.1))))
-            .words("how certain", |one| Cell::text(how_certain(&one.place)));
+            .words("how certain", |one| Cell::text(how_certain(&one.crossing.place)));
         table.table(title, note, self.crossovers()).unless_empty()
     }
 
@@ -122,27 +145,6 @@ fn by_clients(title: &str, unit: &str) -> String {
     } else {
         format!("{title} in {unit}, by number of clients")
     }
-}
-
-/// A table without title and note of all tests of a sweep, and the unit that they have in common.
-fn tests(
-    report: &Report<'_>,
-    sweep: &Sweep,
-    cell: impl Fn(&Step) -> Cell,
-    unit: impl Fn(&Step) -> &'static str,
-) -> (Table, &'static str) {
-    let row = |test: &Test| {
-        let steps = sweep.clients.iter().map(|count| test.at(report, *count));
-        NamedRow {
-            name: test.name.clone(),
-            unit: test.steps(report).next().map_or("", &unit),
-            cells: steps.map(|step| step.map_or_else(Cell::absent, &cell)).collect(),
-        }
-    };
-    let groups = sweep.tests.chunk_by(|a, b| a.group == b.group);
-    let groups = groups.map(|tests| (tests[0].group.clone(), tests.iter().map(row).collect()));
-    let columns = |_: &str| sweep.clients.iter().copied().map(column_of).collect();
-    with_units("test", columns, groups.collect())
 }
 
 /// The column of a client count. A unit in its head would be taken for that of the count.
@@ -164,24 +166,29 @@ fn signed(at: At<'_>) -> Cell {
     Cell { text: format!("{}{sign}", cell.text), value: cell.value, tone, ..Cell::default() }
 }
 
+/// How much more a system does in this step of a test than in its first.
 fn scaled(test: &Test, at: At<'_>) -> Cell {
     let smallest = test.steps(at.report).next();
-    let Some(scaled) = smallest.and_then(|smallest| at.scale_up(smallest)) else {
+    let rounds = |step: &Step| {
+        let values = at.report.values(at.system.name, step, MetricId::RATE)?;
+        Some(values.rounds.as_slice())
+    };
+    let both = smallest.and_then(rounds).zip(rounds(at.step));
+    let Some(scaled) = both.and_then(|(from, to)| scale_up(from, to)) else {
         return Cell::absent();
     };
-    let ratio = format::ratio(scaled.ratio);
     if smallest.is_some_and(|smallest| smallest.clients == at.step.clients) {
         return Cell::number(1.0, format::ratio(1.0)).with_tone(Tone::Muted);
     }
     let ends = scaled.ends.map_or_else(String::new, |(low, high)| {
         format!(" [{}, {}]", format::ratio(low), format::ratio(high))
     });
-    Cell::number(scaled.ratio, format!("{ratio}{ends}"))
+    Cell::number(scaled.ratio, format!("{}{ends}", format::ratio(scaled.ratio)))
 }
 
 /// The place of a crossover that was found, with its interval.
 const fn found_at(one: &Crossover) -> Option<(f64, Option<(f64, f64)>)> {
-    match one.place {
+    match one.crossing.place {
         Place::Found { clients, ends, .. } => Some((clients, ends)),
         Place::Between { .. } | Place::Inconclusive { .. } => None,
     }
@@ -195,6 +202,84 @@ fn how_certain(place: &Place) -> String {
         }
         Place::Inconclusive { crossing, rounds } => {
             format!("inconclusive: {crossing} of {rounds} rounds cross")
+        }
+    }
+}
+
+impl Test {
+    pub(crate) fn steps<'v>(&'v self, report: &'v Report<'_>) -> impl Iterator<Item = &'v Step> {
+        self.places.iter().filter_map(move |place| report.steps.get(*place))
+    }
+
+    /// The place of its step at a client count among the report's.
+    pub(crate) fn place_at(&self, report: &Report<'_>, clients: u32) -> Option<usize> {
+        let has_count = |place: &usize| report.steps[*place].clients == clients;
+        self.places.iter().copied().find(has_count)
+    }
+
+    pub(crate) fn at<'v>(&self, report: &'v Report<'_>, clients: u32) -> Option<&'v Step> {
+        report.steps.get(self.place_at(report, clients)?)
+    }
+}
+
+/// A candidate that passes the base, or falls behind it, as the clients become more.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Crossover {
+    pub test: String,
+    pub system: String,
+    pub crossing: Crossing,
+    /// All of it in a sentence without its full stop, beginning with the candidate.
+    pub text: String,
+}
+
+impl Report<'_> {
+    /// The crossovers of throughput in a sweep, by test, then by system; none where there is no sweep. The
+    /// control is left out.
+    pub fn crossovers(&self) -> Vec<Crossover> {
+        let tests = self.sweep.iter().flat_map(|sweep| &sweep.tests);
+        tests
+            .flat_map(|test| self.judged().flat_map(move |system| of_system(self, test, system)))
+            .collect()
+    }
+}
+
+fn of_system(report: &Report<'_>, test: &Test, system: &Seen<'_>) -> Vec<Crossover> {
+    let compared =
+        test.steps(report).filter_map(|step| report.at(system, step).comparison(MetricId::RATE));
+    let points: Vec<SweepPoint> = compared.filter_map(SweepPoint::of).collect();
+    let crossovers = crossings(&points).into_iter().map(|crossing| Crossover {
+        test: test.name.clone(),
+        system: system.name.to_owned(),
+        crossing,
+        text: sentence(system.name, report.base, &crossing),
+    });
+    crossovers.collect()
+}
+
+fn sentence(system: &str, base: &str, crossing: &Crossing) -> String {
+    let does = |passes: &str, falls: &str| {
+        let verb = if crossing.rises { passes } else { falls };
+        format!("{system} {verb} {base} between {} and {} clients", crossing.from, crossing.to)
+    };
+    let of_rounds = |crossing: u32, rounds: u32| {
+        let rounds = format::plural(rounds as usize, "round");
+        format!("{crossing} of {rounds} cross there")
+    };
+    match crossing.place {
+        Place::Found { clients, ends, .. } => {
+            let ends = ends.map_or_else(String::new, |(low, high)| {
+                format!(", 95 %: {} to {}", format::clients(low), format::clients(high))
+            });
+            let passes = does("passes", "falls behind");
+            format!("{passes} (at about {}{ends})", format::clients(clients))
+        }
+        Place::Between { crossing, rounds } => {
+            let (passes, rounds) = (does("passes", "falls behind"), of_rounds(crossing, rounds));
+            format!("{passes}; where is not clear: {rounds}")
+        }
+        Place::Inconclusive { crossing, rounds } => {
+            let (may, rounds) = (does("may pass", "may fall behind"), of_rounds(crossing, rounds));
+            format!("{may}: inconclusive, {rounds}")
         }
     }
 }

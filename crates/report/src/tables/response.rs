@@ -2,7 +2,7 @@
 
 use model::{Clock, Latency, Nanos, Step};
 
-use super::grid::{headers, named, under_headings};
+use super::grid::{name, systems_in_step};
 use crate::report::At;
 use crate::{Cell, Header, Report, Table, format, series};
 
@@ -41,22 +41,25 @@ impl Report<'_> {
             .chain([Header::numbers("max", ""), Header::numbers("operations", "")]);
         let none = || vec![Cell::absent(); BUCKETS.len() + 3];
         let rows = self.systems.iter().zip(merged).map(|(system, latency)| {
-            named(system, latency.as_ref().map_or_else(none, bucket_cells))
+            let cells = latency.as_ref().map_or_else(none, bucket_cells);
+            std::iter::once(name(system)).chain(cells).collect()
         });
         let title = title(self, step, kind, clock, "distribution");
         let note = "Share of the operations of all rounds in each bucket, by its upper end.";
-        Some(Table::new(title, note, headers(columns), rows))
+        let headers = std::iter::once(Header::words("system")).chain(columns).collect();
+        Some(Table::new(title, note, headers, rows))
     }
 
     /// Mean, p50 … p99.9 and the longest of one operation kind; `None` where it was not measured.
     pub fn percentiles(&self, step: &Step, kind: &str, clock: Clock) -> Option<Table> {
         self.unit(step, &clock.metric("p50")?.of_kind(kind).0)?;
-        let columns = clock.metrics().map(|metric| Header::numbers(metric.head, ""));
+        let columns = clock.metrics().map(|metric| {
+            let cell = move |at: &At<'_>| at.absolute(&metric.of_kind(kind).0);
+            (Header::numbers(metric.head, ""), cell)
+        });
         let title = title(self, step, kind, clock, "percentiles");
         let note = "Median over the rounds; max is the longest of all rounds.";
-        Some(self.by_system(title, note, columns, |system| {
-            self.at(system, step).times(kind, clock).collect()
-        }))
+        Some(systems_in_step().each(columns).table(title, note, self.each_at(step)))
     }
 
     /// Percentiles of service time of all kinds but what the step is about, each under its heading; `None`
@@ -70,16 +73,8 @@ impl Report<'_> {
             }
         }
         let (headers, note) = whole?;
-        let rows = under_headings(parts, headers.len());
         let title = format!("{}: service time of each statement", self.label(step));
-        Some(Table::new(title, note, headers, rows))
-    }
-}
-
-impl At<'_> {
-    /// The response times of an operation kind, as the columns of percentiles.
-    pub(super) fn times(self, kind: &str, clock: Clock) -> impl Iterator<Item = Cell> {
-        clock.metrics().map(move |metric| self.absolute(&metric.of_kind(kind).0))
+        Some(Table::in_parts(title, note, headers, parts))
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use explain::{Overview, Reason};
 use model::{Nanos, Outcome, Placement, System, TrialRecord};
 
-use crate::{Cell, Columns, Header, Report, Table, Tone, rounds};
+use crate::{Cell, Columns, Header, Report, Table, Tone, format, rounds};
 
 impl Report<'_> {
     /// Settings whose values differ between the systems' configs; `None` when there are none.
@@ -50,13 +50,9 @@ impl Report<'_> {
     /// Server variables that differ: for each Dbms a table of values, then one of the names of those that
     /// only some systems have.
     pub fn differing(&self) -> Vec<Table> {
-        let Some(differing) = &self.input.differing else {
-            return Vec::new();
-        };
-        let all = differing.variables.iter();
-        let tables = all.flat_map(|overview| {
-            let names = (!self.is_brief).then(|| names(overview));
-            std::iter::once(values(self, overview)).chain(names)
+        let Some(differing) = &self.input.differing else { return Vec::new() };
+        let tables = differing.variables.iter().flat_map(|overview| {
+            std::iter::once(values(self, overview)).chain((!self.is_brief).then(|| names(overview)))
         });
         tables.filter(|table| !table.rows.is_empty()).collect()
     }
@@ -71,7 +67,7 @@ pub(crate) fn shared_placement(systems: &[System]) -> Option<String> {
 /// The placement of each system in words: `a: together on CPU 1; b: free`.
 pub(crate) fn each_placement(systems: &[System]) -> String {
     let each = systems.iter().map(|system| format!("{}: {}", system.name, system.placement()));
-    each.collect::<Vec<_>>().join("; ")
+    format::joined(each, "; ")
 }
 
 /// The placement of a plan's systems, in lines of plain text; none where all are free.
@@ -87,22 +83,18 @@ pub fn placement_lines(systems: &[System]) -> Vec<String> {
 }
 
 fn values(report: &Report<'_>, overview: &Overview) -> Table {
-    let systems = overview.systems.iter().map(Header::words);
-    let mut headers = vec![Header::words("variable")];
-    headers.extend(systems);
-    headers.extend(["why it differs", "group", "why it matters"].map(Header::words));
+    let systems = overview.systems.iter().map(String::as_str);
+    let heads = std::iter::once("variable").chain(systems);
+    let headers = heads.chain(["why it differs", "group", "why it matters"]).map(Header::words);
     let rows = overview.rows.iter().map(|row| {
-        let kinds: Vec<&str> = row.kinds.iter().map(|kind| kind.name()).collect();
-        let mut cells = vec![Cell::text(&row.name)];
-        cells.extend(row.values.iter().map(Cell::text));
-        cells.push(Cell::text(kinds.join(", ")));
-        cells.push(Cell::text(&row.group));
-        cells.push(Cell::text(row.matters.as_deref().unwrap_or_default()));
-        cells
+        let kinds = format::joined(row.kinds.iter().map(|kind| kind.name()), ", ");
+        let matters = row.matters.as_deref().unwrap_or_default();
+        let values = std::iter::once(&row.name).chain(&row.values).map(Cell::text);
+        values.chain([kinds.as_str(), &row.group, matters].map(Cell::text)).collect()
     });
     let title = format!("Server variables that differ{}", of_dbms(report, overview));
     let note = "Values reported by the servers, compared with the first system; lists show only the parts that some systems lack. Variables known to matter come first, and variables that no config sets precede those set on purpose.";
-    Table::new(title, note, headers, rows)
+    Table::new(title, note, headers.collect(), rows)
 }
 
 fn names(overview: &Overview) -> Table {
@@ -131,8 +123,7 @@ fn names(overview: &Overview) -> Table {
 fn of_dbms(report: &Report<'_>, overview: &Overview) -> String {
     let is_only =
         report.input.differing.as_ref().is_none_or(|differing| differing.variables.len() < 2);
-    let first = overview.systems.first();
-    let first = first.and_then(|name| report.input.data.info.plan.system(name));
+    let first = overview.systems.first().and_then(|name| report.input.data.info.plan.system(name));
     match first {
         Some(system) if !is_only => format!(": {}", system.build.dbms),
         _ => String::new(),

@@ -1,10 +1,10 @@
-//! The three summary tables that readers of the published reports know.
+//! The summary tables that readers of the published reports know.
 
-use model::{MetricId, Step};
+use model::{Comparison, MetricId, Step};
+use stats::{GroupSummary, summarise};
 
-use super::grid::Grid;
 use crate::report::At;
-use crate::{Cell, Report, Table, Tone};
+use crate::{Cell, Columns, Report, StepGroup, Table, Tone, format};
 
 impl Report<'_> {
     /// Throughput: systems × steps.
@@ -14,10 +14,8 @@ impl Report<'_> {
 
     /// Of the steps for which `has` says yes.
     pub(super) fn absolute_of(&self, has: impl Fn(&Step) -> bool) -> Table {
-        let what =
-            Grid { title: "Throughput".to_owned(), note: absolute_note(self), is_relative: false };
-        let unit = |step: &Step| self.rate_unit_name(step);
-        self.grid(what, has, unit, rate_cell)
+        let what = ("Throughput".to_owned(), absolute_note(self));
+        self.grid(what, false, has, |step| self.rate_unit_name(step), rate_cell)
     }
 
     /// Throughput relative to the base: systems × steps.
@@ -28,12 +26,12 @@ impl Report<'_> {
     /// Of the steps for which `has` says yes, as far as throughput decides them: where operations arrive by
     /// themselves, it is the plan's.
     pub(super) fn relative_of(&self, has: impl Fn(&Step) -> bool) -> Table {
-        let what = Grid {
-            title: format!("Throughput relative to {}", self.base),
-            note: "Above 1 is faster than the base. Geometric mean of the paired ratios of all rounds; marked where the verdict is certain and large enough to matter.",
-            is_relative: true,
-        };
-        self.grid_of_metric(MetricId::RATE, what, |step| has(step) && step.is_of_throughput())
+        let what = (
+            format!("Throughput relative to {}", self.base),
+            "Above 1 is faster than the base. Geometric mean of the paired ratios of all rounds; marked where the verdict is certain and large enough to matter.",
+        );
+        let has = |step: &Step| has(step) && step.is_of_throughput();
+        self.grid_of_metric(MetricId::RATE, what, true, has)
     }
 
     /// Achieved background insert rate against its target; `None` where no step has one.
@@ -42,12 +40,8 @@ impl Report<'_> {
         let note = format!(
             "Rows per second that the background writers inserted, all clients together, median over the rounds. Missed: rounds whose mean is below {least} % of the target."
         );
-        let what = Grid {
-            title: "Background insert rate against its target".to_owned(),
-            note: &note,
-            is_relative: false,
-        };
-        let mut table = self.grid(what, has_background, |_| "rows/s", achieved);
+        let what = ("Background insert rate against its target".to_owned(), note.as_str());
+        let mut table = self.grid(what, false, has_background, |_| "rows/s", achieved);
         let targets = self.steps.iter().filter(|step| has_background(step));
         let cells = targets.map(|step| Cell::count(step.target_rate.unwrap_or_default() as f64));
         let row = std::iter::once(Cell::text("target")).chain(cells);
@@ -98,11 +92,67 @@ fn achieved(at: At<'_>) -> Cell {
 fn missed_rounds(at: At<'_>) -> Option<(usize, usize)> {
     let least = sla_percent(at.report).filter(|_| has_background(at.step))?;
     let share = &at.values("sla.insert")?.rounds;
-    let missed = share.iter().filter(|(_, v)| *v < f64::from(least)).count();
-    Some((missed, share.len()))
+    Some((share.iter().filter(|(_, v)| *v < f64::from(least)).count(), share.len()))
 }
 
 /// `None` where steps have no background writers: open loops have a judgement of their own.
 fn sla_percent(report: &Report<'_>) -> Option<u32> {
     report.input.data.info.plan.workload.insert().map(|spec| spec.sla_percent)
+}
+
+/// A system, a client count where there are several, and a group of tests.
+type Summarised<'r> = (&'r str, Option<u32>, GroupSummary);
+
+impl Report<'_> {
+    /// A row a candidate, in a sweep a row a candidate and client count, under the heading of each group;
+    /// `None` where the workload has no groups or nothing was compared.
+    pub fn group_summary(&self) -> Option<Table> {
+        let counts: Vec<Option<u32>> = match &self.sweep {
+            Some(sweep) => sweep.clients.iter().map(|count| Some(*count)).collect(),
+            None => vec![None],
+        };
+        let mut columns =
+            Columns::new().words("system", |(name, ..): &Summarised<'_>| Cell::text(*name));
+        if self.sweep.is_some() {
+            let clients = |(_, count, _): &Summarised<'_>| Cell::count(count.unwrap_or(0).into());
+            columns = columns.numbers("clients", "", clients);
+        }
+        let ratio = |ratio: f64| Cell::number(ratio, format::ratio(ratio));
+        let columns = columns
+            .numbers("tests", "", |(.., of)| Cell::count(of.tests.into()))
+            .numbers("min", "", move |(.., of)| ratio(of.min))
+            .numbers("max", "", move |(.., of)| ratio(of.max))
+            .numbers("average", "", move |(.., of)| ratio(of.average))
+            .numbers("median", "", move |(.., of)| ratio(of.median))
+            .numbers("geometric mean", "", move |(.., of)| ratio(of.geometric_mean))
+            .numbers("95 % interval", "", |(.., of)| {
+                let text =
+                    |(low, high)| format!("[{}, {}]", format::ratio(low), format::ratio(high));
+                of.ends.map(text).map_or_else(Cell::absent, Cell::text)
+            });
+        let groups = self.groups.iter().filter(|group| !group.title.is_empty());
+        let parts = groups.map(|group| (group.title.clone(), summaries(self, group, &counts)));
+        let note = "Ratios of throughput over the tests of a group: smallest, largest, arithmetic mean (average), middle one (median), and geometric mean with the 95 % interval that the rounds give it. Above 1 is faster than the base.";
+        let title = format!("Groups of tests relative to {}", self.base);
+        columns.in_parts(title, note, parts).unless_empty()
+    }
+}
+
+fn summaries<'r>(
+    report: &'r Report<'_>,
+    group: &StepGroup,
+    counts: &[Option<u32>],
+) -> Vec<Summarised<'r>> {
+    let mut summaries = Vec::new();
+    for system in report.candidates() {
+        for count in counts {
+            let steps = report.steps_of(group).iter().filter(|step| step.is_of_throughput());
+            let compared: Vec<&Comparison> = steps
+                .filter(|step| count.is_none_or(|count| step.clients == count))
+                .filter_map(|step| report.at(system, step).comparison(MetricId::RATE))
+                .collect();
+            summaries.extend(summarise(&compared).map(|of| (system.name, *count, of)));
+        }
+    }
+    summaries
 }

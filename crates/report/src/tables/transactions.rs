@@ -1,16 +1,16 @@
 //! The tables of the TPC-C-like workload: those of the published report, and what proves them.
 
 use model::{
-    AUDIT, AUDIT_FROM, AuditRange, Clock, Engine, Metric, MetricId, Part, ROLLBACK, RunTable, Step,
-    TpccTransaction, metrics,
+    AUDIT, AUDIT_FROM, AuditRange, Clock, Engine, Metric, MetricId, Part, ROLLBACK, RunColumn,
+    RunTable, Step, TpccTransaction, metrics,
 };
 
 use super::costs::error_columns;
-use super::grid::{headers, name, named, under_headings};
+use super::grid::{name, systems, systems_in_step};
 use super::told_once;
 use crate::index::median;
 use crate::report::At;
-use crate::transactions::{Moment, spec};
+use crate::transactions::spec;
 use crate::{Cell, Columns, Header, Report, Seen, Table, Tone, Transactions, format};
 
 /// Of which steps tables are.
@@ -25,9 +25,7 @@ impl Report<'_> {
     /// All tables in the order in which they are read; none for other workloads. Where nothing was compared there
     /// are no ratios.
     pub(crate) fn transaction_tables(&self, which: Which) -> Vec<Table> {
-        let Some(run) = Transactions::of(self) else {
-            return Vec::new();
-        };
+        let Some(run) = Transactions::of(self) else { return Vec::new() };
         let (steps, of_kinds) = match which {
             Which::Ends => (run.ends(), vec![run.last]),
             Which::All => (run.steps.clone(), run.steps.clone()),
@@ -57,8 +55,7 @@ impl Report<'_> {
         let middle = |system: &&Seen<'_>, of: fn(&(f64, f64)) -> f64| {
             median(grown(self, run, system).iter().map(of))
         };
-        let columns = Columns::new()
-            .words("system", |system: &&Seen<'_>| name(system))
+        let columns = systems()
             .numbers("after load", "", |system| first(system).absolute("loaded.allocated"))
             .numbers("tables after load", "", |system| first(system).absolute("loaded.data"))
             .numbers("New-Orders", "count", |system| {
@@ -69,26 +66,21 @@ impl Report<'_> {
             .numbers("grown", "KB/op", |system| {
                 Cell::of(middle(system, |(orders, kb)| kb / orders), format::number)
             });
-        let headers = columns.headers();
-        let rows = by_engine(self, headers.len(), |system| columns.row(&system));
         let note = "Allocated blocks of the whole instance, and its tables with their indexes, before the first transactions and after the last step; medians over the rounds. More orders make it larger. New-Orders: all those committed in between, including warm-ups. Grown: growth of the instance per New-Order.";
-        Table::new("Size after the load and at the end", note, headers, rows)
+        columns.in_parts("Size after the load and at the end", note, by_engine(self))
     }
 
     /// What the charts show: throughput, CPU, writes and size relative to the base.
     pub(crate) fn relative_of_run(&self, run: &Transactions<'_>) -> Table {
         let quantities = run.quantities(self);
-        let columns =
-            quantities.iter().flat_map(|of| of.moments.iter().map(|moment| (of.word, moment)));
-        let columns: Vec<(&str, &Moment<'_>)> = columns.collect();
-        let heads = columns.iter().map(|(word, moment)| format!("{word} {}", moment.label));
-        let headers = headers(heads.map(|head| Header::numbers(head, "")));
-        let rows = by_engine(self, headers.len(), |system| {
-            let cells = columns.iter();
-            named(system, cells.map(|(_, one)| self.at(system, one.step).relative(one.metric)))
+        let moments = quantities.iter().flat_map(|of| of.moments.iter().map(move |one| (of, one)));
+        let columns = moments.map(|(of, one)| {
+            let cell = move |system: &&Seen<'_>| self.at(system, one.step).relative(one.metric);
+            (Header::numbers(format!("{} {}", of.word, one.label), ""), cell)
         });
         let note = "Geometric means of the paired ratios of all rounds. CPU of the whole host and KB written are per completed New-Order; more CPU, KB or size than 1 is worse, more tpmc is better.";
-        Table::new(format!("Transactions relative to {}", self.base), note, headers, rows)
+        let title = format!("Transactions relative to {}", self.base);
+        systems().each(columns).in_parts(title, note, by_engine(self))
     }
 
     /// The same; `None` for other workloads, and where there is nothing to compare.
@@ -100,48 +92,39 @@ impl Report<'_> {
     /// Throughput, writes, CPU and size of one step: the columns of the published tables.
     fn published(&self, step: &Step) -> Table {
         let cpus = format::plural(self.input.data.info.host.shape.cpus as usize, "CPU");
-        let columns = run_columns(RunTable::Published);
-        let headers = headers(columns.iter().map(|column| run_header(self, step, column)));
-        let rows = by_engine(self, headers.len(), |system| {
-            named(system, columns.iter().map(|(metric, _)| run_cell(self.at(system, step), metric)))
-        });
         let note = format!(
             "Medians over the rounds; the columns of the published tables: wMB/s, MB of 1,000 KB written per second; wkb/t, KB written per second over tpmc; tpmc, New-Orders per minute, those rolled back on purpose included; cpu/s, busy time of all {cpus}, client included; Mcpu/t, a million times cpu/s over tpmc; size, the instance's allocated blocks after the step."
         );
-        Table::new(format!("Run, {}", self.label(step)), note, headers, rows)
+        let columns = systems().each(run_columns(self, step, RunTable::Published));
+        columns.in_parts(format!("Run, {}", self.label(step)), note, by_engine(self))
     }
 
     /// What can be compared between hosts too; what was not measured is left out.
     fn corrected(&self, step: &Step) -> Table {
-        let mut columns = run_columns(RunTable::Corrected);
-        columns.retain(|(metric, _)| self.unit(step, metric.id).is_some());
-        let heads = columns.iter().map(|column| run_header(self, step, column));
-        let headers = headers(heads.chain([Header::numbers("client", "%")]));
-        let rows = by_engine(self, headers.len(), |system| {
-            let at = self.at(system, step);
-            let share = Cell::of(at.client_share().map(|share| 100.0 * share), format::percent);
-            let cells = columns.iter().map(|(metric, _)| run_cell(at, metric));
-            named(system, cells.chain([share]))
-        });
+        let share = |system: &&Seen<'_>| {
+            let share = self.at(system, step).client_share();
+            Cell::of(share.map(|share| 100.0 * share), format::percent)
+        };
+        let columns = systems().each(run_columns(self, step, RunTable::Corrected));
+        let title = format!("Run, {}, corrected", self.label(step));
         let note = "Medians over the rounds: nopm, New-Orders per minute that were committed; costs per operation (/o), per completed New-Order; tables, with their indexes; grown, KB per committed New-Order; client, its share of the CPU time of client and server.";
-        Table::new(format!("Run, {}, corrected", self.label(step)), note, headers, rows)
+        columns.numbers("client", "%", share).in_parts(title, note, by_engine(self))
     }
 
     /// Whether response times kept their limits and deliveries kept up: a row a system under the heading of each step.
     pub(crate) fn limits(&self, run: &Transactions<'_>, steps: &[&Step]) -> Table {
-        let kinds = run.limits().map(|(transaction, limit)| {
-            Header::numbers(transaction.name(), format!("% in {limit}"))
+        let kinds = run.limits().map(|(kind, limit)| {
+            let cell = move |at: &At<'_>| kept_limit(*at, kind);
+            (Header::numbers(kind.name(), format!("% in {limit}")), cell)
         });
-        let headers = headers(kinds.chain([
-            Header::words("verdict"),
-            Header::numbers("backlog", "orders"),
-            Header::numbers("skipped", "districts"),
-        ]));
-        let rows = self.under_steps(steps.iter().copied(), headers.len(), |step| {
-            self.each_at(step).map(limit_row).collect()
-        });
+        let columns = systems_in_step()
+            .each(kinds)
+            .words("verdict", |at| kept_limits(*at))
+            .numbers("backlog", "orders", |at| at.absolute("backlog"))
+            .numbers("skipped", "districts", |at| at.absolute("skipped"));
         let note = "The share of transactions of each kind that kept its limit, median over the rounds, timed from the intended start where there is one; failed transactions miss it. A round misses a limit if fewer than nine in ten kept it. Backlog: orders waiting for delivery after the step, median over the rounds. Skipped: districts where a Delivery found no order, all rounds together.";
-        Table::new("Limits on response time, and deliveries", note, headers, rows)
+        let parts = steps.iter().map(|step| (self.label(step), self.each_at(step)));
+        columns.in_parts("Limits on response time, and deliveries", note, parts)
     }
 
     /// What transactions asked for, beside what the standard wants, and orders counted twice: a row a system under the
@@ -149,20 +132,23 @@ impl Report<'_> {
     pub(crate) fn audit(&self, run: &Transactions<'_>, steps: &[&Step]) -> Table {
         let shares = AUDIT.iter().map(|range| {
             // The last part of the metric's id, as words.
-            let head = range.metric.rsplit('.').next().unwrap_or(range.metric).replace('_', " ");
-            Header::numbers(head, if range.is_percent { "%" } else { "" })
+            let (id, unit) = (range.metric, if range.is_percent { "%" } else { "" });
+            let head = id.rsplit('.').next().unwrap_or(id).replace('_', " ");
+            let cell = move |at: &At<'_>| Cell::of(at.median(id), format::number);
+            (Header::numbers(head, unit), cell)
         });
-        let counts = counts().map(|metric| Header::numbers(metric.head, "count"));
-        let headers = headers(shares.chain(counts));
-        let mut rows = vec![ranges(run)];
-        rows.extend(self.under_steps(steps.iter().copied(), headers.len(), |step| {
-            self.each_at(step).map(audit_row).collect()
-        }));
+        let counts = counts().map(|metric| {
+            (Header::numbers(metric.head, "count"), move |at: &At<'_>| at.absolute(metric.id))
+        });
         let note = format!(
             "Medians over the rounds, warm-up included. A trial of {} transactions or more fails if it leaves a range by more than chance explains. Committed: New-Orders acknowledged to clients. Counted: growth of the districts' order numbers over the same time.",
             format::count(AUDIT_FROM)
         );
-        Table::new("What transactions asked for", note, headers, rows)
+        let parts = steps.iter().map(|step| (self.label(step), self.each_at(step)));
+        let columns = systems_in_step().each(shares).each(counts);
+        let mut table = columns.in_parts("What transactions asked for", note, parts);
+        table.rows.insert(0, ranges(run));
+        table
     }
 
     /// Each kind of transaction in one step, a row a system under the heading of each; `None` for steps that run no
@@ -173,41 +159,41 @@ impl Report<'_> {
         let p50 = Clock::Response.metric("p50").map(|metric| metric.of_kind(&step.subject.kind));
         let is_scheduled = p50.is_some_and(|metric| self.unit(step, &metric.0).is_some());
         let clock = if is_scheduled { Clock::Response } else { Clock::Service };
-        let errors = error_columns().map(|metric| Header::numbers(metric.head, "count"));
-        let times = clock.metrics().map(|metric| Header::numbers(metric.head, ""));
-        let rate = [Header::numbers("rate", "ops/s")].into_iter();
-        let headers =
-            headers(rate.chain(errors).chain(times).chain([Header::numbers("in limit", "%")]));
+        let errors = error_columns().map(|metric| {
+            let cell = move |(at, kind): &OfKind<'_>| at.tally(metric, kind);
+            (Header::numbers(metric.head, "count"), cell)
+        });
+        let times = clock.metrics().map(|metric| {
+            let cell = move |(at, kind): &OfKind<'_>| at.absolute(&metric.of_kind(kind).0);
+            (Header::numbers(metric.head, ""), cell)
+        });
+        let columns = Columns::new()
+            .words("system", |(at, _): &OfKind<'_>| name(at.system))
+            .numbers("rate", "ops/s", |(at, kind)| at.absolute(&format!("rate.{kind}")))
+            .each(errors)
+            .each(times)
+            .numbers("in limit", "%", |(at, kind)| at.absolute(&MetricId::within_limit(kind).0));
         let kinds = TpccTransaction::ALL.map(TpccTransaction::name).into_iter().chain([ROLLBACK]);
         let ran = kinds.filter(|kind| self.unit(step, &format!("rate.{kind}")).is_some());
         let parts = ran.map(|kind| {
             let is_rollback = kind == ROLLBACK;
             let heading = if is_rollback { "new-order, rolled back on purpose" } else { kind };
-            let rows = self.each_at(step).map(|at| {
-                let rate = at.absolute(&format!("rate.{kind}"));
-                let errors = error_columns().map(|metric| at.tally(metric, kind));
-                let in_limit = at.absolute(&MetricId::within_limit(kind).0);
-                let cells = std::iter::once(rate).chain(errors).chain(at.times(kind, clock));
-                named(at.system, cells.chain([in_limit]))
-            });
-            (heading.to_owned(), rows.collect())
+            (heading.to_owned(), self.each_at(step).map(move |at| (at, kind)))
         });
-        let rows = under_headings(parts, headers.len());
         let note = format!(
             "Rates, {} times and shares that kept their limit are medians over the rounds, max is the longest of all rounds; failed and repeated are totals of all rounds. New-Orders include those rolled back on purpose.",
             clock.word()
         );
         let title = format!("{}: each kind of transaction", self.label(step));
-        Table::new(title, note, headers, rows).unless_empty()
+        columns.in_parts(title, note, parts).unless_empty()
     }
 }
 
+/// A system in a step, and a kind of transaction.
+type OfKind<'r> = (At<'r>, &'static str);
+
 /// A row a system; where there are several storage engines, those of each under its name, as in the published tables.
-fn by_engine<'r>(
-    report: &'r Report<'_>,
-    columns: usize,
-    row: impl Fn(&'r Seen<'r>) -> Vec<Cell>,
-) -> Vec<Vec<Cell>> {
+fn by_engine<'r>(report: &'r Report<'r>) -> Vec<(String, Vec<&'r Seen<'r>>)> {
     let plan = &report.input.data.info.plan;
     let engine = |system: &Seen<'_>| plan.system(system.name).map(|planned| planned.engine);
     let mut families: Vec<Option<Engine>> = Vec::new();
@@ -220,9 +206,9 @@ fn by_engine<'r>(
     let parts = families.into_iter().map(|family| {
         let name = family.map_or("other", Engine::name).to_owned();
         let members = report.systems.iter().filter(|system| engine(system) == family);
-        (if is_only { String::new() } else { name }, members.map(&row).collect())
+        (if is_only { String::new() } else { name }, members.collect())
     });
-    under_headings(parts, columns)
+    parts.collect()
 }
 
 /// For each round the New-Orders that were committed in all steps, and the KB by which the instance grew.
@@ -238,54 +224,52 @@ fn grown(report: &Report<'_>, run: &Transactions<'_>, system: &Seen<'_>) -> Vec<
     grown.collect()
 }
 
-/// A metric and the head of its column.
-type Column = (&'static Metric, &'static str);
-
-/// The columns of a table, in their order.
-fn run_columns(table: RunTable) -> Vec<Column> {
-    let of_table = metrics().filter_map(|metric| {
-        let column = metric.run.filter(|column| column.table == table)?;
-        Some((column.place, (metric, column.head)))
-    });
-    let mut columns: Vec<(u8, Column)> = of_table.collect();
-    columns.sort_by_key(|(place, _)| *place);
-    columns.into_iter().map(|(_, column)| column).collect()
+/// The columns of a table of a step, in their order.
+fn run_columns<'r>(
+    report: &'r Report<'r>,
+    step: &'r Step,
+    table: RunTable,
+) -> impl Iterator<Item = (Header, impl Fn(&&Seen<'_>) -> Cell + 'r)> {
+    let columns = metrics().filter_map(|metric| Some((metric, metric.run?)));
+    let columns = columns.filter(|(_, column)| column.table == table);
+    let mut columns: Vec<(&Metric, RunColumn)> = columns.collect();
+    columns.sort_by_key(|(_, column)| column.place);
+    if table == RunTable::Corrected {
+        columns.retain(|(metric, _)| report.unit(step, metric.id).is_some());
+    }
+    columns.into_iter().map(move |(metric, column)| {
+        let cell = move |system: &&Seen<'_>| {
+            let at = report.at(system, step);
+            let cell = at.absolute(metric.id);
+            if metric.id == MetricId::TPMC && !at.all_missed().is_empty() {
+                cell.marked(Tone::Missed, "limit missed")
+            } else {
+                cell
+            }
+        };
+        let unit = report.unit(step, metric.id).map_or("", format::header_unit);
+        (Header::numbers(column.head, unit), cell)
+    })
 }
 
-fn run_header(report: &Report<'_>, step: &Step, (metric, head): &Column) -> Header {
-    Header::numbers(*head, report.unit(step, metric.id).map_or("", format::header_unit))
-}
-
-fn run_cell(at: At<'_>, metric: &Metric) -> Cell {
-    let cell = at.absolute(metric.id);
-    if metric.id == MetricId::TPMC && !at.all_missed().is_empty() {
-        cell.marked(Tone::Missed, "limit missed")
-    } else {
-        cell
+/// The share of transactions of this kind that kept their limit.
+fn kept_limit(at: At<'_>, kind: TpccTransaction) -> Cell {
+    let cell = at.absolute(&MetricId::within_limit(kind.name()).0);
+    match at.missed(kind) {
+        Some((missed, all)) if missed > 0 => {
+            cell.marked(Tone::Missed, format!("missed in {missed} of {all}"))
+        }
+        _ => cell,
     }
 }
 
-fn limit_row(at: At<'_>) -> Vec<Cell> {
-    let shares = TpccTransaction::ALL.into_iter().map(|transaction| {
-        let cell = at.absolute(&MetricId::within_limit(transaction.name()).0);
-        match at.missed(transaction) {
-            Some((missed, all)) if missed > 0 => {
-                cell.marked(Tone::Missed, format!("missed in {missed} of {all}"))
-            }
-            _ => cell,
-        }
-    });
+fn kept_limits(at: At<'_>) -> Cell {
     let has_run = TpccTransaction::ALL.into_iter().any(|kind| at.missed(kind).is_some());
-    let missed = at.all_missed();
-    let verdict = if !has_run {
-        Cell::absent()
-    } else if missed.is_empty() {
-        Cell::text("kept")
-    } else {
-        Cell::text(format!("missed: {}", missed.join(", "))).with_tone(Tone::Missed)
-    };
-    let counts = ["backlog", "skipped"].map(|id| at.absolute(id));
-    named(at.system, shares.chain([verdict]).chain(counts))
+    match at.all_missed() {
+        _ if !has_run => Cell::absent(),
+        missed if missed.is_empty() => Cell::text("kept"),
+        missed => Cell::text(format!("missed: {}", missed.join(", "))).with_tone(Tone::Missed),
+    }
 }
 
 /// What stands beside the shares: orders as clients and as the database counted them.
@@ -305,10 +289,4 @@ fn ranges(run: &Transactions<'_>) -> Vec<Cell> {
     let name = Cell::text("the standard's range").with_tone(Tone::Muted);
     let counts = counts().map(|_| Cell::absent());
     std::iter::once(name).chain(AUDIT.iter().map(range)).chain(counts).collect()
-}
-
-fn audit_row(at: At<'_>) -> Vec<Cell> {
-    let shares = AUDIT.iter().map(|range| Cell::of(at.median(range.metric), format::number));
-    let counts = counts().map(|metric| at.absolute(metric.id));
-    named(at.system, shares.chain(counts))
 }

@@ -2,7 +2,6 @@
 
 use model::{Comparison, Interleave, Metric, MetricId, Reason, Step, Verdict, describe, metrics};
 
-use super::grid::{self, under_headings};
 use super::told_once;
 use crate::report::At;
 use crate::verdict::{self, is_certain, usable_ratio};
@@ -67,9 +66,7 @@ impl<'a> Report<'a> {
             Some(system) => format!("{system} against {}", self.base),
             None => format!("Verdicts against {}", self.base),
         };
-        let headers = columns.headers();
-        let rows = under_headings(parts, headers.len());
-        Table::new(title, note, headers, rows)
+        Table::in_parts(title, note, columns.headers(), parts)
     }
 
     /// The same for each candidate by itself; those that have nothing to show have no table, and what several notes
@@ -113,10 +110,8 @@ impl<'a> Report<'a> {
             !is_cpu(cost) && ratio.ln().abs() >= MORE_THAN_CPU * of_cpu
         };
         let told = cpu.into_iter().chain(movers.iter().find(is_other));
-        let told: Vec<String> = told
-            .map(|(cost, ratio)| format!("{} ×{}", cost.metric, format::ratio(*ratio)))
-            .collect();
-        (!told.is_empty()).then(|| told.join(", "))
+        let told = told.map(|(cost, ratio)| format!("{} ×{}", cost.metric, format::ratio(*ratio)));
+        Some(format::joined(told, ", ")).filter(|told| !told.is_empty())
     }
 
     /// The costs of a system in a step that certainly changed, with their ratios; what changed most comes first.
@@ -142,22 +137,20 @@ impl<'a> Report<'a> {
             evidence.iter().flat_map(|c| c.pairs.iter().map(|(round, _)| *round)).collect();
         rounds.sort_unstable();
         rounds.dedup();
-        let columns = rounds.iter().map(|r| Header::numbers(format!("round {r}"), ""));
-        let rows = evidence.iter().map(|c| {
-            let pulling = outlying(c);
-            let values = rounds.iter().map(|round| {
+        let columns = rounds.iter().map(|round| {
+            let cell = move |c: &&Comparison| {
                 let pair = c.pairs.iter().find(|(r, _)| r == round);
-                pair.map_or_else(Cell::absent, |(_, ratio)| {
-                    let cell = Cell::number(*ratio, format::pair(*ratio));
-                    signed_where(pulling.contains(round), cell)
-                })
-            });
-            std::iter::once(Cell::text(c.system.clone())).chain(values).collect()
+                let cell = Cell::of(pair.map(|(_, ratio)| *ratio), format::pair);
+                signed_where(pair.is_some() && outlying(c).contains(round), cell)
+            };
+            (Header::numbers(format!("round {round}"), ""), cell)
         });
         let has_outlying = evidence.iter().any(|c| !outlying(c).is_empty());
         let note = if has_outlying { format!("{SIGN} Outlying. {PULL}") } else { String::new() };
-        let table =
-            Table::new("Ratio to the base in each round", note, grid::headers(columns), rows);
+        let table = Columns::new()
+            .words("system", |c: &&Comparison| Cell::text(&c.system))
+            .each(columns)
+            .table("Ratio to the base in each round", note, evidence);
         (!rounds.is_empty()).then_some(table)
     }
 }
@@ -187,7 +180,6 @@ pub(crate) fn without_empty_why(mut table: Table) -> Table {
     table
 }
 
-/// A comparison of a system in a step.
 type Compared<'r> = (At<'r>, &'r Comparison);
 
 fn compared<'r>(at: At<'r>, shown: &Shown) -> Vec<Compared<'r>> {
@@ -229,8 +221,7 @@ fn columns<'r>(shown: &Shown) -> (usize, Columns<'r, Compared<'r>>) {
         })
         .column(Header::words("why").spared(2), |(at, c)| {
             let reason = Some(at.report.reason(c)).filter(|reason| !reason.is_empty());
-            let why = reason.or_else(|| at.report.moved_with(at.step, c));
-            Cell::text(why.unwrap_or_default())
+            Cell::text(reason.or_else(|| at.report.moved_with(at.step, c)).unwrap_or_default())
         });
     (names, columns)
 }
@@ -244,7 +235,6 @@ const PULL: &str = "Such rounds pull the ratio away from Hodges and Lehmann's es
 /// Verdicts whose rounds a note tells; what is more is counted.
 const MOST: usize = 20;
 
-/// The outlying rounds of a comparison.
 fn outlying(comparison: &Comparison) -> &[u32] {
     comparison.evidence.as_ref().map_or(&[], |evidence| evidence.outlying.as_slice())
 }
@@ -265,9 +255,8 @@ fn told_outlying<'c>(
         [_] => "round",
         [_, _, ..] => "rounds",
     };
-    let numbers: Vec<String> = rounds.iter().map(u32::to_string).collect();
-    let names: Vec<&str> = names.map(|cell| cell.text.as_str()).collect();
-    Some(format!("{word} {} of {}", numbers.join(", "), names.join(", ")))
+    let names = format::joined(names.map(|cell| &cell.text), ", ");
+    Some(format!("{word} {} of {names}", format::joined(rounds, ", ")))
 }
 
 /// The line below a table of verdicts that says which rounds; `None` where there are none. In a table of one system

@@ -5,16 +5,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use model::{Cell, MetricId, RunData, StepId, describe};
 
 use super::alike::alike;
-use super::copies::{self, Left};
 use super::days::{ByRun, centre};
-use super::lines::{At, History, HistoryLine, HistoryPoint, Ratio, Replicate};
-use super::lines::{HistoryError, HistoryOptions};
-use super::order::{Member, in_order};
+use super::lines::{
+    At, History, HistoryError, HistoryLine, HistoryOptions, HistoryPoint, Ratio, Replicate,
+};
+use super::order::{Left, Member, in_order, without_copies};
 use super::{Change, Found, Series, analyse};
-use crate::options::Selection;
-use crate::options::Steps;
-use crate::student::Quantiles;
-use crate::student::{CONFIDENCE, FEWEST_ROUNDS};
+use crate::options::{Selection, Steps};
+use crate::student::{CONFIDENCE, FEWEST_ROUNDS, Quantiles};
 use crate::verdict::log_margin;
 
 /// Systems of one run, in the order of the history.
@@ -33,7 +31,7 @@ pub fn history(parts: &[Part<'_>], options: &HistoryOptions) -> Result<History, 
         return Err(HistoryError::BadMargin(margin));
     }
     alike(parts)?;
-    let (parts, left, copies) = copies::without(parts);
+    let (parts, left, copies) = without_copies(parts);
     let members = in_order(&parts);
     if members.len() < 2 {
         return Err(HistoryError::TooFew(members.len()));
@@ -63,9 +61,7 @@ struct Runs<'a, 'd> {
 }
 
 fn base(named: Option<&str>, members: &[Member<'_>]) -> Result<usize, HistoryError> {
-    let Some(name) = named else {
-        return Ok(0);
-    };
+    let Some(name) = named else { return Ok(0) };
     let is_meant = |member: &Member<'_>| {
         let At { runs, system, build } = &member.at;
         let mut names = member.of.iter().map(|(_, name)| *name);
@@ -78,7 +74,6 @@ fn base(named: Option<&str>, members: &[Member<'_>]) -> Result<usize, HistoryErr
     members.iter().position(is_meant).ok_or_else(|| HistoryError::UnknownBase(name.to_owned()))
 }
 
-/// The place of each metric, as the runs have them.
 fn metrics_in_order<'a>(parts: &[Part<'a>]) -> HashMap<&'a MetricId, usize> {
     let mut places = HashMap::new();
     for cell in parts.iter().flat_map(|part| &part.data.cells) {
@@ -103,9 +98,7 @@ fn known(parts: &[Part<'_>], options: &HistoryOptions) -> Result<(), HistoryErro
             known: listed(all().map(|cell| cell.step.0.clone()).collect()),
         });
     }
-    let Selection::Only(metrics) = &options.metrics else {
-        return Ok(());
-    };
+    let Selection::Only(metrics) = &options.metrics else { return Ok(()) };
     let steps: Vec<Steps<'_>> = parts.iter().map(|part| Steps::of(part.data)).collect();
     let is_measured = |metric: &MetricId| {
         parts.iter().zip(&steps).any(|(part, steps)| {
@@ -126,7 +119,6 @@ fn known(parts: &[Part<'_>], options: &HistoryOptions) -> Result<(), HistoryErro
 /// ratio leads from the one to the other.
 type Place<'a> = (u32, u32, &'a StepId, &'a MetricId, &'static str);
 
-/// All values of one step and metric in one unit.
 struct MetricRow<'a> {
     first: &'a Cell,
     values: HashMap<(usize, &'a str), BTreeMap<u32, f64>>,
@@ -202,11 +194,8 @@ fn lines(
         .map(|((row, values), ((found, series), days))| {
             let id = |part: usize| runs.parts[part].data.info.id.clone();
             let factors = days.iter().map(|(part, shift)| (id(*part), (-shift).exp()));
-            HistoryLine {
-                zeros: zeros(row, runs.members),
-                days: factors.collect(),
-                ..line(row.first, values, runs, series, &found, &quantiles)
-            }
+            let estimates = Estimates::of(series, &found, &quantiles);
+            HistoryLine { days: factors.collect(), ..line(row, values, runs, &estimates, &found) }
         })
         .collect()
 }
@@ -263,17 +252,15 @@ fn common_rounds(systems: &[&BTreeMap<u32, f64>]) -> BTreeMap<u32, f64> {
 }
 
 fn line(
-    first: &Cell,
+    row: &MetricRow<'_>,
     builds: &[Measured<'_>],
     runs: &Runs<'_, '_>,
-    series: &Series,
+    estimates: &Estimates<'_>,
     found: &Found,
-    quantiles: &Quantiles,
 ) -> HistoryLine {
     // Places of the builds that have a value, in the order of the series.
     let present: Vec<usize> =
         (0..builds.len()).filter(|place| !builds[*place].is_empty()).collect();
-    let estimates = Estimates::of(series, found, quantiles);
     let base = present.iter().position(|place| *place == runs.base);
     let mut points: Vec<Option<HistoryPoint>> = vec![None; builds.len()];
     for (place, build) in present.iter().enumerate() {
@@ -290,6 +277,7 @@ fn line(
         at: present.get(change.at).copied().unwrap_or(change.at),
         ..*change
     };
+    let first = row.first;
     HistoryLine {
         step: first.step.clone(),
         ordinal: first.ordinal,
@@ -297,7 +285,7 @@ fn line(
         metric: first.metric.clone(),
         unit: first.unit,
         points,
-        zeros: Vec::new(),
+        zeros: zeros(row, runs.members),
         changes: found.changes.iter().map(at).collect(),
         days: Vec::new(),
     }

@@ -113,9 +113,7 @@ fn linked(cells: &[Vec<(usize, f64, f64)>], days: usize) -> Vec<usize> {
     let mut linked: Vec<usize> = (0..days).collect();
     for build in cells {
         let groups: Vec<usize> = build.iter().map(|(day, ..)| linked[*day]).collect();
-        let Some(first) = groups.iter().min().copied() else {
-            continue;
-        };
+        let Some(first) = groups.iter().min().copied() else { continue };
         for group in linked.iter_mut().filter(|group| groups.contains(group)) {
             *group = first;
         }

@@ -1,9 +1,11 @@
-//! A series is divided as long as the parts certainly differ.
+//! A series is divided as long as the parts certainly differ. Builds that stand apart: outliers, and a last build that
+//! nothing confirms yet.
 
 use std::collections::HashMap;
 
-use super::line::{Beside, Chance, Contrast, Line};
-use super::spread::segments;
+use super::Standing;
+use super::line::{Beside, Chance, Contrast, Line, Stretch};
+use super::spread::{Variance, segments};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Divided {
@@ -17,12 +19,12 @@ pub(super) struct Divided {
 #[derive(Default)]
 pub(super) struct Searched {
     weights: Vec<f64>,
-    splits: HashMap<(usize, usize), Option<usize>>,
-    dips: HashMap<(usize, usize), Option<Dip>>,
+    splits: HashMap<Stretch, Option<usize>>,
+    dips: HashMap<Stretch, Option<Dip>>,
 }
 
 /// The stretch within another that differs most from its surroundings, and the number of candidates.
-type Dip = ((usize, usize), usize);
+type Dip = (Stretch, usize);
 
 impl Searched {
     /// Forgets all where builds were set apart since.
@@ -32,11 +34,11 @@ impl Searched {
         }
     }
 
-    fn split(&mut self, line: &Line<'_>, stretch: (usize, usize)) -> Option<usize> {
+    fn split(&mut self, line: &Line<'_>, stretch: Stretch) -> Option<usize> {
         *self.splits.entry(stretch).or_insert_with(|| line.split(stretch))
     }
 
-    fn dip(&mut self, line: &Line<'_>, (from, to): (usize, usize)) -> Option<Dip> {
+    fn dip(&mut self, line: &Line<'_>, (from, to): Stretch) -> Option<Dip> {
         let search = || {
             let (means, weights) = (&line.means[from..to], &line.weights[from..to]);
             let found = most_unlike(means, weights, |place| line.may_be(from + place));
@@ -57,11 +59,9 @@ pub(super) fn divide(
 ) -> Divided {
     searched.renew(line);
     let mut found = Divided { borders: borders.to_vec(), refused: Vec::new() };
-    let mut open: Vec<(usize, usize)> = segments(borders, line.means.len()).collect();
+    let mut open: Vec<Stretch> = segments(borders, line.means.len()).collect();
     while let Some((from, to)) = open.pop() {
-        let Some(border) = searched.split(line, (from, to)) else {
-            continue;
-        };
+        let Some(border) = searched.split(line, (from, to)) else { continue };
         let with = joined(&found.borders, &[border]);
         let contrast =
             chance.of(line, &with).and_then(|chance| line.contrast((from, border, to), chance));
@@ -91,7 +91,7 @@ pub(super) fn divide(
 fn is_certain(
     line: &Line<'_>,
     borders: &[usize],
-    stretch: (usize, usize),
+    stretch: Stretch,
     ((begin, end), among): Dip,
     chance: Chance,
     limit: f64,
@@ -100,9 +100,7 @@ fn is_certain(
     around.weights[begin..end].fill(0.0);
     let variance = chance.of(line, &joined(borders, &[begin, end]));
     let sides = around.side(stretch).zip(line.side((begin, end)));
-    let (Some(variance), Some((around, inside))) = (variance, sides) else {
-        return false;
-    };
+    let (Some(variance), Some((around, inside))) = (variance, sides) else { return false };
     let up = inside.level > around.level;
     let holds = |line: &Line<'_>| {
         let inside = line.side((begin, end));
@@ -120,21 +118,17 @@ fn joined(borders: &[usize], more: &[usize]) -> Vec<usize> {
     all
 }
 
-/// Takes borders out until the levels beside each left one differ certainly (p at most `limit`) and by more
-/// than `margin`: always the one with the smallest step. Yields those left, each with its step.
+/// Takes borders out until the levels beside each left one differ by more than the limits: always the one with the
+/// smallest step. Yields those left, each with its step.
 pub(super) fn prune(
     line: &Line<'_>,
-    borders: &[usize],
+    mut borders: Vec<usize>,
     chance: Chance,
-    limit: f64,
-    margin: f64,
+    limits: Limits,
 ) -> Vec<(usize, Contrast)> {
-    let mut borders = borders.to_vec();
     loop {
-        let Some(variance) = chance.of(line, &borders) else {
-            return Vec::new();
-        };
-        let stretches: Vec<(usize, usize)> = segments(&borders, line.means.len()).collect();
+        let Some(variance) = chance.of(line, &borders) else { return Vec::new() };
+        let stretches: Vec<Stretch> = segments(&borders, line.means.len()).collect();
         let steps: Vec<(Beside, Contrast)> = stretches
             .windows(2)
             .filter_map(|pair| {
@@ -143,8 +137,7 @@ pub(super) fn prune(
             })
             .collect();
         let failing = steps.iter().filter(|(beside, one)| {
-            let holds = one.p <= limit && one.log.abs() > margin;
-            !holds || line.rests_on_one(*beside, variance)
+            limits.differ(Some(*one)).is_none() || line.rests_on_one(*beside, variance)
         });
         let weakest = failing.min_by(|a, b| a.1.log.abs().total_cmp(&b.1.log.abs()));
         let Some(weakest) = weakest.map(|((_, border, _), _)| *border) else {
@@ -164,12 +157,12 @@ pub(super) fn most_unlike(
     values: &[f64],
     weights: &[f64],
     may_be: impl Fn(usize) -> bool,
-) -> Option<((usize, usize), usize)> {
+) -> Option<Dip> {
     let sums = running(values.iter().zip(weights).map(|(value, weight)| value * weight));
     let counts = running(weights.iter().copied());
     let (all, sum) = (*counts.last()?, *sums.last()?);
     let places: Vec<usize> = (1..values.len()).filter(|place| may_be(*place)).collect();
-    let mut best: Option<((usize, usize), f64)> = None;
+    let mut best: Option<(Stretch, f64)> = None;
     for (number, from) in places.iter().enumerate() {
         for to in &places[number + 1..] {
             let inside = counts[*to] - counts[*from];
@@ -195,6 +188,93 @@ fn running(values: impl Iterator<Item = f64>) -> Vec<f64> {
     std::iter::once(0.0).chain(sums).collect()
 }
 
+/// Neighbours are alike if a build is this many times as far from each of them as they are from each other.
+/// That they do not certainly differ is not enough: after a dip at the foot of a step they would not.
+const ALIKE: f64 = 3.0;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// The largest p-value that counts as certain.
+    pub(super) p: f64,
+    /// The smallest difference of logarithms that matters.
+    pub(super) margin: f64,
+}
+
+impl Limits {
+    fn differ(self, one: Option<Contrast>) -> Option<f64> {
+        one.filter(|c| c.p <= self.p && c.log.abs() > self.margin).map(|c| c.log)
+    }
+}
+
+/// Takes out of the line each build that differs in the same direction from both its neighbours, where those
+/// are alike, and a last build that differs from both before it and was not measured beside another.
+pub(super) fn set_apart(line: &mut Line<'_>, chance: Variance, limits: Limits) {
+    let builds = line.means.len();
+    for place in 1..builds.saturating_sub(1) {
+        // A build beside one that stands apart already has no neighbour to be judged by.
+        if (place - 1..=place + 1).any(|near| line.weights[near] <= 0.0) {
+            continue;
+        }
+        let step = |a: usize, b: usize| limits.differ(line.compare((a, a + 1), (b, b + 1), chance));
+        let across = (line.means[place + 1] - line.means[place - 1]).abs();
+        let lone = step(place - 1, place).is_some_and(|before| {
+            let after = step(place + 1, place);
+            let alike = |far: f64| across * ALIKE <= far.abs();
+            after.is_some_and(|after| {
+                (before > 0.0) == (after > 0.0) && alike(before) && alike(after)
+            })
+        });
+        if lone && step(place - 1, place + 1).is_none() {
+            line.take_out(place, Standing::Outlier);
+        }
+    }
+    if builds < 3 || line.last_alone {
+        return;
+    }
+    let last = builds - 1;
+    let step = |from: usize| limits.differ(line.compare((from, from + 1), (last, builds), chance));
+    let lone = step(last - 1)
+        .is_some_and(|near| step(last - 2).is_some_and(|far| (near > 0.0) == (far > 0.0)));
+    if lone {
+        line.take_out(last, Standing::Unconfirmed);
+    }
+}
+
+/// Takes out each build that became a segment of its own between two levels that do not differ: one build
+/// that comes and goes is an outlier, not two steps. Yields the borders that are left.
+pub(super) fn between_alike(
+    line: &mut Line<'_>,
+    mut borders: Vec<usize>,
+    chance: Chance,
+    limits: Limits,
+) -> Vec<usize> {
+    loop {
+        let Some(variance) = chance.of(line, &borders) else { return borders };
+        let stretches: Vec<Stretch> = segments(&borders, line.means.len()).collect();
+        let count =
+            |(from, to): Stretch| line.weights[from..to].iter().filter(|w| **w > 0.0).count();
+        if let Some(first) = borders.first().copied()
+            && count(stretches[0]) == 1
+            && !line.first_alone
+            && !line.is_usual(first)
+        {
+            line.take_out_all(stretches[0]);
+            borders.remove(0);
+            continue;
+        }
+        let lone = stretches.windows(3).find(|three| {
+            count(three[1]) == 1 && {
+                let sides = line.compare(three[0], three[2], variance);
+                let places = (three[2].1 - three[0].0) as f64;
+                limits.differ(sides.map(|s| Contrast { p: s.p * places, ..s })).is_none()
+            }
+        });
+        let Some((from, to)) = lone.map(|three| three[1]) else { return borders };
+        line.take_out_all((from, to));
+        borders.retain(|border| *border != from && *border != to);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::line::tests::{CHANCE, line};
@@ -204,7 +284,7 @@ mod tests {
     fn a_step_that_rests_on_one_build_is_taken_back_unless_others_step_there() {
         let chance = Chance::Fixed(CHANCE);
         let pruned = |line: &Line<'_>| {
-            let steps = prune(line, &[2, 4], chance, 0.05, 0.0);
+            let steps = prune(line, vec![2, 4], chance, Limits { p: 0.05, margin: 0.0 });
             steps.into_iter().map(|(at, _)| at).collect::<Vec<_>>()
         };
         let mut wild = line(&[0.0, 0.0, 9.0, 0.5, 0.0, 0.0, 0.0, 0.0]);

@@ -1,9 +1,8 @@
 //! A series while it is divided into levels, its best division, and the test of two levels.
 
-use super::P_APART;
 use super::days::{Days, Sums};
-use super::spread::Variance;
-use super::spread::{around_levels, larger, level};
+use super::spread::{Variance, around_levels, larger, level};
+use super::{P_APART, Standing};
 use crate::moderate::Prior;
 use crate::student::two_sided_p;
 
@@ -17,11 +16,15 @@ const NEVER_CERTAIN: f64 = 1.9;
 /// The levels beside a border: where the left one begins, the border, where the right one ends.
 pub(super) type Beside = (usize, usize, usize);
 
+/// Builds from the first of these to before the second.
+pub(super) type Stretch = (usize, usize);
+
 /// A series as it is divided: builds that stand apart have a weight of zero.
 #[derive(Clone, Debug)]
 pub(super) struct Line<'a> {
     pub(super) means: Vec<f64>,
     pub(super) weights: Vec<f64>,
+    pub(super) standing: Vec<Standing>,
     /// The odds against a change at each build, as other series have it.
     pub(super) odds: Vec<f64>,
     /// May the first build alone be a level? May the last one?
@@ -32,11 +35,13 @@ pub(super) struct Line<'a> {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Chance {
-    /// This variance of a replicate.
     Fixed(Variance),
     /// The scatter around the levels, that border among them, drawn towards `prior`; at least that of the
     /// replicates.
-    Around { prior: Option<Prior>, replicates: Option<Variance> },
+    Around {
+        prior: Option<Prior>,
+        replicates: Option<Variance>,
+    },
 }
 
 impl Chance {
@@ -99,18 +104,12 @@ impl Side<'_> {
 
 impl<'a> Line<'a> {
     /// The levels of `from..border` and `border..to`; `None` where one of them has no build.
-    pub(super) fn contrast(
-        &self,
-        (from, border, to): Beside,
-        chance: Variance,
-    ) -> Option<Contrast> {
-        let odds = self.odds[border].min(self.places(from, to));
+    pub(super) fn contrast(&self, beside: Beside, chance: Variance) -> Option<Contrast> {
+        let (from, border, to) = beside;
+        let places = (from + 1..to).filter(|place| self.may_be(*place)).count().max(1);
+        let odds = self.odds[border].min(places as f64);
         self.compare((from, border), (border, to), chance)
             .map(|one| Contrast { p: (one.p * odds).min(1.0), ..one })
-    }
-
-    fn places(&self, from: usize, to: usize) -> f64 {
-        (from + 1..to).filter(|place| self.may_be(*place)).count().max(1) as f64
     }
 
     /// Do other series change there more often than anywhere?
@@ -121,14 +120,14 @@ impl<'a> Line<'a> {
     /// The levels of two stretches that were not looked for.
     pub(super) fn compare(
         &self,
-        left: (usize, usize),
-        right: (usize, usize),
+        left: Stretch,
+        right: Stretch,
         chance: Variance,
     ) -> Option<Contrast> {
         Some(self.side(left)?.against(&self.side(right)?, chance))
     }
 
-    pub(super) fn side(&self, (from, to): (usize, usize)) -> Option<Side<'a>> {
+    pub(super) fn side(&self, (from, to): Stretch) -> Option<Side<'a>> {
         let (means, weights) = (&self.means[from..to], &self.weights[from..to]);
         let weight: f64 = weights.iter().sum();
         let counting = || (from..to).filter(|place| self.weights[*place] > 0.0);
@@ -147,9 +146,7 @@ impl<'a> Line<'a> {
             let step = line.contrast((from, border, to), chance);
             step.is_some_and(|one| one.p <= P_APART && (one.log > 0.0) == up)
         };
-        let Some(step) = self.compare((from, border), (border, to), chance) else {
-            return false;
-        };
+        let Some(step) = self.compare((from, border), (border, to), chance) else { return false };
         let up = step.log > 0.0;
         let lower = self.without_farthest((from, border), !up);
         let upper = self.without_farthest((border, to), up);
@@ -158,11 +155,7 @@ impl<'a> Line<'a> {
     }
 
     /// The line without the highest build of a stretch, or the lowest; `None` where that is its only one.
-    pub(super) fn without_farthest(
-        &self,
-        (from, to): (usize, usize),
-        highest: bool,
-    ) -> Option<Self> {
+    pub(super) fn without_farthest(&self, (from, to): Stretch, highest: bool) -> Option<Self> {
         let kept: Vec<usize> = (from..to).filter(|place| self.weights[*place] > 0.0).collect();
         let side = if highest { 1.0 } else { -1.0 };
         let reach = |place: &usize| side * self.means[*place];
@@ -174,6 +167,20 @@ impl<'a> Line<'a> {
         })
     }
 
+    /// Leaves all builds of a stretch that count out of the levels.
+    pub(super) fn take_out_all(&mut self, (from, to): Stretch) {
+        for place in from..to {
+            if self.weights[place] > 0.0 {
+                self.take_out(place, Standing::Outlier);
+            }
+        }
+    }
+
+    pub(super) fn take_out(&mut self, place: usize, why: Standing) {
+        self.weights[place] = 0.0;
+        self.standing[place] = why;
+    }
+
     /// May a border stand there? Its first build must count, and the last build alone must have been measured
     /// beside another.
     pub(super) fn may_be(&self, border: usize) -> bool {
@@ -182,7 +189,7 @@ impl<'a> Line<'a> {
     }
 
     /// The best border within a stretch; none where it holds too few values.
-    pub(super) fn split(&self, (from, to): (usize, usize)) -> Option<usize> {
+    pub(super) fn split(&self, (from, to): Stretch) -> Option<usize> {
         let (means, weights) = (&self.means[from..to], &self.weights[from..to]);
         if weights.iter().sum::<f64>() < FEWEST_VALUES {
             return None;
@@ -254,6 +261,7 @@ pub(super) mod tests {
             days: &ONE_DAY,
             means: means.to_vec(),
             weights: vec![1.0; means.len()],
+            standing: vec![Standing::Level; means.len()],
             odds: vec![f64::INFINITY; means.len()],
             first_alone: false,
             last_alone: false,

@@ -39,7 +39,6 @@ pub struct Ratio {
     pub ends: Option<(f64, f64)>,
 }
 
-/// One build in one line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistoryPoint {
     pub rounds: Vec<Replicate>,

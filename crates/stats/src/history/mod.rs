@@ -3,10 +3,7 @@
 //! [`analyse`] looks at numbers only; [`history`] makes them from runs.
 
 mod alike;
-mod apart;
 mod collect;
-mod copies;
-mod crowd;
 mod days;
 mod divide;
 mod line;
@@ -20,16 +17,13 @@ pub use lines::{
     At, Copied, History, HistoryError, HistoryLine, HistoryOptions, HistoryPoint, Ratio, Replicate,
 };
 
-use self::apart::{Limits, between_alike, set_apart};
-use self::crowd::Crowd;
-use self::divide::{Searched, divide, prune};
+use self::divide::{Limits, Searched, between_alike, divide, prune, set_apart};
 use self::line::{Chance, Line};
 use self::spread::{FEWEST_BUILDS, Variance, around_levels, between, fit, larger, within};
 use crate::fdr::adjust;
 use crate::moderate::Prior;
 use crate::options::USUAL_Q;
-use crate::student::CONFIDENCE;
-use crate::student::Quantiles;
+use crate::student::{CONFIDENCE, Quantiles};
 
 /// The largest p-value of a step that is worth dividing further for, having looked for its place; what
 /// stays is decided over the family.
@@ -155,7 +149,6 @@ fn moderated<'a>(
 struct Draft<'a> {
     series: &'a Series,
     line: Line<'a>,
-    standing: Vec<Standing>,
     replicates: Option<Variance>,
     searched: Searched,
     borders: Vec<usize>,
@@ -170,12 +163,12 @@ impl<'a> Draft<'a> {
             line: Line {
                 means: means.collect(),
                 weights: builds.map(|logs| logs.len() as f64).collect(),
+                standing: vec![Standing::Level; series.builds.len()],
                 odds: vec![f64::INFINITY; series.builds.len()],
                 first_alone: series.first_beside,
                 last_alone: series.last_beside,
                 days: &series.days,
             },
-            standing: vec![Standing::Level; series.builds.len()],
             series,
             replicates: None,
             searched: Searched::default(),
@@ -184,8 +177,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    const fn limits(&self) -> Limits {
-        Limits { p: P_APART, margin: self.series.margin }
+    const fn limits(&self, p: f64) -> Limits {
+        Limits { p, margin: self.series.margin }
     }
 
     const fn chance(&self, prior: Option<Prior>) -> Chance {
@@ -205,29 +198,26 @@ impl<'a> Draft<'a> {
 
     /// Sets builds apart and divides, by the scatter of replicates and neighbours.
     fn first_look(&mut self, neighbours: Option<Variance>) {
-        let Some(chance) = larger(self.replicates, neighbours) else {
-            return;
-        };
-        let limits = self.limits();
-        set_apart(&mut self.line, &mut self.standing, chance, limits);
+        let Some(chance) = larger(self.replicates, neighbours) else { return };
+        let limits = self.limits(P_APART);
+        set_apart(&mut self.line, chance, limits);
         let fixed = Chance::Fixed(chance);
         self.borders = divide(&self.line, &[], fixed, P, &mut self.searched).borders;
     }
 
     /// Divides further and removes uncertain borders, by the scatter around the levels.
     fn look_again(&mut self, prior: Option<Prior>) {
-        let (chance, limits) = (self.chance(prior), self.limits());
+        let (chance, limits) = (self.chance(prior), self.limits(P_APART));
         let divided = divide(&self.line, &self.borders, chance, P, &mut self.searched);
-        let borders =
-            between_alike(&mut self.line, &mut self.standing, &divided.borders, chance, limits);
-        let steps = prune(&self.line, &borders, chance, P, self.series.margin);
+        let borders = between_alike(&mut self.line, divided.borders, chance, limits);
+        let steps = prune(&self.line, borders, chance, self.limits(P));
         self.borders = steps.iter().map(|(border, _)| *border).collect();
         self.looks = steps.iter().map(|(_, one)| one.p).chain(divided.refused).collect();
     }
 
     fn finish(self, prior: Option<Prior>, limit: &FamilyLimit, quantiles: &Quantiles) -> Found {
-        let chance = self.chance(prior);
-        let steps = prune(&self.line, &self.borders, chance, limit.p, self.series.margin);
+        let (chance, limits) = (self.chance(prior), self.limits(limit.p));
+        let steps = prune(&self.line, self.borders, chance, limits);
         let borders: Vec<usize> = steps.iter().map(|(border, _)| *border).collect();
         let changes = steps.into_iter().map(|(at, one)| {
             let half = quantiles.t_critical((1.0 - CONFIDENCE) / 2.0, one.df) * one.error;
@@ -244,7 +234,7 @@ impl<'a> Draft<'a> {
         Found {
             changes: changes.collect(),
             chance: chance.of(&self.line, &borders).map(|variance| (variance.value, variance.df)),
-            standing: self.standing,
+            standing: self.line.standing,
         }
     }
 }
@@ -275,5 +265,62 @@ impl FamilyLimit {
     }
 }
 
+/// How many series of a family change at each build.
+struct Crowd {
+    series: usize,
+    changed: Vec<usize>,
+}
+
+impl Crowd {
+    fn of<'a>(family: impl Iterator<Item = &'a Vec<usize>>) -> Self {
+        let (mut series, mut changed) = (0, Vec::new());
+        for borders in family {
+            series += 1;
+            for border in borders {
+                if changed.len() <= *border {
+                    changed.resize(border + 1, 0);
+                }
+                changed[*border] += 1;
+            }
+        }
+        Self { series, changed }
+    }
+
+    /// For each build the odds against a change there, as the series other than the one with
+    /// these borders have it: those without over those with one.
+    ///
+    /// It begins with one change in a series, wherever, so that a family without any is no evidence
+    /// against one. Weighing p-values by other data keeps the rate of false
+    /// discoveries (Genovese, Roeder & Wasserman 2006, *False discovery control with p-value weighting*,
+    /// Biometrika 93(3)).
+    fn odds(&self, own: &[usize], builds: usize) -> Vec<f64> {
+        let places = builds.saturating_sub(1) as f64;
+        let at = |place: usize| {
+            let all = self.changed.get(place).copied().unwrap_or(0);
+            let with = all - usize::from(own.contains(&place));
+            (self.series.saturating_sub(1 + with) as f64 + places) / (with as f64 + 1.0)
+        };
+        (0..builds).map(at).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod tests_of_crowd {
+    use super::*;
+
+    #[test]
+    fn others_that_change_there_lower_the_odds_and_others_that_do_not_never_raise_the_price() {
+        let family = [vec![1], vec![1, 3], vec![1], vec![], vec![]];
+        let crowd = Crowd::of(family.iter());
+        // Four others: two of them with the second one's border at 1, none with its border at 3.
+        let odds = crowd.odds(&family[1], 5);
+        assert_eq!(odds, [8.0, 6.0 / 3.0, 8.0, 8.0, 8.0]);
+        assert_eq!(crowd.odds(&family[3], 5)[..2], [8.0, 5.0 / 4.0]);
+        let alone = Crowd::of([vec![2]].iter());
+        assert_eq!(alone.odds(&[2], 5), [4.0; 5]);
+        assert!(Crowd::of([].iter()).odds(&[], 0).is_empty());
+    }
+}

@@ -1,11 +1,12 @@
-//! The order of builds: that of their versions; a version of several runs is one build.
+//! The builds of a history: trials that are there twice, imported twice or part of two files, are left out; builds are
+//! in the order of their versions, and a version of several runs is one build.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use model::{Build, BuildSource, Dbms, Engine, System};
+use model::{Build, BuildSource, Cell, Dbms, Engine, RunData, System};
 
 use super::collect::Part;
-use super::lines::At;
+use super::lines::{At, Copied};
 
 pub(super) struct Member<'a> {
     pub(super) at: At,
@@ -59,18 +60,14 @@ pub(super) fn in_order<'a>(parts: &[Part<'a>]) -> Vec<Member<'a>> {
 
 /// Puts releases into order on the places that releases have.
 fn by_version(members: Vec<Member<'_>>) -> Vec<Member<'_>> {
-    let mut products: Vec<(Dbms, Engine)> = Vec::new();
-    for series in members.iter().filter_map(|member| member.series) {
-        if !products.contains(&series) {
-            products.push(series);
-        }
-    }
+    let mut seen = HashSet::new();
+    let series = members.iter().filter_map(|member| member.series);
+    let products: Vec<(Dbms, Engine)> = series.filter(|series| seen.insert(*series)).collect();
     let is_release: Vec<bool> = members.iter().map(|m| m.series.is_some()).collect();
     let (mut releases, others): (Vec<_>, Vec<_>) =
         members.into_iter().partition(|member| member.series.is_some());
     let product = |member: &Member<'_>| {
-        let of = |product: &(Dbms, Engine)| member.series == Some(*product);
-        products.iter().position(of)
+        products.iter().position(|product: &(Dbms, Engine)| member.series == Some(*product))
     };
     let version = |member: &Member<'_>| member.build.map(|build| build.version.clone());
     releases.sort_by_cached_key(|member| (product(member), version(member)));
@@ -133,12 +130,79 @@ fn namesakes<'a>(systems: impl Iterator<Item = &'a System>) -> BTreeSet<&'a str>
     let mut known: HashMap<Identity, &str> = HashMap::new();
     let mut same = BTreeSet::new();
     for system in systems {
-        let Some(identity) = identity(system, &none) else {
-            continue;
-        };
+        let Some(identity) = identity(system, &none) else { continue };
         if let Some(first) = known.insert(identity, &system.name) {
             same.extend([first, system.name.as_str()]);
         }
     }
     same
+}
+
+/// Trials that count for nothing: the place of the part, the system, the round.
+pub(super) type Left<'a> = HashSet<(usize, &'a str, u32)>;
+
+/// A value of a trial: step, clients, metric, unit, bits.
+type Value<'a> = (&'a str, u32, &'a str, &'static str, u64);
+
+/// A trial as it would be copied: its build, engine and config, and all its values in order.
+type Trial<'a> = (String, &'a str, &'a str, Vec<Value<'a>>);
+
+/// Takes out each trial of which an earlier run has all values, to the last digit: such values are no evidence of
+/// their own. Systems that have nothing else go too.
+pub(super) fn without_copies<'a>(parts: &[Part<'a>]) -> (Vec<Part<'a>>, Left<'a>, Vec<Copied>) {
+    if parts.len() < 2 {
+        return (parts.to_vec(), Left::new(), Vec::new());
+    }
+    let mut known: HashMap<Trial<'a>, usize> = HashMap::new();
+    let mut left = Left::new();
+    let mut copied: BTreeMap<(usize, usize, &str), u32> = BTreeMap::new();
+    let mut kept = Vec::new();
+    for (place, part) in parts.iter().enumerate() {
+        let mut rounds: HashMap<&str, (u32, u32)> = HashMap::new();
+        for ((system, round), values) in trials(part) {
+            let Some(trial) = trial(part.data, system, values) else { continue };
+            let (all, lost) = rounds.entry(system).or_default();
+            *all += 1;
+            // Rounds of one run may be equal: they were measured, or refused when they were imported.
+            let first = *known.entry(trial).or_insert(place);
+            if first != place {
+                left.insert((place, system, round));
+                *copied.entry((place, first, system)).or_default() += 1;
+                *lost += 1;
+            }
+        }
+        let is_kept = |system: &&&str| rounds.get(**system).is_none_or(|(all, lost)| lost < all);
+        kept.push(Part {
+            data: part.data,
+            systems: part.systems.iter().filter(is_kept).copied().collect(),
+        });
+    }
+    let id = |place: usize| parts[place].data.info.id.clone();
+    let told = copied.into_iter().map(|((run, of, system), rounds)| Copied {
+        run: id(run),
+        of: id(of),
+        system: system.to_owned(),
+        rounds,
+    });
+    (kept, left, told.collect())
+}
+
+fn trials<'a>(part: &Part<'a>) -> BTreeMap<(&'a str, u32), Vec<&'a Cell>> {
+    let mut trials: BTreeMap<(&str, u32), Vec<&Cell>> = BTreeMap::new();
+    let systems: HashSet<&str> = part.systems.iter().copied().collect();
+    for cell in part.data.cells.iter().filter(|cell| systems.contains(cell.system.as_str())) {
+        trials.entry((&cell.system, cell.round)).or_default().push(cell);
+    }
+    trials
+}
+
+fn trial<'a>(data: &'a RunData, system: &str, cells: Vec<&'a Cell>) -> Option<Trial<'a>> {
+    let system = data.info.plan.system(system)?;
+    let value = |cell: &'a Cell| -> Value<'a> {
+        (&cell.step.0, cell.clients, &cell.metric.0, cell.unit.name(), cell.value.to_bits())
+    };
+    let mut values: Vec<Value<'a>> = cells.into_iter().map(value).collect();
+    values.sort_unstable();
+    let (engine, config) = (system.engine.name(), system.config.name.as_str());
+    Some((system.build.id(), engine, config, values))
 }

@@ -15,7 +15,6 @@ const MAD: f64 = 1.4826;
 /// absolute deviation*, J. Am. Stat. Assoc. 88(424).
 const EFFICIENCY: f64 = 0.37;
 
-/// The least variance of a logarithm.
 const LEAST: f64 = LEAST_SD * LEAST_SD;
 
 /// The variance of a replicate around its build; `None` where there are no replicates.
@@ -91,7 +90,6 @@ pub(super) fn larger(one: Option<Variance>, other: Option<Variance>) -> Option<V
     }
 }
 
-/// A variance and the degrees of freedom behind it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Variance {
     pub(super) value: f64,
@@ -109,9 +107,7 @@ pub(super) fn fit(seen: &[Variance]) -> Option<Prior> {
 
 impl Variance {
     pub(super) fn moderated(self, prior: Option<Prior>) -> Self {
-        let Some(prior) = prior else {
-            return self;
-        };
+        let Some(prior) = prior else { return self };
         let (value, added) = prior.moderate(self.value, self.df);
         Self { value, df: self.df + added }
     }

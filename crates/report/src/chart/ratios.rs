@@ -1,16 +1,62 @@
-//! Ratios to the base as bars from zero: a row a system, a bar for each moment.
+//! Ratios to the base, a row a system: with their intervals, each round's own ratio as a faint dot; or as bars from zero,
+//! a bar for each moment.
 
-use maud::{Markup, html};
+use maud::html;
 
 use super::Chart;
-use super::axis::Axis;
-use super::axis::Scale;
-use super::rows::{Rows, Said, StripRow};
-use super::style::Series;
-use super::style::{percent, px};
+use super::axis::{Axis, Scale};
+use super::rows::{Ratio, Rows, Said, StripRow, marks, shared_scale};
+use super::style::{Series, percent, px};
 use crate::format;
 
-#[derive(Clone, Debug)]
+pub(crate) struct ForestRow {
+    pub(crate) of: Series,
+    pub(crate) ratio: Option<Ratio>,
+    /// (round, ratio).
+    pub(crate) pairs: Vec<(u32, f64)>,
+    /// What is written beside it: ratio and interval, verdict.
+    pub(crate) said: Said,
+}
+
+const ROW: f64 = 26.0;
+
+pub(crate) fn forest(rows: &[ForestRow], base: &str) -> Chart {
+    let pairs = rows.iter().flat_map(|r| {
+        r.pairs.iter().map(|(_, ratio)| Ratio { value: *ratio, ends: None, margin: 0.0 })
+    });
+    if rows.iter().all(|r| r.ratio.is_none()) {
+        return Chart::Nothing("There is no ratio to the base.");
+    }
+    let scale = shared_scale(rows.iter().filter_map(|r| r.ratio).chain(pairs));
+    Chart::Rows(Rows {
+        lines: rows.iter().map(|row| forest_row(row, scale)).collect(),
+        axis: Axis { scale, name: format!("ratio to {base}"), text: format::ratio },
+        note: "; bar: 95 % interval, faint dots: rounds, shaded: the margin".to_owned(),
+        class: "",
+    })
+}
+
+fn forest_row(row: &ForestRow, scale: Scale) -> StripRow {
+    let strip = html! {
+        @for (round, ratio) in &row.pairs {
+            @if let Some(at) = scale.percent(*ratio) {
+                circle.pair cx=(percent(at)) cy=(px(ROW / 2.0)) r="4" {
+                    title { "round " (round) ": " (format::ratio(*ratio)) }
+                }
+            }
+        }
+        @if let Some(ratio) = row.ratio { (marks(ratio, scale, ROW)) }
+    };
+    StripRow {
+        of: row.of.clone(),
+        said: vec![row.said.clone()],
+        label: format!("{}: {} {}", row.of.name, row.said.plain, row.said.verdict),
+        tone: row.said.tone,
+        height: ROW,
+        strip,
+    }
+}
+
 pub(crate) struct Level {
     pub(crate) value: Option<f64>,
     /// Lower and upper end of its interval, where there is one.
@@ -19,7 +65,6 @@ pub(crate) struct Level {
     pub(crate) said: Said,
 }
 
-#[derive(Clone, Debug)]
 pub(crate) struct LevelRow {
     pub(crate) of: Series,
     /// Its bars, from above; every row has the same moments.
@@ -29,7 +74,6 @@ pub(crate) struct LevelRow {
 const BAR: f64 = 10.0;
 const GAP: f64 = 3.0;
 
-/// The chart, or a sentence when there is no ratio.
 pub(crate) fn levels(rows: &[LevelRow], base: &str) -> Chart {
     let all = || rows.iter().flat_map(|row| &row.levels);
     if all().all(|level| level.value.is_none()) {
@@ -58,21 +102,10 @@ fn order(rows: &[LevelRow]) -> String {
 fn level_row(row: &LevelRow, scale: Scale) -> StripRow {
     let texts =
         row.levels.iter().map(|level| format!("{} {}", level.said.plain, level.said.verdict));
-    let texts: Vec<String> = texts.collect();
+    let texts = format::joined(texts, ", ");
     let height = GAP + (BAR + GAP) * row.levels.len() as f64;
-    StripRow {
-        of: row.of.clone(),
-        said: row.levels.iter().map(|level| level.said.clone()).collect(),
-        label: format!("{}: {}", row.of.name, texts.join(", ")),
-        tone: "",
-        height,
-        strip: strip(row, scale, height),
-    }
-}
-
-fn strip(row: &LevelRow, scale: Scale, height: f64) -> Markup {
-    let at = |value: f64| scale.place(value).map(|place| 100.0 * place.clamp(0.0, 1.0));
-    html! {
+    let at = |value: f64| scale.percent(value);
+    let strip = html! {
         @for (place, level) in row.levels.iter().enumerate() {
             @let top = GAP + (BAR + GAP) * place as f64;
             @let is_early = place + 1 < row.levels.len();
@@ -89,11 +122,43 @@ fn strip(row: &LevelRow, scale: Scale, height: f64) -> Markup {
         @if let Some(one) = at(1.0) {
             line.one x1=(percent(one)) x2=(percent(one)) y1="0" y2=(px(height)) {}
         }
+    };
+    StripRow {
+        of: row.of.clone(),
+        said: row.levels.iter().map(|level| level.said.clone()).collect(),
+        label: format!("{}: {texts}", row.of.name),
+        tone: "",
+        height,
+        strip,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use crate::chart::style::Style;
+    use maud::Render;
+
+    #[test]
+    fn snapshot() {
+        let row = ForestRow {
+            of: Series { style: Style(1), key: "B".into(), name: "<b>".into() },
+            ratio: Some(Ratio { value: 0.8, ends: Some((0.75, 0.86)), margin: 0.02 }),
+            pairs: vec![(1, 0.79), (2, f64::NAN)],
+            said: Said {
+                plain: "0.80 [0.75, 0.86]".into(),
+                verdict: "slower".into(),
+                tone: "regressed",
+            },
+        };
+        let page = forest(&[row], "a").render();
+        insta::assert_snapshot!(page.0.replace("><", ">\n<"));
+        assert!(forest(&[], "a").render().0.contains("There is no ratio"));
+    }
+}
+
+#[cfg(test)]
+mod tests_of_levels {
     use super::*;
     use crate::chart::style::Style;
     use maud::Render;
