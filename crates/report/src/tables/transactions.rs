@@ -150,7 +150,7 @@ impl Report<'_> {
         let shares = AUDIT.iter().map(|range| {
             // The last part of the metric's id, as words.
             let head = range.metric.rsplit('.').next().unwrap_or(range.metric).replace('_', " ");
-            Header::numbers(head, if range.is_percent { "%" } else { "" })
+            Header::numbers(head, if range.is_percent() { "%" } else { "" })
         });
         let counts = counts().map(|metric| Header::numbers(metric.head, "count"));
         let headers = headers(shares.chain(counts));
