@@ -2,6 +2,8 @@
 
 use model::{Dbms, SqlBlock, SqlPiece, SqlRun, SqlSpec, SqlStatement, SqlStep, Statements, Verb};
 
+use super::scan::is_word;
+
 use crate::error::grouped;
 use crate::fields::Fields;
 use crate::{Place, Result};
@@ -96,10 +98,9 @@ fn cannot_number(spec: &SqlSpec) -> Option<String> {
 }
 
 fn names(statement: &SqlStatement, column: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     statement.text.sqlite.iter().any(|piece| match piece {
         SqlPiece::Text(text) => {
-            text.split(|c| !is_part(c)).any(|word| word.eq_ignore_ascii_case(column))
+            text.split(|c| !is_word(c)).any(|word| word.eq_ignore_ascii_case(column))
         }
         SqlPiece::Table | SqlPiece::Draw(_) => false,
     })

@@ -1,5 +1,7 @@
 //! Whole numbers that may depend on variables: `rows / 2 + 1`.
 
+use super::scan::is_word;
+
 /// Parentheses and signs within each other; more is no expression that a person wrote.
 const MAX_DEPTH: u32 = 32;
 
@@ -43,35 +45,31 @@ impl<'a> Parser<'a> {
         there
     }
 
+    fn one_of(&mut self, signs: [char; 2]) -> Option<char> {
+        signs.into_iter().find(|sign| self.eat(*sign))
+    }
+
     fn sum(&mut self) -> Result<i64, Fault> {
         let mut value = self.product()?;
-        loop {
-            value = if self.eat('+') {
-                value.checked_add(self.product()?)
-            } else if self.eat('-') {
-                value.checked_sub(self.product()?)
-            } else {
-                return Ok(value);
-            }
-            .ok_or(Fault::TooLarge)?;
+        while let Some(sign) = self.one_of(['+', '-']) {
+            let other = self.product()?;
+            let sum = if sign == '+' { value.checked_add(other) } else { value.checked_sub(other) };
+            value = sum.ok_or(Fault::TooLarge)?;
         }
+        Ok(value)
     }
 
     fn product(&mut self) -> Result<i64, Fault> {
         let mut value = self.factor()?;
-        loop {
-            value = if self.eat('*') {
-                value.checked_mul(self.factor()?)
-            } else if self.eat('/') {
-                match self.factor()? {
-                    0 => return Err(Fault::Division),
-                    divisor => value.checked_div(divisor),
-                }
-            } else {
-                return Ok(value);
-            }
-            .ok_or(Fault::TooLarge)?;
+        while let Some(sign) = self.one_of(['*', '/']) {
+            let product = match (sign, self.factor()?) {
+                ('/', 0) => return Err(Fault::Division),
+                ('/', divisor) => value.checked_div(divisor),
+                (_, factor) => value.checked_mul(factor),
+            };
+            value = product.ok_or(Fault::TooLarge)?;
         }
+        Ok(value)
     }
 
     fn factor(&mut self) -> Result<i64, Fault> {
@@ -112,8 +110,7 @@ impl<'a> Parser<'a> {
 
     /// The letters, digits and underscores that come next; empty where there are none.
     fn word(&mut self) -> &'a str {
-        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let end = self.rest.find(|c| !is_part(c)).unwrap_or(self.rest.len());
+        let end = self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest;
         word

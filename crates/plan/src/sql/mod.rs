@@ -6,7 +6,6 @@ mod draft;
 mod draw;
 mod expression;
 mod file;
-mod literal;
 mod names;
 mod operation;
 pub(crate) mod options;

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::expression::{Fault, evaluate};
 use super::names::identifier_key;
+use super::scan::is_word;
 use crate::document::Value;
 use crate::error::grouped;
 use crate::fields::{Fields, Item};
@@ -138,8 +139,7 @@ impl Scope {
 
     /// The variables that `text` mentions, for messages: `, with rows = 1_000`; empty where there is none.
     pub(crate) fn values_in(&self, text: &str) -> String {
-        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let words: Vec<&str> = text.split(|c| !is_part(c)).collect();
+        let words: Vec<&str> = text.split(|c| !is_word(c)).collect();
         let mentioned = self.variables.iter();
         let mentioned: Vec<String> = mentioned
             .filter(|(name, _)| words.contains(&name.as_str()))

@@ -6,7 +6,7 @@ use model::{
 
 use crate::error::grouped;
 use crate::fields::Fields;
-use crate::insert_check::no_partitions;
+use crate::insert::no_partitions;
 use crate::sql::options::MAX_CLIENTS;
 use crate::{Place, Result};
 
@@ -14,38 +14,32 @@ use crate::{Place, Result};
 pub(super) const TERMINALS: u32 = 10;
 
 pub(super) fn check(fields: &Fields<'_>, spec: &TpccSpec) -> Result<()> {
-    let refuse = |keys: &[&str], message| fields.place_of(keys).refuse(message);
-    refuse(&["wait"], too_many_clients(spec))?;
-    refuse(&["clients", "warehouses"], more_terminals_than_desks(spec))?;
-    let of_procedures = spec.form == TpccForm::Procedures && fields.get("statements").is_some();
-    let message = "`statements` and `form = \"procedures\"`: the statements are the procedures' own; leave \
-                   one of them out";
-    refuse(&["statements"], of_procedures.then(|| message.to_owned()))
-}
-
-fn too_many_clients(spec: &TpccSpec) -> Option<String> {
-    (spec.clients > MAX_CLIENTS).then(|| {
-        format!(
-            "`wait` means {TERMINALS} clients for each of {} warehouses, and there can be {}: give \
-             `clients`, or fewer `warehouses`",
-            grouped(spec.warehouses),
-            grouped(MAX_CLIENTS)
-        )
-    })
-}
-
-fn more_terminals_than_desks(spec: &TpccSpec) -> Option<String> {
+    let broken = |keys: &[&str], message: String| Err(fields.place_of(keys).conflict(message));
+    let (clients, warehouses) = (grouped(spec.clients), grouped(spec.warehouses));
+    if spec.clients > MAX_CLIENTS {
+        let most = grouped(MAX_CLIENTS);
+        let message = format!(
+            "`wait` means {TERMINALS} clients for each of {warehouses} warehouses, and there can be {most}: give \
+             `clients`, or fewer `warehouses`"
+        );
+        return broken(&["wait"], message);
+    }
     let waits = matches!(spec.pace, TpccPace::Wait { .. });
     let desks = spec.warehouses.saturating_mul(TERMINALS);
-    (waits && spec.homes == TpccHomes::Fixed && spec.clients > desks).then(|| {
-        format!(
-            "`clients` = {} with `wait` and fixed homes: {} `warehouses` have {TERMINALS} terminals \
+    if waits && spec.homes == TpccHomes::Fixed && spec.clients > desks {
+        let message = format!(
+            "`clients` = {clients} with `wait` and fixed homes: {warehouses} `warehouses` have {TERMINALS} terminals \
              each, {} in all; use fewer clients, more warehouses, or `homes = \"random\"`",
-            grouped(spec.clients),
-            grouped(spec.warehouses),
             grouped(desks)
-        )
-    })
+        );
+        return broken(&["clients", "warehouses"], message);
+    }
+    if spec.form == TpccForm::Procedures && fields.get("statements").is_some() {
+        let message = "`statements` and `form = \"procedures\"`: the statements are the procedures' own; leave \
+                       one of them out";
+        return broken(&["statements"], message.to_owned());
+    }
+    Ok(())
 }
 
 type Rule = fn(&TpccSpec, &Build, Engine) -> Option<String>;
@@ -112,22 +106,15 @@ fn no_isolation(spec: &TpccSpec, build: &Build, engine: Engine) -> Option<String
     } else {
         return None;
     };
-    let word = match isolation {
-        Isolation::ReadCommitted => "read-committed",
-        Isolation::RepeatableRead => "repeatable-read",
-        Isolation::Serializable => "serializable",
-    };
+    let word = isolation.sql().to_ascii_lowercase().replace(' ', "-");
     Some(format!("`isolation = \"{word}\"` and {without}; leave one of them out"))
 }
 
 /// What is allowed and may not be meant: one sentence each, for people who look at the plan.
 pub(crate) fn remarks(spec: &TpccSpec) -> Vec<String> {
-    [empty_warehouses(spec), other_rows(spec)].into_iter().flatten().collect()
-}
-
-fn empty_warehouses(spec: &TpccSpec) -> Option<String> {
-    let left = spec.warehouses.saturating_sub(spec.clients);
-    (spec.homes == TpccHomes::Fixed && left > 0).then(|| {
+    let (left, standard) =
+        (spec.warehouses.saturating_sub(spec.clients), TpccCardinality::STANDARD);
+    let empty = (spec.homes == TpccHomes::Fixed && left > 0).then(|| {
         format!(
             "`homes = \"fixed\"` and {} clients: {} of {} warehouses have no terminal, and hardly any \
              work; use more clients, or `homes = \"random\"`",
@@ -135,12 +122,8 @@ fn empty_warehouses(spec: &TpccSpec) -> Option<String> {
             grouped(left),
             grouped(spec.warehouses)
         )
-    })
-}
-
-fn other_rows(spec: &TpccSpec) -> Option<String> {
-    let standard = TpccCardinality::STANDARD;
-    (spec.cardinality != standard).then(|| {
+    });
+    let others = (spec.cardinality != standard).then(|| {
         format!(
             "`items` = {} and `customers` = {} are for tests, their numbers for nothing else: the standard \
              has {} and {}",
@@ -149,5 +132,6 @@ fn other_rows(spec: &TpccSpec) -> Option<String> {
             grouped(standard.items),
             grouped(standard.customers)
         )
-    })
+    });
+    empty.into_iter().chain(others).collect()
 }
