@@ -8,7 +8,6 @@
 mod comparison;
 mod counter;
 mod dbms;
-mod drift;
 mod insert;
 mod latency;
 mod metric;
@@ -32,7 +31,6 @@ mod version;
 pub use comparison::*;
 pub use counter::*;
 pub use dbms::*;
-pub use drift::*;
 pub use insert::*;
 pub use latency::*;
 pub use metric::*;

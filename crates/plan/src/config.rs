@@ -8,7 +8,6 @@ use crate::document::{self, Value};
 use crate::fields::{Fields, Item, Mention};
 use crate::{Place, Result};
 
-const SETTING: &str = "setting";
 const SETTING_KEYS: [&str; 15] = [
     "name",
     "value",
@@ -86,7 +85,7 @@ impl ConfigFile {
 
     pub(crate) fn parse(dbms: Dbms, name: &str, text: &str, origin: &str) -> Result<Self> {
         let root = document::parse(text, origin)?;
-        let fields = Fields::new(&root, "config", &["summary", "extends", "drop", SETTING])?;
+        let fields = Fields::new(&root, "config", &["summary", "extends", "drop", "setting"])?;
         match (fields.get("extends"), fields.get("drop")) {
             (None, Some(drop)) => {
                 Err(drop.conflict("`drop` without `extends`: there is nothing to drop"))
@@ -98,7 +97,7 @@ impl ConfigFile {
     /// A modifier: a change of any config.
     pub(crate) fn parse_modifier(dbms: Dbms, name: &str, text: &str, origin: &str) -> Result<Self> {
         let root = document::parse(text, origin)?;
-        Self::read(dbms, name, &Fields::new(&root, "modifier", &["summary", "drop", SETTING])?)
+        Self::read(dbms, name, &Fields::new(&root, "modifier", &["summary", "drop", "setting"])?)
     }
 
     fn read(dbms: Dbms, name: &str, fields: &Fields<'_>) -> Result<Self> {
@@ -108,13 +107,13 @@ impl ConfigFile {
             summary: fields.text("summary")?.to_owned(),
             extends: fields.maybe("extends", Item::mention)?,
             drop: fields.each("drop", Item::mention)?,
-            settings: fields.each(SETTING, rule)?,
+            settings: fields.each("setting", rule)?,
         })
     }
 }
 
 fn rule(item: Item<'_>) -> Result<Rule> {
-    let fields = Fields::new(item.node, SETTING, &SETTING_KEYS)?;
+    let fields = Fields::new(item.node, "setting", &SETTING_KEYS)?;
     let name = fields.text("name")?;
     let topic = fields.maybe("topic", Item::text)?;
     Ok(Rule {

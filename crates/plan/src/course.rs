@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    BuildSource, Course, Direction, Interleave, Margin, Metric, MetricId, Nanos, Plan, Quarantine,
-    System, describe, judged_metrics,
+    BuildSource, Course, Direction, Interleave, Margin, MetricId, Nanos, Plan, Quarantine, System,
+    describe, judged_metrics,
 };
 
 use crate::document::{self, Node, Value};
@@ -30,8 +30,6 @@ const MAX_MARGIN: u32 = 100;
 
 /// Stands for any kind of operation where only the family of a metric matters.
 const ANY_KIND: &str = "query";
-
-const OF_SERVER: &str = "server.";
 
 /// The usual lengths. Freezing takes a few milliseconds of each turn.
 const SLICES: Interleave = Interleave::Slices(Nanos::from_millis(250));
@@ -159,7 +157,7 @@ pub(crate) fn remarks(plan: &Plan) -> Vec<String> {
         )
     });
     let is_unused = |metric: &&MetricId| {
-        metric.0.starts_with(OF_SERVER) && plan.systems.iter().all(|s| s.build.dbms.is_embedded())
+        metric.0.starts_with("server.") && plan.systems.iter().all(|s| s.build.dbms.is_embedded())
     };
     let unused = plan.course.margins.keys().filter(is_unused).map(|metric| {
         format!("`{metric}` in margins: no system of the plan has it, because SQLite has no server")
@@ -252,7 +250,9 @@ fn margin(item: Item<'_>) -> Result<(MetricId, Margin)> {
         )));
     }
     let metric = MetricId::new(item.key);
-    let Some(described) = described(&metric) else {
+    // By its whole name, or by a short form such as `response.p99`.
+    let of_any_kind = || describe(&metric.of_subject(ANY_KIND)?);
+    let Some(described) = describe(&metric).or_else(of_any_kind) else {
         return Err(item.unknown("metric", item.key, judged_metrics()));
     };
     match described.direction {
@@ -261,11 +261,6 @@ fn margin(item: Item<'_>) -> Result<(MetricId, Margin)> {
             "`{metric}` in margins: neither direction of it is better, so that it is not judged; leave it out"
         ))),
     }
-}
-
-/// What is known of a metric, by its whole name or by a short form such as `response.p99`.
-fn described(metric: &MetricId) -> Option<&'static Metric> {
-    describe(metric).or_else(|| describe(&metric.of_subject(ANY_KIND)?))
 }
 
 /// Per cent with at most two decimals.

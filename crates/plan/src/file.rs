@@ -213,9 +213,13 @@ fn system(item: Item<'_>, placement: &Cpus, connection: Option<Item<'_>>) -> Res
         ..SystemEntry::default()
     };
     keys::apply(SYSTEM_KEYS, &fields, &mut entry)?;
-    check_started(&fields, &entry.request)?;
-    match fields.first(&["config", "set"]) {
-        Some(item) if entry.request.connect.is_some() => Err(item.conflict(format!(
+    // Only a server that we start can be given a library or huge pages.
+    match (fields.first(&["preload", "huge_pages"]), fields.first(&["config", "set"])) {
+        (Some(item), _) if !has_server(&entry.request) => Err(item.conflict(format!(
+            "`{}` and `build = \"{}\"`: backslide starts no server process for it",
+            item.key, entry.request.name
+        ))),
+        (_, Some(item)) if entry.request.connect.is_some() => Err(item.conflict(format!(
             "`connect` and `{}`: a foreign server keeps its own settings",
             item.key
         ))),
@@ -225,17 +229,6 @@ fn system(item: Item<'_>, placement: &Cpus, connection: Option<Item<'_>>) -> Res
 
 fn has_server(request: &BuildRequest) -> bool {
     request.connect.is_none() && !request.dbms.is_some_and(Dbms::is_embedded)
-}
-
-/// Only a server that we start can be given a library or huge pages.
-fn check_started(fields: &Fields<'_>, request: &BuildRequest) -> Result<()> {
-    match fields.first(&["preload", "huge_pages"]) {
-        Some(item) if !has_server(request) => Err(item.conflict(format!(
-            "`{}` and `build = \"{}\"`: backslide starts no server process for it",
-            item.key, request.name
-        ))),
-        _ => Ok(()),
-    }
 }
 
 /// The system's own `cpus`, otherwise the plan's. Only a server process that we start can be placed.

@@ -62,7 +62,7 @@ fn stanzas<'a, T>(
 }
 
 fn recipe(dbms: Dbms, since: &Version, stanza: Item<'_>, layouts: &Layouts) -> Result<Recipe> {
-    let fields = Fields::new(stanza.node, "build", &with_parcel(&BUILD_KEYS))?;
+    let fields = Fields::new(stanza.node, "build", &[&BUILD_KEYS[..], &PARCEL_KEYS[..]].concat())?;
     let (name, version) = name_and_version(dbms, &fields)?;
     if version < *since {
         return Err(stanza.node.place.unsupported(dbms, &version, since));
@@ -79,13 +79,9 @@ fn recipe(dbms: Dbms, since: &Version, stanza: Item<'_>, layouts: &Layouts) -> R
 }
 
 fn helper(stanza: Item<'_>, layouts: &Layouts) -> Result<Helper> {
-    let fields = Fields::new(stanza.node, "helper", &with_parcel(&["name"]))?;
+    let fields = Fields::new(stanza.node, "helper", &[&["name"], &PARCEL_KEYS[..]].concat())?;
     let name = fields.need("name")?.fitting("the name of a file", is_file_name)?;
     Ok(Helper { name, parcel: parcel(stanza, &fields, layouts)? })
-}
-
-fn with_parcel(keys: &[&'static str]) -> Vec<&'static str> {
-    keys.iter().chain(&PARCEL_KEYS).copied().collect()
 }
 
 /// The name, which begins with family and version; `version` where something follows in the name.

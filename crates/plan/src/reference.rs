@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::keys::Key;
-use crate::sql::{options, pace, rules};
+use crate::sql::{options, pace};
 use crate::{connection, course, cpus, file, insert, tpcc};
 
 /// What the rows do not say of their keys, by table and key.
@@ -40,7 +40,7 @@ pub fn key_tables() -> Vec<KeyTable> {
         ("sql", [docs("sql", options::KEYS), queue()].concat()),
         ("ramp", docs("ramp", pace::RAMP_KEYS)),
         ("load", docs("load", options::LOAD_KEYS)),
-        ("errors", docs("errors", rules::KEYS)),
+        ("errors", docs("errors", options::ERROR_KEYS)),
         ("tpcc", of_tpcc.concat()),
     ];
     tables.map(|(name, keys)| KeyTable { name, keys }).into()

@@ -1,7 +1,6 @@
 //! Names in workload files: what they may be made of, and that none is there twice.
 
 use super::scan::is_word;
-
 use crate::fields::Item;
 use crate::{Place, Result};
 

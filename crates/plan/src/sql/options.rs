@@ -1,12 +1,13 @@
 //! The `workload` table of a plan, and the `[defaults]` of a workload file: the same keys, but for names.
 
 use model::{
-    Distribution, LoadSpec, Settle, SqlPace, SqlSpec, Statements, WarmUpEnd, from_word, set_word,
+    Distribution, ErrorRules, LoadSpec, Settle, SqlPace, SqlSpec, Statements, WarmUpEnd, from_word,
+    set_word,
 };
 
-use super::distribution::distribution;
+use super::draw::distribution;
 use super::pace::{self, MAX_RATE, QUEUE_KEYS, Queue, Ramp};
-use super::rules;
+use super::scan::is_word;
 use crate::document::{Node, Value};
 use crate::fields::{Fields, Item, Mention};
 use crate::insert::settle;
@@ -21,6 +22,8 @@ pub(crate) const MAX_ROWS: u64 = 100_000_000_000;
 pub(crate) const MAX_COPIES: u32 = 10_000;
 /// Each makes a step of every test.
 const MAX_SWEEP: usize = 50;
+/// Codes are short in every Dbms: `1213`, `40P01`, `SQLITE_BUSY_SNAPSHOT`.
+const MAX_CODE: usize = 40;
 /// Before the name of a set, where a test could stand.
 pub(crate) const SET: &str = "set:";
 /// Seconds of a warm-up that ends with its time.
@@ -87,7 +90,7 @@ pub(crate) static KEYS: &[Key<Options>] = &[
     Key("distribution", Other(|o, v| distribution(v).map(|it| o.distribution = it))),
     Key("rate", Count(1..=MAX_RATE, |o, n| (o.rate, o.ramp) = (Some(n), None))),
     Key("ramp", Other(|o, v| pace::ramp(v).map(|it| (o.ramp, o.rate) = (Some(it), None)))),
-    Key("errors", Other(|o, v| rules::read(v, &mut o.spec.errors))),
+    Key("errors", Other(|o, v| errors(v, &mut o.spec.errors))),
     Key("load", Other(|o, v| load(v, &mut o.spec.load))),
     Key("statement_timeout", Small(1..=MAX_SECONDS, |o, n| o.spec.statement_timeout = n)),
     // Their names are the file's: they are looked at with it.
@@ -99,6 +102,14 @@ pub(crate) static LOAD_KEYS: &[Key<LoadSpec>] = &[
     Key("method", Word("way to load", |l, w| set_word(&mut l.method, w))),
     Key("rows_per_commit", Small(1..=10_000_000, |l, n| l.rows_per_commit = n)),
     Key("indexes_first", Switch(|l, on| l.indexes_first = on)),
+];
+
+pub(crate) static ERROR_KEYS: &[Key<ErrorRules>] = &[
+    Key("ignore", Other(|r, v| v.each(code).map(|it| r.ignore = it))),
+    Key("retry", Other(|r, v| v.each(code).map(|it| r.retry = it))),
+    Key("fatal", Other(|r, v| v.each(code).map(|it| r.fatal = it))),
+    Key("tries", Small(1..=1_000_000, |r, n| r.tries = n)),
+    Key("reconnect_seconds", Small(0..=86_400, |r, n| r.reconnect_seconds = n)),
 ];
 
 impl Options {
@@ -268,4 +279,31 @@ pub(crate) fn statements(item: Item<'_>) -> Result<Statements> {
 /// Takes over what a table such as `{ clients = 4, method = "bulk" }` says of the load.
 pub(crate) fn load(item: Item<'_>, load: &mut LoadSpec) -> Result<()> {
     keys::read(LOAD_KEYS, item.node, "load", load).map(drop)
+}
+
+/// Takes over what a table such as `{ ignore = ["1062"], reconnect_seconds = 60 }` says of errors.
+pub(crate) fn errors(item: Item<'_>, rules: &mut ErrorRules) -> Result<()> {
+    let fields = keys::read(ERROR_KEYS, item.node, "errors", rules)?;
+    let mut seen: Vec<String> = Vec::new();
+    for list in ["ignore", "retry", "fatal"].iter().filter_map(|key| fields.get(key)) {
+        for item in list.list()? {
+            let code = code(item)?;
+            if seen.contains(&code) {
+                return Err(item.conflict(format!("`errors` has the code `{code}` twice")));
+            }
+            seen.push(code);
+        }
+    }
+    Ok(())
+}
+
+fn code(item: Item<'_>) -> Result<String> {
+    let expected = "a list of codes in quotes such as \"1213\", \"40P01\" or \"08*\"";
+    let text = item.text().map_err(|_| item.wrong(expected))?;
+    // A star at the end stands for any rest.
+    let begin = text.strip_suffix('*').unwrap_or(text);
+    if text.len() > MAX_CODE || !begin.chars().all(is_word) {
+        return Err(item.wrong(expected));
+    }
+    Ok(text.to_owned())
 }

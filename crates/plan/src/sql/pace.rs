@@ -51,7 +51,11 @@ pub(crate) static RAMP_KEYS: &[Key<Ramp>] = &[
 
 impl Ramp {
     fn limit(&mut self, permille: u32, item: Item<'_>) -> Result<()> {
-        self.limits.push((permille, limit_micros(item)?));
+        let expected =
+            "a whole number of us, ms or s, up to a minute, such as \"500us\", \"10ms\" or \"1s\"";
+        let is_limit = |micros: &u64| (1..=MAX_LIMIT_MICROS).contains(micros);
+        let limit = item.text_as(expected, |text| micros(text).filter(is_limit))?;
+        self.limits.push((permille, limit));
         Ok(())
     }
 }
@@ -83,13 +87,6 @@ pub(crate) fn ramp(item: Item<'_>) -> Result<Ramp> {
     Err(item.conflict(
         "`ramp` needs the limit of one percentile of response time, such as `p99 = \"10ms\"`",
     ))
-}
-
-fn limit_micros(item: Item<'_>) -> Result<u64> {
-    item.text_as(
-        "a whole number of us, ms or s, up to a minute, such as \"500us\", \"10ms\" or \"1s\"",
-        |text| micros(text).filter(|micros| (1..=MAX_LIMIT_MICROS).contains(micros)),
-    )
 }
 
 /// A time such as `500us`, `10ms` or `1s`, in microseconds.

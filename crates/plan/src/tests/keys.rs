@@ -123,7 +123,7 @@ fn every_key_of_a_workload_refuses_bad_values() {
     refuse("queue", sql::pace::QUEUE_KEYS, &workload("kind = \"micro\"\nrate = 5"));
     refuse("ramp", sql::pace::RAMP_KEYS, &workload("kind = \"micro\"\n[workload.ramp]\nfrom = 5"));
     refuse("load", sql::options::LOAD_KEYS, &workload("kind = \"micro\"\n[workload.load]"));
-    refuse("errors", sql::rules::KEYS, &workload("kind = \"micro\"\n[workload.errors]"));
+    refuse("errors", sql::options::ERROR_KEYS, &workload("kind = \"micro\"\n[workload.errors]"));
 }
 
 /// A default that is a value changes nothing when a plan gives it.
@@ -154,7 +154,7 @@ fn defaults_are_what_they_are() {
     keep("tpcc", tpcc::KEYS, &model::TpccSpec::usual(1, model::LoadSpec::usual(8)));
     keep("connection", connection::KEYS, &model::Connection::default());
     keep("queue", sql::pace::QUEUE_KEYS, &sql::pace::Queue::default());
-    keep("errors", sql::rules::KEYS, &model::ErrorRules::usual());
+    keep("errors", sql::options::ERROR_KEYS, &model::ErrorRules::usual());
 }
 
 fn reference(name: &str) -> String {
