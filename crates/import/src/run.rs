@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use model::{
     Bytes, DiskFacts, Host, HostShape, ImportedScale, ImportedSpec, Measurement, Note, NoteKind,
-    Plan, Step, StepId, StepRecord, System, TrialKey,
+    Plan, Step, StepId, StepRecord, System, TrialKey, WorkloadSpec,
 };
 
 use crate::file::{FileLine, quote};
@@ -77,7 +77,7 @@ pub fn run(
         rounds: rounds.iter().copied().max().unwrap_or(1),
         base,
         source: about.source.clone(),
-        ..Plan::new(&about.name, workload(&about.name, &scales, options.mode).into(), systems)
+        ..Plan::new(&about.name, workload(&about.name, &scales, options.mode), systems)
     };
     let trials = trials(rows, &rounds, &plan, options.mode);
     Ok(ImportedRun { plan, host: host(cpus), trials })
@@ -196,12 +196,13 @@ fn record(row: &ImportedStep, step: &Step) -> StepRecord {
 }
 
 /// A workload of which only the name is known, and of some tests their scale.
-fn workload(name: &str, scales: &[(&str, Scale)], mode: Mode) -> ImportedSpec {
+fn workload(name: &str, scales: &[(&str, Scale)], mode: Mode) -> WorkloadSpec {
     let scales = scales.iter().map(|(test, scale)| {
         let (tables, rows) = scale.tables();
         ImportedScale { test: (*test).to_owned(), tables, rows }
     });
-    ImportedSpec { name: name.to_owned(), scales: scales.collect(), compat: mode == Mode::Compat }
+    let (name, scales) = (name.to_owned(), scales.collect());
+    WorkloadSpec::Imported(ImportedSpec { name, scales, compat: mode == Mode::Compat })
 }
 
 /// A host of which at most the number of CPUs is known; zero where that is not.

@@ -6,13 +6,8 @@
 //! two systems become a [`Comparison`] with a [`Verdict`].
 
 mod comparison;
-mod condition;
 mod counter;
-mod course;
 mod dbms;
-mod drift;
-mod event;
-mod host;
 mod insert;
 mod latency;
 mod metric;
@@ -34,13 +29,8 @@ mod units;
 mod version;
 
 pub use comparison::*;
-pub use condition::*;
 pub use counter::*;
-pub use course::*;
 pub use dbms::*;
-pub use drift::*;
-pub use event::*;
-pub use host::*;
 pub use insert::*;
 pub use latency::*;
 pub use metric::*;

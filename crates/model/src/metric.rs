@@ -1,35 +1,32 @@
 //! Metrics: what each is called, its unit, which direction is better, how it is computed and where reports show it.
 //!
-//! A metric is one row: of `steps.rs` (whole steps), `kinds.rs` (each kind of operation) or `tpcc.rs` (the TPC-C-like
-//! workload alone). Tables, charts, exports and the list in `docs/` follow from the row.
+//! A metric is a row of `metrics.toml`, and what is computed a line of `compute.rs`. Tables, charts, exports and the list
+//! in `docs/` follow from the row.
 //! Names such as `cpu/o` and `wKB/o` are those of the field's published tables; "o" is one of what
 //! the step is about: an inserted or indexed row in the load steps, a query in the query steps, a
 //! statement in the steps of SQL workloads, BEGIN and COMMIT among them, a completed New-Order in those
 //! of the TPC-C-like workload.
 
-mod aliases;
-mod id;
-mod kinds;
+mod compute;
 mod row;
-mod steps;
-mod tpcc;
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-pub use aliases::meant_by;
-pub use id::MetricId;
 pub use row::{
-    Chart, Clock, Direction, Group, Metric, OverRounds, Part, RunColumn, RunTable, Unit, When,
+    Chart, Clock, Direction, Group, Metric, MetricId, OverRounds, Part, RunColumn, RunTable, Unit,
+    When,
 };
 
-use self::id::KIND;
-use self::row::Compute;
-use crate::{KindTotals, StepRecord};
+use self::row::{Compute, KIND};
+use crate::{AuditRange, KindTotals, StepRecord};
 
 impl MetricId {
     /// The share of the transactions of a kind that kept their limit on response time.
     pub fn within_limit(kind: &str) -> Self {
-        Self(tpcc::WITHIN_LIMIT.replace(KIND, kind))
+        Self(compute::WITHIN_LIMIT.replace(KIND, kind))
     }
 
     /// What a short form such as `response.p99` or `errors` means in a step that is about the kind `subject`:
@@ -52,6 +49,21 @@ impl Clock {
     }
 }
 
+impl AuditRange {
+    pub fn title(&self) -> &'static str {
+        self.row().map_or("", |row| row.title)
+    }
+
+    /// Is it per cent (or a number per order)?
+    pub fn is_percent(&self) -> bool {
+        self.row().is_some_and(|row| row.unit == Some(Unit::Percent))
+    }
+
+    fn row(&self) -> Option<&'static Metric> {
+        metrics().find(|metric| metric.id == self.metric)
+    }
+}
+
 /// The value of a metric for one step of one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
@@ -63,7 +75,25 @@ pub struct Measurement {
 
 /// All metrics, in the order of every list of them.
 pub fn metrics() -> impl Iterator<Item = &'static Metric> {
-    steps::METRICS.iter().chain(tpcc::METRICS).chain(kinds::METRICS).chain(tpcc::KIND_METRICS)
+    static METRICS: LazyLock<Vec<Metric>> = LazyLock::new(read);
+    METRICS.iter()
+}
+
+fn read() -> Vec<Metric> {
+    let rows = toml::from_str::<BTreeMap<&str, Vec<Metric>>>(include_str!("metric/metrics.toml"));
+    let rows = rows.unwrap_or_default().into_values().flatten();
+    rows.map(completed).collect()
+}
+
+fn completed(row: Metric) -> Metric {
+    let compute = compute::COMPUTE.iter().find(|(id, _)| *id == row.id);
+    let or = |text, usual| if str::is_empty(text) { usual } else { text };
+    Metric {
+        formula: or(row.formula, row.title),
+        head: or(row.head, row.id),
+        compute: compute.map_or(row.compute, |(_, compute)| *compute),
+        ..row
+    }
 }
 
 /// All measurements of a step. Whatever could not be computed is left out, and so are kinds of which none was
@@ -78,7 +108,7 @@ pub fn measure(step: &StepRecord) -> Vec<Measurement> {
         metrics().filter_map(move |metric| {
             let value = match metric.compute {
                 Compute::Kind(compute) => compute(kind, step),
-                Compute::Time(clock, quantile) => kinds::time(kind, clock, quantile),
+                Compute::Time(clock, quantile) => compute::time(kind, clock, quantile),
                 Compute::Step(_) | Compute::Imported => None,
             };
             measured(metric, metric.of_kind(&kind.spec.name), value, step)
@@ -109,6 +139,30 @@ pub fn describe(id: &MetricId) -> Option<&'static Metric> {
 /// forms, such as `response.p99`.
 pub fn judged_metrics() -> Vec<String> {
     metrics().filter(|metric| metric.direction != Direction::Neither).map(Metric::short).collect()
+}
+
+/// Names that people bring along, and the metrics that they stand for, the likeliest first.
+const ALIASES: &[(&[&str], &[&str])] = &[
+    (&["qps", "tps", "ips", "ops", "iops", "throughput", "speed"], &["rate", "tpmc"]),
+    (
+        &["latency", "lat", "response", "response_time", "rt"],
+        &["service.p99", "response.p99", "service.p50"],
+    ),
+    (&["p99"], &["service.p99", "response.p99"]),
+    (&["p95"], &["service.p95", "response.p95"]),
+    (&["median", "p50"], &["service.p50", "response.p50"]),
+    (&["average", "avg", "mean"], &["service.mean", "rate"]),
+    (&["cpu", "cpu%", "cpu_time"], &["server.cpu/o", "cpu/o"]),
+    (&["io", "disk"], &["r/o", "w/o", "size.total"]),
+    (&["memory", "mem", "rss"], &["server.rss"]),
+    (&["size", "space"], &["size.total", "size.data"]),
+];
+
+/// The metrics, or their short forms, that `name` may mean if it is not a metric of ours.
+pub fn meant_by(name: &str) -> &'static [&'static str] {
+    let name = name.to_ascii_lowercase();
+    let found = ALIASES.iter().find(|(names, _)| names.contains(&name.as_str()));
+    found.map_or(&[], |(_, metrics)| metrics)
 }
 
 #[cfg(test)]
@@ -190,6 +244,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_is_computed_is_a_row_and_rows_without_it_are_imported() {
+        for (id, _) in compute::COMPUTE {
+            assert!(metrics().any(|metric| metric.id == *id), "{id}");
+        }
+        for metric in metrics() {
+            let is_imported = matches!(metric.compute, Compute::Imported);
+            assert_eq!(is_imported, metric.formula == "imported", "{}", metric.id);
+        }
+        assert!(crate::AUDIT.iter().all(|range| range.row().is_some()));
+    }
+
     fn value(step: &StepRecord, id: &str) -> Option<f64> {
         let all = measure(step);
         all.iter().find(|m| m.metric.0 == id).map(|m| m.value)
@@ -241,5 +307,19 @@ mod tests {
         assert_eq!(of(&step), [Some(2000.0), Some(15.0), Some(3.0), None]);
         step.open_loop = Some(OpenLoop { highest_rate: Some(0), ..OpenLoop::default() });
         assert_eq!(value(&step, "highest_rate"), Some(0.0));
+    }
+
+    #[test]
+    fn aliases_are_no_metrics_and_stand_for_metrics() {
+        let is_metric = |name: &str| {
+            let id = MetricId::new(name);
+            describe(&id).is_some() || id.of_subject("query").is_some()
+        };
+        for (names, metrics) in ALIASES {
+            assert!(names.iter().all(|name| !is_metric(name)), "{names:?}");
+            assert!(metrics.iter().all(|name| is_metric(name)), "{metrics:?}");
+        }
+        assert_eq!(meant_by("QPS"), ["rate", "tpmc"]);
+        assert!(meant_by("rates").is_empty());
     }
 }

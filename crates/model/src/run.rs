@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Host, Latency, MetricId, Nanos, NoteKind, Plan, Provenance, Step, StepClass, StepId, TrialKey,
-    Unit,
+    Bytes, Capture, Interval, Latency, MetricId, Moment, Nanos, NoteKind, Plan, Provenance, Step,
+    StepClass, StepId, StepRecord, Unit,
 };
 
 /// The id of a run: `r1`, `r2`, … within its lab.
@@ -86,6 +86,46 @@ impl RunInfo {
     pub fn is_imported(&self) -> bool {
         self.plan.is_imported()
     }
+}
+
+/// The resources that configs scale with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostShape {
+    /// CPUs that this process may use.
+    pub cpus: u32,
+    pub memory: Bytes,
+}
+
+/// The machine's identity: every result needs it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Host {
+    pub name: String,
+    pub cpu_model: String,
+    pub shape: HostShape,
+    /// Threads per core; 1 where SMT is off or hidden.
+    pub threads_per_core: u32,
+    pub kernel: String,
+    /// Distribution, from `os-release`.
+    pub os: String,
+    /// Frequency governor, where the kernel shows one.
+    pub governor: Option<String>,
+    pub clock_source: Option<String>,
+    /// Transparent huge pages: `always`, `madvise` or `never`.
+    pub thp: Option<String>,
+    /// Swap in use and configured.
+    pub swap: Bytes,
+    pub virtualization: Option<String>,
+    pub disk: DiskFacts,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiskFacts {
+    /// Block device as `/proc/diskstats` names it; `None` where the filesystem has none (tmpfs, overlay).
+    pub device: Option<String>,
+    pub filesystem: String,
+    pub options: String,
+    pub size: Bytes,
+    pub free: Bytes,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -237,4 +277,56 @@ pub struct KindNumbers {
     pub p50: Nanos,
     pub p99: Nanos,
     pub max: Nanos,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrialKey {
+    pub round: u32,
+    /// Place within its round, from 1.
+    pub position: u32,
+    pub system: String,
+}
+
+/// The two edges of a step's window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edge {
+    /// Clients are connected and wait; nothing has been sent.
+    Open,
+    /// The last bounded client has its last reply.
+    Close,
+}
+
+/// What happens while a plan is carried out. Progress, log and store are consumers of one stream.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// The template of a system is being loaded; its steps follow.
+    TemplateStarted { system: String },
+    /// The template of a system is there: loaded now, or by an earlier run; its size, when and how it was loaded.
+    TemplateReady { system: String, summary: String },
+    /// A trial begins; `of` is the number of trials in the run, `index` counts from 1.
+    TrialStarted { trial: TrialKey, index: u32, of: u32 },
+    /// What follows is of this trial, which began before: where a round is run in slices, several trials are
+    /// under way. A trial that begins has its turn at once.
+    Turn { trial: TrialKey },
+    /// The server answers; what it said of itself.
+    ServerReady { provenance: Provenance },
+    /// What it will do.
+    StepStarted { step: Box<Step> },
+    /// A second of it is over.
+    IntervalClosed { interval: Box<Interval> },
+    /// Something was read from the server.
+    Captured { step: StepId, moment: Moment, capture: Capture },
+    /// The step, which is about to finish, was measured in slices.
+    Sliced { series: Vec<SliceSeries> },
+    /// What it measured.
+    StepFinished { record: Box<StepRecord> },
+    /// The trial has an outcome.
+    TrialFinished { trial: TrialKey, outcome: Outcome },
+    /// The run was looked at after so many undisturbed rounds: are more needed? Of the comparisons so many are undecided.
+    Looked { rounds: u32, most: u32, undecided: u32, goes_on: bool },
+    /// The planned round `disturbed` was, and `round` takes its place; its trials follow. That is the `times`-th time,
+    /// of `most`.
+    RoundAgain { round: u32, disturbed: u32, times: u32, most: u32 },
+    /// Something that the user should know and that stops nothing: what, and what to do.
+    Warning { text: String },
 }

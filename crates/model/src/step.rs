@@ -154,6 +154,18 @@ impl Step {
     }
 }
 
+pub(crate) const INDEXES: &str = "Builds the secondary indexes.";
+pub(crate) const SETTLES: &str = "Analyses, writes back and waits.";
+
+/// The steps of a trial in their places; the first `loading` of them load.
+pub(crate) fn placed(steps: impl Iterator<Item = Step>, loading: usize) -> Vec<Step> {
+    let placed = steps.zip(0..).map(|(step, ordinal)| {
+        let loads = (ordinal as usize) < loading;
+        Step { ordinal, loads, ..step }
+    });
+    placed.collect()
+}
+
 /// The name of a step: `l.i0`, `qr100`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -209,17 +209,14 @@ impl System {
 
     /// On which CPUs it was measured, in words. Where there is no server of ours, only the client can be placed.
     pub fn placement(&self) -> String {
-        match &self.build.source {
-            BuildSource::Path(_)
-            | BuildSource::Installed { .. }
-            | BuildSource::Obtainable { .. } => self.cpus.words(),
-            BuildSource::Embedded | BuildSource::Connect(_) if self.cpus.client.is_empty() => {
-                "free".to_owned()
-            }
-            BuildSource::Embedded | BuildSource::Connect(_) => {
-                format!("client on {}", counted(&self.cpus.client))
-            }
-            BuildSource::Imported(_) => "not known".to_owned(),
+        if self.has_server() {
+            self.cpus.words()
+        } else if let BuildSource::Imported(_) = self.build.source {
+            "not known".to_owned()
+        } else if self.cpus.client.is_empty() {
+            "free".to_owned()
+        } else {
+            format!("client on {}", counted(&self.cpus.client))
         }
     }
 

@@ -1,6 +1,11 @@
-//! Text of others made safe: output of programs for errors, cells of a file that a spreadsheet may open.
+//! Text of others made safe: output of programs for errors, cells of a file that a spreadsheet may open. And words as
+//! the variants that are stored as them.
 
 use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::value::StrDeserializer;
 
 /// How text begins that a spreadsheet takes for a formula. Tabs and returns are passed over before it looks.
 const OBEYED: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
@@ -38,6 +43,34 @@ pub fn said(text: &[u8]) -> String {
         more => {
             format!("{}… ({more} bytes more)", kept.trim_end_matches(char::REPLACEMENT_CHARACTER))
         }
+    }
+}
+
+/// All words that there are.
+pub type Words = &'static [&'static str];
+
+/// The variant that is stored as `word`; otherwise the words of all variants.
+pub fn from_word<'w, T: Deserialize<'w>>(word: &'w str) -> Result<T, Words> {
+    T::deserialize(StrDeserializer::<NoWord>::new(word)).map_err(|NoWord(words)| words)
+}
+
+/// Makes `target` the variant that is stored as `word`.
+pub fn set_word<'w, T: Deserialize<'w>>(target: &mut T, word: &'w str) -> Result<(), Words> {
+    *target = from_word(word)?;
+    Ok(())
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("none of {0:?}")]
+struct NoWord(Words);
+
+impl serde::de::Error for NoWord {
+    fn custom<T: fmt::Display>(_: T) -> Self {
+        Self(&[])
+    }
+
+    fn unknown_variant(_: &str, expected: Words) -> Self {
+        Self(expected)
     }
 }
 

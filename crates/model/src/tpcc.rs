@@ -257,10 +257,8 @@ pub const AUDIT_FROM: u64 = 10_000;
 /// A share of the clients' inputs, and the standard's range for it.
 #[derive(Clone, Copy, Debug)]
 pub struct AuditRange {
+    /// Its id, whose row says what is shared.
     pub metric: &'static str,
-    pub title: &'static str,
-    /// Is it per cent (or a number per order)?
-    pub is_percent: bool,
     pub needs_others: bool,
     pub low: f64,
     pub high: f64,
@@ -270,61 +268,26 @@ pub struct AuditRange {
 
 /// All shares, in the order of every list of them.
 pub const AUDIT: [AuditRange; 6] = [
-    AuditRange {
-        metric: "audit.rollbacks",
-        title: "New-Orders that are rolled back on purpose",
-        is_percent: true,
-        needs_others: false,
-        low: 0.9,
-        high: 1.1,
-        of: |asked| percent(asked.rollbacks, asked.new_orders),
-    },
-    AuditRange {
-        metric: "audit.lines",
-        title: "lines of a New-Order",
-        is_percent: false,
-        needs_others: false,
-        low: 9.5,
-        high: 10.5,
-        of: |asked| share(asked.lines, asked.new_orders),
-    },
-    AuditRange {
-        metric: "audit.remote_lines",
-        title: "lines that another warehouse supplies",
-        is_percent: true,
-        needs_others: true,
-        low: 0.95,
-        high: 1.05,
-        of: |asked| percent(asked.remote_lines, asked.lines),
-    },
-    AuditRange {
-        metric: "audit.remote_payments",
-        title: "Payments by a customer of another warehouse",
-        is_percent: true,
-        needs_others: true,
-        low: 14.0,
-        high: 16.0,
-        of: |asked| percent(asked.remote_payments, asked.payments),
-    },
-    AuditRange {
-        metric: "audit.payments_by_name",
-        title: "Payments by last name",
-        is_percent: true,
-        needs_others: false,
-        low: 57.0,
-        high: 63.0,
-        of: |asked| percent(asked.payments_by_name, asked.payments),
-    },
-    AuditRange {
-        metric: "audit.order_statuses_by_name",
-        title: "Order-Status transactions by last name",
-        is_percent: true,
-        needs_others: false,
-        low: 57.0,
-        high: 63.0,
-        of: |asked| percent(asked.order_statuses_by_name, asked.order_statuses),
-    },
+    range("audit.rollbacks", false, [0.9, 1.1], |a| percent(a.rollbacks, a.new_orders)),
+    range("audit.lines", false, [9.5, 10.5], |a| share(a.lines, a.new_orders)),
+    range("audit.remote_lines", true, [0.95, 1.05], |a| percent(a.remote_lines, a.lines)),
+    range("audit.remote_payments", true, [14.0, 16.0], |a| percent(a.remote_payments, a.payments)),
+    range("audit.payments_by_name", false, [57.0, 63.0], |a| {
+        percent(a.payments_by_name, a.payments)
+    }),
+    range("audit.order_statuses_by_name", false, [57.0, 63.0], |a| {
+        percent(a.order_statuses_by_name, a.order_statuses)
+    }),
 ];
+
+const fn range(
+    metric: &'static str,
+    needs_others: bool,
+    [low, high]: [f64; 2],
+    of: fn(&TpccAudit) -> Option<f64>,
+) -> AuditRange {
+    AuditRange { metric, needs_others, low, high, of }
+}
 
 fn percent(part: u64, all: u64) -> Option<f64> {
     share(part, all).map(|share| 100.0 * share)

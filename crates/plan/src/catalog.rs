@@ -191,8 +191,8 @@ impl Catalog {
 /// `scales.toml`: one table a scale, none missing.
 fn scales(text: &str, origin: &str) -> Result<BTreeMap<String, Node>> {
     let root = document::parse(text, origin)?;
-    let fields = Fields::new(&root, "scales", &insert::scale_names())?;
-    for name in insert::scale_names() {
+    let fields = Fields::new(&root, "scales", &insert::SCALES)?;
+    for name in insert::SCALES {
         insert::apply_scale(fields.need(name)?.node, &mut model::InsertSpec::usual())?;
     }
     match root.value {

@@ -1,31 +1,18 @@
 //! How clients talk to a server: `connection = { transport = "tcp", tls = true }`.
 
-use model::{Build, BuildSource, Connection, Transport};
+use model::{Build, BuildSource, Connection, Transport, set_word};
 
 use crate::fields::Item;
-use crate::{Place, Result, keys};
+use crate::keys::Takes::{Switch, Word};
+use crate::keys::{self, Key};
+use crate::{Place, Result};
 
-type Key = keys::Key<Connection>;
-
-pub(crate) static KEYS: [Key; 5] = [
-    Key::words(
-        "transport",
-        "transport",
-        &[
-            ("socket", |c| c.transport = Transport::Socket),
-            ("tcp", |c| c.transport = Transport::Tcp),
-        ],
-    )
-    .says("\"socket\"", "not with `connect`, whose address says it"),
-    Key::switch("tls", |c, on| c.tls = on).says("false", "encrypts; PostgreSQL only over TCP"),
-    Key::switch("compression", |c, on| c.compression = on)
-        .says("false", "compresses; MySQL and MariaDB only"),
-    Key::switch("pipeline", |c, on| c.pipeline = on)
-        .says("false", "sends all statements of an operation before it reads the first answer"),
-    Key::switch("describe", |c, on| c.describe = on).says(
-        "false",
-        "PostgreSQL only: each run of a prepared statement asks for a description of its columns",
-    ),
+pub(crate) static KEYS: &[Key<Connection>] = &[
+    Key("transport", Word("transport", |c, w| set_word(&mut c.transport, w))),
+    Key("tls", Switch(|c, on| c.tls = on)),
+    Key("compression", Switch(|c, on| c.compression = on)),
+    Key("pipeline", Switch(|c, on| c.pipeline = on)),
+    Key("describe", Switch(|c, on| c.describe = on)),
 ];
 
 /// The profiles that a plan may name in place of keys; each product says what they are.
@@ -44,7 +31,7 @@ pub(crate) fn connection(item: Item<'_>, connect: bool) -> Result<Asked> {
         return Ok(Asked::Profile(item.word("profile of connections", &PROFILES)?));
     }
     let mut connection = Connection::default();
-    let fields = keys::read(&KEYS, item.node, "connection", &mut connection)?;
+    let fields = keys::read(KEYS, item.node, "connection", &mut connection)?;
     match fields.get("transport") {
         Some(item) if connect => Err(item.conflict(
             "`transport` and `connect`: the address of a foreign server sets the transport; \

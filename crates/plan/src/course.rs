@@ -1,14 +1,20 @@
 //! How the rounds of a plan are carried out: how many, what alternates in them, how much noise they may meet; and by
 //! which margins they are judged.
 
-use model::{BuildSource, Course, Interleave, Nanos, Plan, Quarantine, System};
+use std::collections::BTreeMap;
+
+use model::{
+    BuildSource, Course, Direction, Interleave, Margin, MetricId, Nanos, Plan, Quarantine, System,
+    describe, judged_metrics,
+};
 
 use crate::document::{self, Node, Value};
 use crate::error::grouped;
 use crate::fields::{Fields, Item};
-use crate::keys::{self, Key, NEEDED};
+use crate::keys::Takes::{Other, Small};
+use crate::keys::{self, Key};
 use crate::kind::WorkloadKind;
-use crate::{Place, Result, margins};
+use crate::{Place, Result};
 
 const MAX_ROUNDS: u32 = 1_000;
 /// Rounds below which there is no verdict, so that nothing can be decided.
@@ -19,6 +25,11 @@ const SLICE_MILLIS: std::ops::RangeInclusive<u32> = 100..=2_000;
 const MAX_RERUNS: u32 = 10;
 /// Of one CPU: as much as the largest hosts have in all.
 const MAX_PERCENT_OF_ONE: u32 = 100_000;
+/// A larger one would be no margin: the double is twice as fast.
+const MAX_MARGIN: u32 = 100;
+
+/// Stands for any kind of operation where only the family of a metric matters.
+const ANY_KIND: &str = "query";
 
 /// The usual lengths. Freezing takes a few milliseconds of each turn.
 const SLICES: Interleave = Interleave::Slices(Nanos::from_millis(250));
@@ -47,73 +58,43 @@ enum Allowed {
     Any,
 }
 
-type LimitKey = Key<Quarantine>;
-
 /// The defaults are those of the catalog's `noise.toml`.
-pub(crate) static LIMIT_KEYS: [LimitKey; 6] = [
-    LimitKey::other("steal_percent", "0 to 100, one decimal", |l, v| {
-        permille(v, 100).map(|it| l.steal_permille = it)
-    })
-    .says("10", "CPU time stolen by the hypervisor, of all CPUs"),
-    LimitKey::other("foreign_percent", "0 to 100,000, one decimal", |l, v| {
-        permille(v, MAX_PERCENT_OF_ONE).map(|it| l.foreign_permille = it)
-    })
-    .says("30", "CPU time of other processes, of one CPU"),
-    LimitKey::other("throttled_percent", "0 to 100,000, one decimal", |l, v| {
-        permille(v, MAX_PERCENT_OF_ONE).map(|it| l.throttled_permille = it)
-    })
-    .says("10", "time throttled by the cgroup, of one CPU"),
-    LimitKey::small("swapped_pages", 0..=u32::MAX, |l, n| l.swapped_pages = n)
-        .says("256", "pages swapped per second"),
-    LimitKey::small("major_faults", 0..=u32::MAX, |l, n| l.major_faults = n)
-        .says("1_000", "major page faults of the server per second"),
-    LimitKey::small("reruns", 0..=MAX_RERUNS, |l, n| l.reruns = n)
-        .says("2", "how often backslide re-runs a disturbed round"),
+pub(crate) static LIMIT_KEYS: &[Key<Quarantine>] = &[
+    Key("steal_percent", Other(|l, v| permille(v, 100, &mut l.steal_permille))),
+    Key("foreign_percent", Other(|l, v| permille(v, MAX_PERCENT_OF_ONE, &mut l.foreign_permille))),
+    Key(
+        "throttled_percent",
+        Other(|l, v| permille(v, MAX_PERCENT_OF_ONE, &mut l.throttled_permille)),
+    ),
+    Key("swapped_pages", Small(0..=u32::MAX, |l, n| l.swapped_pages = n)),
+    Key("major_faults", Small(0..=u32::MAX, |l, n| l.major_faults = n)),
+    Key("reruns", Small(0..=MAX_RERUNS, |l, n| l.reruns = n)),
 ];
 
-type CourseKey = Key<CourseEntry>;
+pub(crate) static KEYS: &[Key<CourseEntry>] = &[
+    Key("rounds", Other(|c, v| rounds(v).map(|it| (c.rounds, c.course.first_look) = it))),
+    Key("interleave", Other(interleave)),
+    Key("slice_ms", Other(slice_ms)),
+    Key("quarantine", Other(|c, v| quarantine(v).map(|it| c.quarantine = it))),
+    Key("margins", Other(|c, v| margins(v).map(|it| c.course.margins = it))),
+];
 
-pub(crate) static KEYS: [CourseKey; 5] = [
-    CourseKey::other("rounds", "1 to 1,000, or `{ min = 3, max = 12 }`", |c, v| {
-        rounds(v).map(|it| (c.rounds, c.course.first_look) = it)
-    })
-    .says(NEEDED, "a verdict needs 3 rounds, one about less than 2 % needs 4. With `min` the run is looked at after \
-           that many rounds and each further one, and ends when all is decided"),
-    CourseKey::other("interleave", "`\"trials\"`, `\"slices\"`, `\"turns\"`", |c, v| {
-        let ways = [("trials", Interleave::Trials), ("slices", SLICES), ("turns", TURNS)];
-        (c.course.interleave, c.place) = (v.word("way to interleave", &ways)?, v.place());
-        Ok(())
-    })
-    .says("\"trials\"", "one system after the other; or all systems of a round are up at once and alternate. Slices: \
-           within the steps that change no data, for `micro` and `sql`. Turns: within every step, while the other \
-           servers are frozen: [Turns](methodology.md#turns)"),
-    CourseKey::other("slice_ms", "100 to 2,000", |c, v| {
-        match &mut c.course.interleave {
-            Interleave::Trials => c.stray_length = Some(v.place()),
-            Interleave::Slices(length) | Interleave::Turns(length) => {
-                *length = Nanos::from_millis(v.small(SLICE_MILLIS)?.into());
-            }
+fn interleave(entry: &mut CourseEntry, item: Item<'_>) -> Result<()> {
+    let ways = [("trials", Interleave::Trials), ("slices", SLICES), ("turns", TURNS)];
+    entry.course.interleave = item.word("way to interleave", &ways)?;
+    entry.place = item.place();
+    Ok(())
+}
+
+fn slice_ms(entry: &mut CourseEntry, item: Item<'_>) -> Result<()> {
+    match &mut entry.course.interleave {
+        Interleave::Trials => entry.stray_length = Some(item.place()),
+        Interleave::Slices(length) | Interleave::Turns(length) => {
+            *length = Nanos::from_millis(item.small(SLICE_MILLIS)?.into());
         }
-        Ok(())
-    })
-    .says("250", "milliseconds of a slice, or of a turn (where the default is 500); short ones tell more of short statements: \
-           [Slices](methodology.md#slices)"),
-    CourseKey::other("quarantine", "`false`, or a table with keys below", |c, v| {
-        quarantine(v).map(|it| c.quarantine = it)
-    })
-    .says("the limits of the catalog", "backslide sets a trial aside that meets more noise, and re-runs its round: \
-           [Noise](noise.md#disturbed-trials)"),
-    CourseKey::other("margins", "0 to 100 per metric, two decimals", |c, v| {
-        margins::read(v).map(|it| c.course.margins = it)
-    })
-    .says("each metric's own: [Metrics](metrics.md)", MARGINS),
-];
-
-const MARGINS: &str = "the smallest changes worth calling, in per cent: \
-    `{ rate = 1, \"server.cpu/o\" = 0.5, \"response.p99\" = 5 }`. Metrics by id, or by the short form of what each \
-    step is about; names with a dot or a slash in quotes. A name that no measured step has operations for is an error. \
-    `plan` reports a margin of a server's metric in a plan of SQLite alone, which is never used. `--min-effect` \
-    replaces all of them; `history` does not use them";
+    }
+    Ok(())
+}
 
 impl CourseEntry {
     /// Checks what the keys say together, for a plan whose workload is of this kind.
@@ -146,7 +127,7 @@ pub(crate) fn resolve(
     let mut quarantine = usual;
     match (&entry.quarantine, &mut quarantine) {
         (Allowed::Named(limits), Some(usual)) => {
-            keys::read(&LIMIT_KEYS, limits, QUARANTINE, usual)?;
+            keys::read(LIMIT_KEYS, limits, QUARANTINE, usual)?;
         }
         (Allowed::Any, _) => quarantine = None,
         (Allowed::Usual, _) | (Allowed::Named(_), None) => {}
@@ -160,21 +141,28 @@ const QUARANTINE: &str = "quarantine";
 pub(crate) fn noise(text: &str, origin: &str) -> Result<Quarantine> {
     let root = document::parse(text, origin)?;
     let mut limits = Quarantine::default();
-    let fields = keys::read(&LIMIT_KEYS, &root, "noise", &mut limits)?;
-    for key in keys::names(&LIMIT_KEYS) {
+    let fields = keys::read(LIMIT_KEYS, &root, "noise", &mut limits)?;
+    for key in keys::names(LIMIT_KEYS) {
         fields.need(key)?;
     }
     Ok(limits)
 }
 
+/// What may be meant otherwise: looks that cannot end the run, and margins that are never used.
 pub(crate) fn remarks(plan: &Plan) -> Vec<String> {
-    let early = plan.course.first_look.filter(|first| *first < ROUNDS_FOR_A_VERDICT);
-    Vec::from_iter(early.map(|first| {
+    let early = plan.course.first_look.filter(|first| *first < ROUNDS_FOR_A_VERDICT).map(|first| {
         format!(
             "`min` = {first}: a verdict needs {ROUNDS_FOR_A_VERDICT} rounds, so the first look that can end the \
              run comes after these"
         )
-    }))
+    });
+    let is_unused = |metric: &&MetricId| {
+        metric.0.starts_with("server.") && plan.systems.iter().all(|s| s.build.dbms.is_embedded())
+    };
+    let unused = plan.course.margins.keys().filter(is_unused).map(|metric| {
+        format!("`{metric}` in margins: no system of the plan has it, because SQLite has no server")
+    });
+    early.into_iter().chain(unused).collect()
 }
 
 /// `4`, or `{ min = 3, max = 12 }`: the most, and when the run is looked at first.
@@ -231,7 +219,7 @@ fn quarantine(item: Item<'_>) -> Result<Allowed> {
     match item.node.value {
         Value::Switch(false) => Ok(Allowed::Any),
         Value::Table(_) => {
-            keys::read(&LIMIT_KEYS, item.node, QUARANTINE, &mut Quarantine::default())
+            keys::read(LIMIT_KEYS, item.node, QUARANTINE, &mut Quarantine::default())
                 .map(|_| Allowed::Named(item.node.clone()))
         }
         _ => Err(item.wrong("false, or a table such as { foreign_percent = 50, reruns = 1 }")),
@@ -239,9 +227,47 @@ fn quarantine(item: Item<'_>) -> Result<Allowed> {
 }
 
 /// Per cent with at most one decimal, in thousandths.
-fn permille(item: Item<'_>, most: u32) -> Result<u32> {
-    item.decimal(1, 0..=most * 10).ok_or_else(|| {
+fn permille(item: Item<'_>, most: u32, target: &mut u32) -> Result<()> {
+    *target = item.decimal(1, 0..=most * 10).ok_or_else(|| {
         let most = grouped(most);
         item.wrong(&format!("a number of per cent from 0 to {most}, with one decimal at most"))
+    })?;
+    Ok(())
+}
+
+/// In per cent: `{ rate = 1, "server.cpu/o" = 0.5 }`.
+fn margins(item: Item<'_>) -> Result<BTreeMap<MetricId, Margin>> {
+    item.table("a table such as { rate = 1, \"server.cpu/o\" = 0.5 }")?;
+    Fields::named(item)?.all().map(|item| margin(item)).collect()
+}
+
+fn margin(item: Item<'_>) -> Result<(MetricId, Margin)> {
+    if let Value::Table(_) = item.node.value {
+        return Err(item.conflict(format!(
+            "`{}` in margins is a table: the name of a metric with a dot or a slash is written in quotes, such \
+             as \"response.p99\" = 5",
+            item.key
+        )));
+    }
+    let metric = MetricId::new(item.key);
+    // By its whole name, or by a short form such as `response.p99`.
+    let of_any_kind = || describe(&metric.of_subject(ANY_KIND)?);
+    let Some(described) = describe(&metric).or_else(of_any_kind) else {
+        return Err(item.unknown("metric", item.key, judged_metrics()));
+    };
+    match described.direction {
+        Direction::Higher | Direction::Lower => Ok((metric, percent(item)?)),
+        Direction::Neither => Err(item.conflict(format!(
+            "`{metric}` in margins: neither direction of it is better, so that it is not judged; leave it out"
+        ))),
+    }
+}
+
+/// Per cent with at most two decimals.
+fn percent(item: Item<'_>) -> Result<Margin> {
+    item.decimal(2, 0..=MAX_MARGIN * Margin::PER_PERCENT).map(Margin).ok_or_else(|| {
+        item.wrong(&format!(
+            "a number of per cent from 0 to {MAX_MARGIN}, with two decimals at most"
+        ))
     })
 }

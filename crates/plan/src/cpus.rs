@@ -4,7 +4,8 @@ use model::Placement;
 
 use crate::document::Value;
 use crate::fields::Item;
-use crate::{Place, Result, keys};
+use crate::keys::{self, Key, Takes::Other};
+use crate::{Place, Result};
 
 /// What a plan says of CPUs. A word stands for CPUs of the host that the plan is expanded for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,13 +26,9 @@ impl Default for Cpus {
     }
 }
 
-type Key = keys::Key<Placement>;
-
-pub(crate) static KEYS: [Key; 2] = [
-    Key::other("server", "a list of CPUs", |p, v| list(v).map(|it| p.server = it))
-        .says("all CPUs", "CPUs of the server"),
-    Key::other("client", "a list of CPUs", |p, v| list(v).map(|it| p.client = it))
-        .says("all CPUs", "CPUs of backslide"),
+pub(crate) static KEYS: &[Key<Placement>] = &[
+    Key("server", Other(|p, v| list(v).map(|it| p.server = it))),
+    Key("client", Other(|p, v| list(v).map(|it| p.client = it))),
 ];
 
 /// A word, and what it makes of its place.
@@ -46,7 +43,7 @@ pub(crate) fn read(item: Item<'_>) -> Result<Cpus> {
         Value::Text(_) => item.word("placement", &WORDS).map(|word| word(item.place())),
         Value::Table(_) => {
             let mut lists = Placement::default();
-            keys::read(&KEYS, item.node, "cpus", &mut lists)?;
+            keys::read(KEYS, item.node, "cpus", &mut lists)?;
             Ok(Cpus::Lists(lists))
         }
         _ => Err(item.wrong(

@@ -1,7 +1,7 @@
 //! Plan file + catalog + builds + host → plan.
 
 use model::{
-    Build, BuildSource, Config, Connection, Dbms, Engine, HostShape, Plan, Setting, System,
+    Build, BuildSource, Config, Connection, Dbms, Engine, HostShape, Plan, Setting, Step, System,
     WorkloadSpec,
 };
 
@@ -11,9 +11,7 @@ use crate::file::{PlanFile, SystemEntry, as_map};
 use crate::kind::WorkloadKind;
 use crate::request::BuildRequest;
 use crate::sql::WorkloadFile;
-use crate::{
-    Place, PlanError, Result, connection, course, insert, insert_check, sql, template, tpcc,
-};
+use crate::{Place, PlanError, Result, connection, course, insert, sql, tpcc};
 
 /// Finds the build that is asked for; the error says what was looked for and what to do.
 pub type FindBuild<'a> = dyn Fn(&BuildRequest) -> Result<Build, String> + 'a;
@@ -43,7 +41,7 @@ pub fn expand(
     check_unique(&named)?;
     let base = find_base(file, &named)?.clone();
     let systems: Vec<System> = named.into_iter().map(|named| named.system).collect();
-    let template = template::resolve(file, &workload.steps(), &systems)?;
+    let template = template(file, &workload.steps(), &systems)?;
     let systems = with_control(file, systems, &base)?;
     let course = course::resolve(&file.course, catalog.noise(), &systems)?;
     Ok(Plan {
@@ -141,11 +139,7 @@ impl Maker<'_> {
             entry.engine.as_ref().map_or(build.dbms.default_engine(), |(engine, _)| *engine);
         match self.workload {
             WorkloadSpec::Insert(spec) => {
-                entry.place.refuse(insert_check::no_partitions(
-                    spec.partitions,
-                    "range",
-                    &build,
-                ))?;
+                entry.place.refuse(insert::no_partitions(spec.partitions, "range", &build))?;
             }
             WorkloadSpec::Sql(spec) => sql::check_for(spec, build.dbms, &entry.place)?,
             WorkloadSpec::Tpcc(spec) => tpcc::check_for(spec, &build, engine, &entry.place)?,
@@ -250,19 +244,16 @@ fn check_engine(entry: &SystemEntry, dbms: Dbms) -> Result<()> {
 }
 
 fn check_unique(named: &[Named]) -> Result<()> {
-    let has_before = |(at, one): &(usize, &Named)| {
-        named[..*at].iter().any(|other| other.system.name == one.system.name)
-    };
-    let Some((_, Named { system: System { name, .. }, place, .. })) =
-        named.iter().enumerate().find(has_before)
-    else {
-        return Ok(());
-    };
-    Err(place.conflict(if place.is_argument() {
-        format!("`{name}` twice: name two systems that differ")
-    } else {
-        format!("a second system with the name `{name}`: give one of them another `label`")
-    }))
+    for (at, Named { system: System { name, .. }, place, .. }) in named.iter().enumerate() {
+        if named[..at].iter().any(|other| other.system.name == *name) {
+            return Err(place.conflict(if place.is_argument() {
+                format!("`{name}` twice: name two systems that differ")
+            } else {
+                format!("a second system with the name `{name}`: give one of them another `label`")
+            }));
+        }
+    }
+    Ok(())
 }
 
 /// Marks the control, or adds it where the plan asks for one, and puts it last.
@@ -286,4 +277,98 @@ fn with_control(file: &PlanFile, mut systems: Vec<System>, base: &System) -> Res
         }
     }
     Ok(systems)
+}
+
+/// Does the plan ask for templates? An error where they cannot be had, or would be of no use.
+fn template(file: &PlanFile, steps: &[Step], systems: &[System]) -> Result<bool> {
+    let Some(place) = &file.template else {
+        return Ok(false);
+    };
+    // Steps load where others follow. Only the Insert Benchmark may have none of these.
+    let nothing_left = (!steps.iter().any(|step| step.loads)).then(|| {
+        "`template = true` and no query step in `steps`: the data would be loaded and nothing \
+         measured; leave one of them out"
+            .to_owned()
+    });
+    place.refuse(nothing_left.or_else(|| systems.iter().find_map(not_clonable)))?;
+    Ok(true)
+}
+
+fn not_clonable(system: &System) -> Option<String> {
+    if let BuildSource::Connect(_) = system.build.source {
+        return Some(format!(
+            "`template = true` and `connect` of `{}`: a foreign server cannot start on a clone of its \
+             data; leave one of them out",
+            system.name
+        ));
+    }
+    let outside = &system.build.dbms.product().options.outside;
+    let is_apart = |name: &str, value: Option<&str>| {
+        let name = name.to_ascii_lowercase().replace('-', "_");
+        outside.contains(&name) && value.is_some_and(|value| value.starts_with('/'))
+    };
+    let mut settings = system.config.settings.iter();
+    let apart = settings.find(|setting| is_apart(&setting.name, setting.value.as_deref()))?;
+    Some(format!(
+        "`template = true` and `{apart}` of `{}`: what is outside of the data directory is not cloned; \
+         leave one of them out",
+        system.name
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Nanos, Plan};
+
+    use crate::tests::expand;
+    use crate::{Result, estimate};
+
+    fn plan(template: bool, workload: &str, systems: &str) -> Result<Plan> {
+        expand(&format!(
+            "name = \"p\"\nrounds = 4\ntemplate = {template}\n\
+             workload = {{ kind = \"insert\", scale = \"small\"{workload} }}\n{systems}"
+        ))
+    }
+
+    const TWO: &str = "[[system]]\nbuild = \"mariadb\"\n[[system]]\nbuild = \"sqlite\"";
+
+    #[test]
+    fn only_where_it_is_asked_for() {
+        assert!(plan(true, "", TWO).unwrap().template);
+        assert!(!plan(false, "", TWO).unwrap().template);
+    }
+
+    #[test]
+    fn what_cannot_be_cloned_or_is_of_no_use_is_refused() {
+        let error = |workload, system: &str| {
+            let error = plan(true, workload, &format!("[[system]]\n{system}"));
+            error.unwrap_err().to_string()
+        };
+        insta::assert_snapshot!(error(", steps = [\"l.i0\"]", "build = \"sqlite\""), @"my.toml:3: `template = true` and no query step in `steps`: the data would be loaded and nothing measured; leave one of them out");
+        insta::assert_snapshot!(error("", "build = \"mariadb\"\nconnect = \"db1\"\nlabel = \"x\""), @"my.toml:3: `template = true` and `connect` of `x`: a foreign server cannot start on a clone of its data; leave one of them out");
+        insta::assert_snapshot!(error("", "build = \"mariadb\"\nlabel = \"x\"\nset = { innodb-log-group-home-dir = \"/fast\" }"), @"my.toml:3: `template = true` and `innodb-log-group-home-dir = /fast` of `x`: what is outside of the data directory is not cloned; leave one of them out");
+        let within =
+            "[[system]]\nbuild = \"mariadb\"\nset = { log_bin = \"binlog\", tmpdir = \"/t\" }";
+        assert!(plan(true, "", within).is_ok());
+    }
+
+    #[test]
+    fn the_estimate_counts_one_loading_and_short_trials() {
+        let (with, without) = (plan(true, "", TWO).unwrap(), plan(false, "", TWO).unwrap());
+        let (with, without) = (estimate(&with), estimate(&without));
+        assert!(without.templates.is_empty());
+        assert_eq!(with.systems, without.systems);
+        let kept: u64 = with.templates.iter().map(|template| template.disk.0).sum();
+        assert_eq!(with.disk.0 - with.store.0, without.disk.0 - without.store.0 + kept);
+        for (template, (system, instance)) in with.templates.iter().zip(&with.systems) {
+            assert!(template.system == *system && template.disk <= *instance);
+            assert!(template.time > Nanos::from_secs(1));
+        }
+        let parts = with.parts.iter().zip(&without.parts);
+        assert!(parts.clone().all(|((_, short), (_, long))| short < long));
+        let loading: u64 = with.templates.iter().map(|template| template.time.0).sum();
+        let trials: u64 = with.parts.iter().map(|(_, time)| time.0 * 4).sum();
+        assert_eq!(with.time, Nanos(loading + trials));
+        assert!(with.time < without.time);
+    }
 }

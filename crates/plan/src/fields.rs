@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use model::Words;
+
 use crate::document::{Entry, Node, Value};
 use crate::error::{Choices, grouped};
 use crate::{Place, PlanError, Result};
@@ -280,6 +282,16 @@ impl<'a> Item<'a> {
     pub(crate) fn word<T: Copy>(self, what: &str, words: &[(&str, T)]) -> Result<T> {
         let at = self.one_of(what, self.text()?, words.iter().map(|(word, _)| *word))?;
         Ok(words[at].1)
+    }
+
+    /// What `read` makes of a word; `what` is the kind of thing that it stands for.
+    pub(crate) fn variant<T>(
+        self,
+        what: &str,
+        read: impl FnOnce(&'a str) -> Result<T, Words>,
+    ) -> Result<T> {
+        let word = self.text()?;
+        read(word).map_err(|words| self.unknown(what, word, words.iter().copied()))
     }
 
     /// Which of `names` has this name; `what` is the kind of thing that they name.

@@ -9,94 +9,38 @@ use crate::course::{self, CourseEntry};
 use crate::cpus::{self, Cpus};
 use crate::document::{self, Node, Value};
 use crate::fields::{Fields, Item, Mention};
-use crate::keys::{self, NEEDED};
+use crate::keys::Takes::{Count, Later, Other, Switch};
+use crate::keys::{self, Key};
 use crate::kind::{WORDS, WorkloadKind};
 use crate::request::{BuildRequest, without_password};
 use crate::sql::{self, WorkloadFile};
 use crate::{Place, Result, connection, insert, tpcc};
 
-type Key = keys::Key<PlanFile>;
-
 /// The keys of a plan besides those of its course.
-pub(crate) static KEYS: [Key; 9] = [
-    Key::other("name", "one line of at most 100 characters", |p, v| {
-        name(v).map(|it| p.name = it)
-    })
-    .says(NEEDED, "the plan's name"),
-    Key::other("workload", "a table, below", |p, v| {
-        p.kind = check_workload(v)?;
-        p.workload = v.node.clone();
-        Ok(())
-    })
-    .says(NEEDED, "what runs"),
-    Key::other("base", "text", |p, v| v.mention().map(|it| p.base = Some(it)))
-        .says("the first system", "a system by its name or label, or by its build where only one has it"),
-    Key::count("seed", 0..=i64::MAX as u64, |p, n| p.seed = n)
-        .says("from the name", "decides order, rows and keys"),
-    Key::other("control", ON_OFF, |p, v| switched_on(v).map(|it| p.control = it))
-        .says("false", "adds a second copy of the base"),
-    Key::other("template", ON_OFF, |p, v| switched_on(v).map(|it| p.template = it)).says(
-        "false",
-        "loads each system once and begins each trial with a clone: [Templates](methodology.md#templates)",
-    ),
-    Key::later("placement", "as `cpus`").says("\"free\"", "`cpus` of every system that has none of its own"),
-    Key::later("connection", "a table or `\"sysbench\"`, below")
-        .says("a Unix socket without TLS", "how clients talk to servers"),
-    Key::later("system", "a list of tables, below").says(NEEDED, "the systems to measure"),
+pub(crate) static KEYS: &[Key<PlanFile>] = &[
+    Key("name", Other(|p, v| name(v).map(|it| p.name = it))),
+    Key("workload", Other(workload)),
+    Key("base", Other(|p, v| v.mention().map(|it| p.base = Some(it)))),
+    Key("seed", Count(0..=i64::MAX as u64, |p, n| p.seed = n)),
+    Key("control", Other(|p, v| switched_on(v).map(|it| p.control = it))),
+    Key("template", Other(|p, v| switched_on(v).map(|it| p.template = it))),
+    Key("placement", Later),
+    Key("connection", Later),
+    Key("system", Later),
 ];
 
-const ON_OFF: &str = "`true`, `false`";
-
-type SystemKey = keys::Key<SystemEntry>;
-
-pub(crate) static SYSTEM_KEYS: [SystemKey; 11] = [
-    SystemKey::later("build", "text").says(
-        NEEDED,
-        "`mysql-8.0.33`, `postgres-18.6deb`, `my-fix`: the build of exactly this name, be it installed, found on this \
-         machine or in the catalog; `mariadb`, `postgres-15`: the newest installed one that fits, otherwise the newest \
-         of the catalog; `sqlite`",
-    ),
-    SystemKey::later("path", "text").says(
-        "found by itself",
-        "the directory of an installation (with `bin`, `sbin` or `usr/sbin`), or the server program",
-    ),
-    SystemKey::later("connect", "text").says(
-        "a server of ours",
-        "a running server: `user[:password]@host[:port]` or `user[:password]@/path/of/socket`",
-    ),
-    SystemKey::other("config", "text", |s, v| v.mention().map(|it| s.config = Some(it))).says(
-        "\"default\"",
-        "a config of the catalog, with modifiers as in `z12a_gtid`; not with `connect`. The default sets nothing",
-    ),
-    SystemKey::other("engine", "`\"innodb\"`, `\"myrocks\"`, `\"tokudb\"`, `\"heap\"`, `\"btree\"`", |s, v| {
-        engine(v).map(|it| s.engine = Some((it, v.place())))
-    })
-    .says("`innodb`; `heap`; `btree`", "the storage engine, as far as the build has it"),
-    SystemKey::other("set", "`{ option = value }`", |s, v| settings(v).map(|it| s.set = it)).says(
-        "none",
-        "settings on top of the config; `skip-…` and `disable-…` take `true`; not with `connect`. `plan` and `run` ask an \
-         installed build about all settings of a system. They refuse settings that the build rejects, with line and \
-         nearest name; MySQL and MariaDB do not check every value. They also refuse settings that isolate servers \
-         (directories, sockets, ports, logs)",
-    ),
-    SystemKey::later("cpus", "`{ server = \"0-3\", client = \"4\" }`, `\"free\"`, `\"together\"`, `\"apart\"`").says(
-        "`placement`",
-        "either side may be left out. `\"together\"`: both on the last CPU; `\"apart\"`: the client on the last, the \
-         server on the others. What they show: [Placement](noise.md#placement)",
-    ),
-    SystemKey::other("preload", "text", |s, v| v.text().map(|it| it.clone_into(&mut s.preload))).says(
-        "none",
-        "a library that the server loads before all others, such as another allocator: a path, or a name that backslide \
-         looks for in the build, then on the host: `jemalloc`, `libtcmalloc.so.4`",
-    ),
-    SystemKey::switch("huge_pages", |s, on| s.huge_pages = on)
-        .says("false", "the server's buffers in huge pages; the kernel must have enough of them"),
-    SystemKey::later("connection", "a table or `\"sysbench\"`, below")
-        .says("the plan's", "the same for this system, in place of the plan's"),
-    SystemKey::other("label", "one line of at most 100 characters", |s, v| {
-        name(v).map(|it| s.label = Some(it))
-    })
-    .says("`build/engine/config`", "the system's name"),
+pub(crate) static SYSTEM_KEYS: &[Key<SystemEntry>] = &[
+    Key("build", Later),
+    Key("path", Later),
+    Key("connect", Later),
+    Key("config", Other(|s, v| v.mention().map(|it| s.config = Some(it)))),
+    Key("engine", Other(|s, v| engine(v).map(|it| s.engine = Some((it, v.place()))))),
+    Key("set", Other(|s, v| settings(v).map(|it| s.set = it))),
+    Key("cpus", Later),
+    Key("preload", Other(|s, v| v.text().map(|it| it.clone_into(&mut s.preload)))),
+    Key("huge_pages", Switch(|s, on| s.huge_pages = on)),
+    Key("connection", Later),
+    Key("label", Other(|s, v| name(v).map(|it| s.label = Some(it)))),
 ];
 
 const MAX_NAME: usize = 100;
@@ -146,12 +90,12 @@ pub(crate) fn from_document(root: &Node, source: &str) -> Result<PlanFile> {
     fields.need("name")?;
     fields.need("workload")?;
     let mut plan = PlanFile::default();
-    keys::apply(&KEYS, &fields, &mut plan)?;
+    keys::apply(KEYS, &fields, &mut plan)?;
     let placement = fields.maybe("placement", cpus::read)?.unwrap_or_default();
     let connection = fields.get("connection");
     plan.systems = fields.need("system")?.each(|item| system(item, &placement, connection))?;
     fields.need("rounds")?;
-    keys::apply(&course::KEYS, &fields, &mut plan.course)?;
+    keys::apply(course::KEYS, &fields, &mut plan.course)?;
     plan.course.check(plan.kind)?;
     if fields.get("seed").is_none() {
         plan.seed = seed_of(&plan.name);
@@ -161,7 +105,7 @@ pub(crate) fn from_document(root: &Node, source: &str) -> Result<PlanFile> {
 }
 
 fn key_names() -> Vec<&'static str> {
-    [keys::names(&KEYS), keys::names(&course::KEYS)].concat()
+    [keys::names(KEYS), keys::names(course::KEYS)].concat()
 }
 
 /// Where `true` stands.
@@ -216,12 +160,12 @@ fn name(item: Item<'_>) -> Result<String> {
     })
 }
 
-fn check_workload(item: Item<'_>) -> Result<WorkloadKind> {
+fn workload(plan: &mut PlanFile, item: Item<'_>) -> Result<()> {
     let entries = item.table("a table such as { kind = \"insert\", scale = \"small\" }")?;
     let of_plan =
         |key: &str| !["name", "workload", "system"].contains(&key) && key_names().contains(&key);
     if let Some(entry) = entries.iter().find(|entry| of_plan(&entry.key)) {
-        let of_system = keys::names(&SYSTEM_KEYS).contains(&entry.key.as_str());
+        let of_system = keys::names(SYSTEM_KEYS).contains(&entry.key.as_str());
         let or_system = if of_system { ", or to a `[[system]]`" } else { "" };
         return Err(entry.place.conflict(format!(
             "`{}` is not a key of the workload: it belongs to the plan, above its first table{or_system}",
@@ -230,13 +174,13 @@ fn check_workload(item: Item<'_>) -> Result<WorkloadKind> {
     }
     // The kind decides which keys there are, so it is looked at before they are.
     let kind = Fields::named(item)?.maybe("kind", |kind| kind.word("workload", &WORDS))?;
-    let kind = kind.unwrap_or_default();
-    match kind {
-        WorkloadKind::Insert => insert::check_table(item.node)?,
-        WorkloadKind::Micro | WorkloadKind::Sql => sql::check_table(item.node, kind)?,
-        WorkloadKind::Tpcc => tpcc::check_table(item.node)?,
+    plan.kind = kind.unwrap_or_default();
+    plan.workload = item.node.clone();
+    match plan.kind {
+        WorkloadKind::Insert => insert::check_table(item.node),
+        WorkloadKind::Micro | WorkloadKind::Sql => sql::check_table(item.node, plan.kind),
+        WorkloadKind::Tpcc => tpcc::check_table(item.node),
     }
-    Ok(kind)
 }
 
 /// The name's FNV-1a hash, mixed: the same plan has the same seed everywhere. Of 63 bits, so that
@@ -255,7 +199,7 @@ fn without_passwords(text: &str, systems: &[SystemEntry]) -> String {
 }
 
 fn system(item: Item<'_>, placement: &Cpus, connection: Option<Item<'_>>) -> Result<SystemEntry> {
-    let fields = Fields::new(item.node, "system", &keys::names(&SYSTEM_KEYS))?;
+    let fields = Fields::new(item.node, "system", &keys::names(SYSTEM_KEYS))?;
     let request = BuildRequest::read(&fields)?;
     let connection = fields.get("connection").or(connection).map(|item| {
         let connection = connection::connection(item, request.connect.is_some())?;
@@ -268,10 +212,14 @@ fn system(item: Item<'_>, placement: &Cpus, connection: Option<Item<'_>>) -> Res
         request,
         ..SystemEntry::default()
     };
-    keys::apply(&SYSTEM_KEYS, &fields, &mut entry)?;
-    check_started(&fields, &entry.request)?;
-    match fields.first(&["config", "set"]) {
-        Some(item) if entry.request.connect.is_some() => Err(item.conflict(format!(
+    keys::apply(SYSTEM_KEYS, &fields, &mut entry)?;
+    // Only a server that we start can be given a library or huge pages.
+    match (fields.first(&["preload", "huge_pages"]), fields.first(&["config", "set"])) {
+        (Some(item), _) if !has_server(&entry.request) => Err(item.conflict(format!(
+            "`{}` and `build = \"{}\"`: backslide starts no server process for it",
+            item.key, entry.request.name
+        ))),
+        (_, Some(item)) if entry.request.connect.is_some() => Err(item.conflict(format!(
             "`connect` and `{}`: a foreign server keeps its own settings",
             item.key
         ))),
@@ -281,17 +229,6 @@ fn system(item: Item<'_>, placement: &Cpus, connection: Option<Item<'_>>) -> Res
 
 fn has_server(request: &BuildRequest) -> bool {
     request.connect.is_none() && !request.dbms.is_some_and(Dbms::is_embedded)
-}
-
-/// Only a server that we start can be given a library or huge pages.
-fn check_started(fields: &Fields<'_>, request: &BuildRequest) -> Result<()> {
-    match fields.first(&["preload", "huge_pages"]) {
-        Some(item) if !has_server(request) => Err(item.conflict(format!(
-            "`{}` and `build = \"{}\"`: backslide starts no server process for it",
-            item.key, request.name
-        ))),
-        _ => Ok(()),
-    }
 }
 
 /// The system's own `cpus`, otherwise the plan's. Only a server process that we start can be placed.

@@ -1,144 +1,101 @@
-//! The `workload` table of the Insert Benchmark.
+//! The `workload` table of the Insert Benchmark; its steps: their names, their order, and what each needs before it.
 
-use model::{InsertScale, InsertSpec, Pacing, QueryKind, Settle, Statements, StepId, Tables};
+use model::{
+    Build, InsertScale, InsertSpec, InsertStage, Pacing, QueryKind, Settle, StepId, Tables, Words,
+    from_word, set_word,
+};
 
 use crate::Result;
 use crate::document::Node;
+use crate::error::grouped;
 use crate::fields::{Fields, Item};
-use crate::insert_check;
-use crate::keys::{self, NEEDED};
+use crate::keys::Takes::{Count, Later, Other, Small, Switch, Word};
+use crate::keys::{self, Key};
 
-const CONTEXT: &str = "workload";
-const SCALES: [(&str, InsertScale); 4] = [
-    ("tiny", InsertScale::Tiny),
-    ("small", InsertScale::Small),
-    ("medium", InsertScale::Medium),
-    ("seeds", InsertScale::Seeds),
-];
+/// The names that a plan may give as `scale`.
+pub(crate) const SCALES: [&str; 4] = ["tiny", "small", "medium", "seeds"];
 
 /// More rows than any disk holds, and small enough that no sum of them overflows.
 const MAX_ROWS: u64 = 100_000_000_000;
 /// Six parameters a row, and SQLite takes at most 32,766 of them in a statement.
-const MAX_ROWS_PER_COMMIT: u32 = 5_000;
+const MAX_PER_COMMIT: u32 = 5_000;
 /// Each makes a pair of steps, which is a column of every table of the report.
 const MAX_RATES: usize = 50;
 const MAX_SECONDS: u32 = 604_800;
-const BY_SCALE: &str = "by the scale";
+/// More rows than this in one table would take weeks to load, and their ids must stay within an
+/// integer of 63 bits whatever is added to them.
+const MAX_TOTAL_ROWS: u64 = 1_000_000_000_000;
 
-type Key = keys::Key<InsertSpec>;
-
-pub(crate) static KEYS: [Key; 36] = [
-    Key::later("kind", "`\"insert\"`").says("\"insert\"", "the Insert Benchmark"),
-    Key::later("scale", "`\"tiny\"`, `\"small\"`, `\"medium\"`, `\"seeds\"`")
-        .says(NEEDED, "sets the five values of the table above"),
-    Key::small("clients", 1..=10_000, |s, n| s.clients = n)
-        .says("1", "clients; each has an inserter, a deleter and query sessions"),
-    Key::words("tables", "kind of tables", &[
-        ("own", |s| s.tables = Tables::Own),
-        ("shared", |s| s.tables = Tables::Shared),
-    ])
-    .says("\"own\"", "a table a client, or one for all, without deletes"),
-    Key::count("rows", 1..=MAX_ROWS, |s, n| s.rows = n)
-        .says(BY_SCALE, "rows that a client inserts in `l.i0`"),
-    Key::count("i1_rows", 1..=MAX_ROWS, |s, n| s.i1_rows = n).says(BY_SCALE, "the same in `l.i1`"),
-    Key::count("i2_rows", 1..=MAX_ROWS, |s, n| s.i2_rows = n).says(BY_SCALE, "the same in `l.i2`"),
-    Key::small("i0_rows_per_commit", 1..=MAX_ROWS_PER_COMMIT, |s, n| s.i0_rows_per_commit = n)
-        .says("100", "rows of a statement (one transaction) in `l.i0` and `l.x`"),
-    Key::small("i1_rows_per_commit", 1..=MAX_ROWS_PER_COMMIT, |s, n| s.i1_rows_per_commit = n)
-        .says("50", "the same in `l.i1`"),
-    Key::small("i2_rows_per_commit", 1..=MAX_ROWS_PER_COMMIT, |s, n| s.i2_rows_per_commit = n)
-        .says("5", "the same in `l.i2`"),
-    Key::small("query_rows_per_commit", 1..=MAX_ROWS_PER_COMMIT, |s, n| s.query_rows_per_commit = n)
-        .says("50", "the same in the query steps; lowered to the rate where that is less"),
-    Key::other("rates", "1 to 50 values of 1 to 10,000,000", |s, v| {
-        let rates = v.each(|rate| rate.small(1..=10_000_000))?;
-        if rates.len() > MAX_RATES {
-            return Err(v.wrong(&format!("a list of at most {MAX_RATES} rates")));
-        }
-        s.rates = rates;
-        Ok(())
-    })
-    .says("[100, 500, 1000]", "background rows per second and client; query steps for each, none twice"),
-    Key::other("queries", "a list of `\"range\"` (`qr…`), `\"point\"` (`qp…`)", |s, v| {
-        let words = [("range", QueryKind::Range), ("point", QueryKind::Point)];
-        v.each(|query| query.word("kind of query", &words)).map(|it| s.queries = it)
-    })
-    .says("[\"range\", \"point\"]", "the query steps of each rate, in order"),
-    Key::small("query_seconds", 1..=MAX_SECONDS, |s, n| s.query_seconds = n)
-        .says(BY_SCALE, "nominal length of a query step: the writers insert this × rate rows"),
-    Key::small("query_sessions", 1..=1_000, |s, n| s.query_sessions = n)
-        .says("1", "query sessions a client"),
-    Key::small("rows_per_query", 1..=10_000, |s, n| s.rows_per_query = n)
-        .says("10", "LIMIT of range queries, keys of point queries"),
-    Key::small("max_refresh", 1..=1_000_000_000, |s, n| s.max_refresh = n)
-        .says("100", "point queries between two reads of MAX(pk)"),
-    Key::small("secondary_indexes", 0..=3, |s, n| s.secondary_indexes = n)
-        .says("3", "indexes that `l.x` builds; range queries need all 3"),
-    Key::switch("deletes", |s, on| s.deletes = on)
-        .says("true", "pairs each insert with a delete of as many rows (from `l.i1` on)"),
-    Key::small("queue", 1..=100_000, |s, n| s.queue = n)
-        .says("8", "statements that inserter and deleter may be ahead of each other"),
-    Key::small("min_resync", 0..=1_000_000_000, |s, n| s.min_resync = n)
-        .says("1_000", "deletes between two reads of MIN(pk); 0 for the first only"),
-    Key::small("data_min", 1..=4_000, |s, n| s.data_min = n)
-        .says("10", "fewest characters of `data`"),
-    Key::small("data_max", 1..=4_000, |s, n| s.data_max = n).says("20", "most characters of `data`"),
-    Key::small("data_random_percent", 0..=100, |s, n| s.data_random_percent = n)
-        .says("50", "share of `data` that is random, before base64"),
-    Key::other("statements", STATEMENTS, |s, v| {
-        statements(v).map(|it| (s.writes, s.reads) = (it, it))
-    })
-    .says("\"usual\"", "sets `writes` and `reads`"),
-    Key::other("writes", STATEMENTS, |s, v| statements(v).map(|it| s.writes = it))
-    .says("\"usual\"", "inserts and deletes; usual: text"),
-    Key::other("reads", STATEMENTS, |s, v| statements(v).map(|it| s.reads = it))
-    .says("\"usual\"", "queries; usual: prepared on PostgreSQL and SQLite, otherwise text. With `compat`, \
-           usual queries on PostgreSQL send `PREPARE` and `execute` as text"),
-    Key::switch("compat", |s, on| {
-        s.compat = on;
-        if on {
-            s.pacing = Pacing::Burst;
-        }
-    })
-    .says("false", "the original's behaviour; see [compat](insert-benchmark.md#compat)"),
-    Key::words("pacing", "pacing", &[
-        ("even", |s| s.pacing = Pacing::Even),
-        ("burst", |s| s.pacing = Pacing::Burst),
-    ])
-    .says("\"even\"", "how background rows arrive within a second; `\"burst\"` with `compat`"),
-    Key::other("settle", SETTLE, |s, v| settle(v).map(|it| s.settle = it))
-        .says(BY_SCALE, "least seconds of the settle phase; the formula is min(1200, 60 + loaded rows / 10^6)"),
-    Key::small("htap_seconds", 0..=MAX_SECONDS, |s, n| s.htap_seconds = n)
-        .says("0", "each client repeatedly holds a transaction open this long during the steps; 0 for none"),
-    Key::small("partitions", 0..=8_000, |s, n| s.partitions = n)
-        .says("0", "range partitions of each table; 0 for none. PostgreSQL from 11 on; not SQLite"),
-    Key::small("sequence_cache", 1..=1_000_000_000, |s, n| s.sequence_cache = n)
-        .says("1_000", "values that a PostgreSQL session takes from the sequence at once"),
-    Key::small("sla_percent", 1..=100, |s, n| s.sla_percent = n)
-        .says("95", "share of the background rate that meets the SLA"),
-    Key::small("statement_timeout", 1..=MAX_SECONDS, |s, n| s.statement_timeout = n)
-        .says("600", "seconds after which a statement counts as hung; index builds and settling get 24 times as long"),
-    Key::other("steps", "names of steps", |s, v| {
-        v.each(|step| step.text().map(StepId::new)).map(|it| s.steps = it)
-    })
-    .says("all", "the steps to run, in their order; `l.i0` is always needed, and `l.x` by those after it"),
+pub(crate) static KEYS: &[Key<InsertSpec>] = &[
+    Key("kind", Later),
+    Key("scale", Later),
+    Key("clients", Small(1..=10_000, |s, n| s.clients = n)),
+    Key("tables", Word("kind of tables", |s, w| set_word(&mut s.tables, w))),
+    Key("rows", Count(1..=MAX_ROWS, |s, n| s.rows = n)),
+    Key("i1_rows", Count(1..=MAX_ROWS, |s, n| s.i1_rows = n)),
+    Key("i2_rows", Count(1..=MAX_ROWS, |s, n| s.i2_rows = n)),
+    Key("i0_rows_per_commit", Small(1..=MAX_PER_COMMIT, |s, n| s.i0_rows_per_commit = n)),
+    Key("i1_rows_per_commit", Small(1..=MAX_PER_COMMIT, |s, n| s.i1_rows_per_commit = n)),
+    Key("i2_rows_per_commit", Small(1..=MAX_PER_COMMIT, |s, n| s.i2_rows_per_commit = n)),
+    Key("query_rows_per_commit", Small(1..=MAX_PER_COMMIT, |s, n| s.query_rows_per_commit = n)),
+    Key("rates", Other(|s, v| rates(v).map(|it| s.rates = it))),
+    Key("queries", Other(|s, v| v.each(query).map(|it| s.queries = it))),
+    Key("query_seconds", Small(1..=MAX_SECONDS, |s, n| s.query_seconds = n)),
+    Key("query_sessions", Small(1..=1_000, |s, n| s.query_sessions = n)),
+    Key("rows_per_query", Small(1..=10_000, |s, n| s.rows_per_query = n)),
+    Key("max_refresh", Small(1..=1_000_000_000, |s, n| s.max_refresh = n)),
+    Key("secondary_indexes", Small(0..=3, |s, n| s.secondary_indexes = n)),
+    Key("deletes", Switch(|s, on| s.deletes = on)),
+    Key("queue", Small(1..=100_000, |s, n| s.queue = n)),
+    Key("min_resync", Small(0..=1_000_000_000, |s, n| s.min_resync = n)),
+    Key("data_min", Small(1..=4_000, |s, n| s.data_min = n)),
+    Key("data_max", Small(1..=4_000, |s, n| s.data_max = n)),
+    Key("data_random_percent", Small(0..=100, |s, n| s.data_random_percent = n)),
+    Key("statements", Word("kind of statements", statements)),
+    Key("writes", Word("kind of statements", |s, w| set_word(&mut s.writes, w))),
+    Key("reads", Word("kind of statements", |s, w| set_word(&mut s.reads, w))),
+    Key("compat", Switch(compat)),
+    Key("pacing", Word("pacing", |s, w| set_word(&mut s.pacing, w))),
+    Key("settle", Other(|s, v| settle(v).map(|it| s.settle = it))),
+    Key("htap_seconds", Small(0..=MAX_SECONDS, |s, n| s.htap_seconds = n)),
+    Key("partitions", Small(0..=8_000, |s, n| s.partitions = n)),
+    Key("sequence_cache", Small(1..=1_000_000_000, |s, n| s.sequence_cache = n)),
+    Key("sla_percent", Small(1..=100, |s, n| s.sla_percent = n)),
+    Key("statement_timeout", Small(1..=MAX_SECONDS, |s, n| s.statement_timeout = n)),
+    Key("steps", Other(|s, v| v.each(step).map(|it| s.steps = it))),
 ];
 
-const STATEMENTS: &str = "`\"text\"`, `\"prepared\"`, `\"usual\"`";
+fn rates(item: Item<'_>) -> Result<Vec<u32>> {
+    let rates = item.each(|rate| rate.small(1..=10_000_000))?;
+    if rates.len() > MAX_RATES {
+        return Err(item.wrong(&format!("a list of at most {MAX_RATES} rates")));
+    }
+    Ok(rates)
+}
 
-fn statements(item: Item<'_>) -> Result<Statements> {
-    let words = [
-        ("text", Statements::Text),
-        ("prepared", Statements::Prepared),
-        ("usual", Statements::Usual),
-    ];
-    item.word("kind of statements", &words)
+fn query(item: Item<'_>) -> Result<QueryKind> {
+    item.variant("kind of query", from_word)
+}
+
+fn step(item: Item<'_>) -> Result<StepId> {
+    item.text().map(StepId::new)
+}
+
+fn statements(spec: &mut InsertSpec, word: &str) -> Result<(), Words> {
+    set_word(&mut spec.writes, word)?;
+    spec.reads = spec.writes;
+    Ok(())
+}
+
+fn compat(spec: &mut InsertSpec, on: bool) {
+    spec.compat = on;
+    if on {
+        spec.pacing = Pacing::Burst;
+    }
 }
 
 /// Keys that a scale does not have: they name it, or are not a matter of size.
 const NOT_OF_SCALES: [&str; 4] = ["kind", "scale", "statement_timeout", "steps"];
-
-pub(crate) const SETTLE: &str = "`\"formula\"`, or 0 to 604,800 seconds";
 
 /// `"formula"`, or a number of seconds.
 pub(crate) fn settle(value: Item<'_>) -> Result<Settle> {
@@ -152,34 +109,29 @@ pub(crate) fn settle(value: Item<'_>) -> Result<Settle> {
 }
 
 fn scale(fields: &Fields<'_>) -> Result<InsertScale> {
-    fields.need("scale")?.word("scale", &SCALES)
+    fields.need("scale")?.variant("scale", from_word)
 }
 
 /// Checks keys, types and ranges of a plan's workload, everything that needs no catalog.
 pub(crate) fn check_table(table: &Node) -> Result<()> {
     let fields = plan_fields(table)?;
     scale(&fields)?;
-    keys::apply(&KEYS, &fields, &mut InsertSpec::usual())
+    keys::apply(KEYS, &fields, &mut InsertSpec::usual())
 }
 
 fn plan_fields(table: &Node) -> Result<Fields<'_>> {
-    Fields::new(table, CONTEXT, &keys::names(&KEYS))
+    Fields::new(table, "workload", &keys::names(KEYS))
 }
 
 /// Takes over what the catalog says of one scale.
 pub(crate) fn apply_scale(table: &Node, spec: &mut InsertSpec) -> Result<()> {
-    let mut names = keys::names(&KEYS);
+    let mut names = keys::names(KEYS);
     names.retain(|name| !NOT_OF_SCALES.contains(name));
     let fields = Fields::new(table, "scale", &names)?;
     for key in ["rows", "i1_rows", "i2_rows", "query_seconds"] {
         fields.need(key)?;
     }
-    keys::apply(&KEYS, &fields, spec)
-}
-
-/// The names that a plan may give as `scale`.
-pub(crate) fn scale_names() -> [&'static str; 4] {
-    SCALES.map(|(name, _)| name)
+    keys::apply(KEYS, &fields, spec)
 }
 
 /// The whole spec: the benchmark's defaults, then the scale's, then the plan's own values.
@@ -193,8 +145,140 @@ pub(crate) fn resolve<'a>(
     if let Some(sizes) = sizes_of(fields.text("scale")?) {
         apply_scale(sizes, &mut spec)?;
     }
-    keys::apply(&KEYS, &fields, &mut spec)?;
-    insert_check::steps(&fields, &mut spec)?;
-    insert_check::check(&fields, &spec)?;
+    keys::apply(KEYS, &fields, &mut spec)?;
+    steps(&fields, &mut spec)?;
+    check(&fields, &spec)?;
     Ok(spec)
+}
+
+/// Checks values that are fine by themselves and do not go together.
+fn check(fields: &Fields<'_>, spec: &InsertSpec) -> Result<()> {
+    let broken = |keys: &[&str], message: String| Err(fields.place_of(keys).conflict(message));
+    if spec.tables == Tables::Shared && spec.deletes {
+        let message = "`tables = \"shared\"` excludes `deletes`, because clients would delete each other's rows: \
+                       set `deletes = false` too";
+        return broken(&["tables", "deletes"], message.to_owned());
+    }
+    let (low, high) = (spec.data_min, spec.data_max);
+    if low > high {
+        let message = format!("`data_min` ({low}) is greater than `data_max` ({high})");
+        return broken(&["data_min", "data_max"], message);
+    }
+    if spec.compat && spec.pacing != Pacing::Burst {
+        let message = "`compat = true` is the original's behaviour, which excludes `pacing = \"even\"`: \
+                       leave one of them out";
+        return broken(&["compat", "pacing"], message.to_owned());
+    }
+    // The deleter may be `queue` statements ahead of the inserter; what it deletes must be there.
+    let InsertSpec { rows, queue, .. } = spec;
+    let largest =
+        spec.i1_rows_per_commit.max(spec.i2_rows_per_commit).max(spec.query_rows_per_commit);
+    let ahead = u64::from(*queue) * u64::from(largest);
+    if spec.deletes && *rows <= ahead {
+        let message = format!(
+            "`rows` ({rows}) must be more than the {ahead} rows that deletes may be ahead of inserts \
+             (`queue` = {queue} statements of up to {largest} rows per commit)"
+        );
+        return broken(&["rows", "queue"], message);
+    }
+    let is_range =
+        |stage: &InsertStage| matches!(stage, InsertStage::Query { kind: QueryKind::Range, .. });
+    let range = InsertStage::named(spec).into_iter().find(is_range);
+    if let (Some(step), indexes @ ..3) = (range, spec.secondary_indexes) {
+        let message = format!(
+            "`secondary_indexes` = {indexes} leaves step `{}` without an index that it reads: \
+             make it 3, or set `queries = [\"point\"]`",
+            step.id()
+        );
+        return broken(&["secondary_indexes", "queries"], message);
+    }
+    let total = total_rows(spec);
+    if total > u128::from(MAX_TOTAL_ROWS) {
+        let message = format!(
+            "`clients` × (`rows` + `i1_rows` + `i2_rows` + `rates` × `query_seconds`) is {} rows, \
+             more than {}: make one of them smaller",
+            grouped(total),
+            grouped(MAX_TOTAL_ROWS)
+        );
+        return broken(&["clients", "rows", "i1_rows", "i2_rows", "query_seconds"], message);
+    }
+    Ok(())
+}
+
+fn total_rows(spec: &InsertSpec) -> u128 {
+    let rates: u128 = spec.rates.iter().map(|rate| u128::from(*rate)).sum();
+    let queries = rates * u128::from(spec.query_seconds) * spec.queries.len() as u128;
+    let loads = [spec.rows, spec.i1_rows, spec.i2_rows].map(u128::from);
+    u128::from(spec.clients) * (loads.iter().sum::<u128>() + queries)
+}
+
+/// What is wrong where tables have so many partitions of this kind and the build has none.
+pub(crate) fn no_partitions(partitions: u32, kind: &str, build: &Build) -> Option<String> {
+    let can = &build.dbms.product().features.partitions;
+    (partitions > 0 && !can.holds(&build.version)).then(|| {
+        format!(
+            "`partitions` = {partitions} and `build`: {} has no {kind} partitions; leave one of them out",
+            build.id()
+        )
+    })
+}
+
+/// Fills in `steps` where the plan gives none; otherwise checks those that it gives.
+fn steps(fields: &Fields<'_>, spec: &mut InsertSpec) -> Result<()> {
+    let all: Vec<StepId> = InsertStage::all(spec).iter().map(InsertStage::id).collect();
+    let twice = all.iter().zip(1..).find(|(step, next)| all[*next..].contains(step));
+    if let Some((twice, _)) = twice {
+        return Err(fields.place_of(&["rates", "queries"]).conflict(format!(
+            "step `{twice}` would be there twice: `rates` and `queries` must not repeat a value"
+        )));
+    }
+    match fields.get("steps") {
+        None => spec.steps = all,
+        Some(item) => check_steps(item, spec, &all)?,
+    }
+    Ok(())
+}
+
+fn check_steps(item: Item<'_>, spec: &InsertSpec, all: &[StepId]) -> Result<()> {
+    let names = || all.iter().map(|step| step.0.clone());
+    for step in &spec.steps {
+        if !all.contains(step) {
+            return Err(item.unknown("step", &step.0, names()));
+        }
+    }
+    let ordered: Vec<&StepId> = all.iter().filter(|s| spec.steps.contains(s)).collect();
+    if !spec.steps.iter().eq(ordered) {
+        let order: Vec<String> = names().collect();
+        return Err(item.conflict(format!(
+            "`steps` must name each step once and keep their order: {}",
+            order.join(" ")
+        )));
+    }
+    let stages = InsertStage::named(spec);
+    let missing = stages.iter().find_map(|stage| missing_before(stage, &stages, spec));
+    item.node.place.refuse(missing)
+}
+
+/// What the step needs and the plan leaves out. The order has been checked, so that being in the
+/// list means being before it.
+fn missing_before(
+    stage: &InsertStage,
+    stages: &[InsertStage],
+    spec: &InsertSpec,
+) -> Option<String> {
+    let (step, load, index) = (stage.id(), InsertStage::Load, InsertStage::Index);
+    if !stages.contains(&load) {
+        return Some(format!(
+            "step `{step}` needs `{}` in `steps`: it makes and fills the tables",
+            load.id()
+        ));
+    }
+    let needs_indexes = *stage != load && *stage != index && spec.secondary_indexes > 0;
+    (needs_indexes && !stages.contains(&index)).then(|| {
+        format!(
+            "step `{step}` needs `{}` in `steps`, which makes the indexes; \
+             or set `secondary_indexes = 0`",
+            index.id()
+        )
+    })
 }

@@ -22,20 +22,15 @@ mod expand;
 mod fields;
 mod file;
 mod insert;
-mod insert_check;
 mod keys;
 mod kind;
-mod margins;
-mod parcel;
 mod recipe;
 mod reference;
 mod render;
 mod request;
 mod resolve;
 mod settings;
-mod span;
 mod sql;
-mod template;
 #[cfg(test)]
 mod tests;
 mod tpcc;
@@ -64,6 +59,6 @@ pub use variables::{
 
 /// What a plan may say and may not mean: a sentence each, for people who look at the plan; most plans have none.
 pub fn remarks(plan: &model::Plan) -> Vec<String> {
-    let of_tpcc = plan.workload.tpcc().map(tpcc::remarks).unwrap_or_default();
-    [course::remarks(plan), margins::remarks(plan), of_tpcc].concat()
+    let of_tpcc = plan.workload.tpcc().map(tpcc::remarks);
+    [course::remarks(plan), of_tpcc.unwrap_or_default()].concat()
 }

@@ -1,11 +1,18 @@
 //! The keys of a plan as people look them up: `plan --keys` and the tables in `docs/`.
 
+use std::sync::LazyLock;
+
 use crate::keys::Key;
-use crate::{connection, course, cpus, file, insert, sql, tpcc};
+use crate::sql::{options, pace};
+use crate::{connection, course, cpus, file, insert, tpcc};
+
+/// What the rows do not say of their keys, by table and key.
+static TEXTS: LazyLock<toml::Table> =
+    LazyLock::new(|| include_str!("keys.toml").parse().unwrap_or_default());
 
 #[derive(Clone, Debug)]
 pub struct KeyTable {
-    /// `[[system]]`.
+    /// `system`.
     pub name: &'static str,
     pub keys: Vec<KeyDoc>,
 }
@@ -21,36 +28,40 @@ pub struct KeyDoc {
 
 /// Every key that a plan may have, by table.
 pub fn key_tables() -> Vec<KeyTable> {
-    vec![
-        table("plan", [docs(&file::KEYS), docs(&course::KEYS)].concat()),
-        table("quarantine", docs(&course::LIMIT_KEYS)),
-        table("system", docs(&file::SYSTEM_KEYS)),
-        table("cpus", docs(&cpus::KEYS)),
-        table("connection", docs(&connection::KEYS)),
-        table("insert", docs(&insert::KEYS)),
-        table("sql", [docs(&sql::options::KEYS), docs(&sql::pace::QUEUE_KEYS)].concat()),
-        table("ramp", docs(&sql::pace::RAMP_KEYS)),
-        table("load", docs(&sql::options::LOAD_KEYS)),
-        table("errors", docs(&sql::rules::KEYS)),
-        table(
-            "tpcc",
-            [docs(&tpcc::KEYS), docs(&tpcc::PACE_KEYS), docs(&sql::pace::QUEUE_KEYS)].concat(),
-        ),
-    ]
+    let queue = || docs("queue", pace::QUEUE_KEYS);
+    let of_tpcc = [docs("tpcc", tpcc::KEYS), docs("tpcc", tpcc::PACE_KEYS), queue()];
+    let tables = [
+        ("plan", [docs("plan", file::KEYS), docs("plan", course::KEYS)].concat()),
+        ("quarantine", docs("quarantine", course::LIMIT_KEYS)),
+        ("system", docs("system", file::SYSTEM_KEYS)),
+        ("cpus", docs("cpus", cpus::KEYS)),
+        ("connection", docs("connection", connection::KEYS)),
+        ("insert", docs("insert", insert::KEYS)),
+        ("sql", [docs("sql", options::KEYS), queue()].concat()),
+        ("ramp", docs("ramp", pace::RAMP_KEYS)),
+        ("load", docs("load", options::LOAD_KEYS)),
+        ("errors", docs("errors", options::ERROR_KEYS)),
+        ("tpcc", of_tpcc.concat()),
+    ];
+    tables.map(|(name, keys)| KeyTable { name, keys }).into()
 }
 
-const fn table(name: &'static str, keys: Vec<KeyDoc>) -> KeyTable {
-    KeyTable { name, keys }
-}
-
-fn docs<T>(keys: &[Key<T>]) -> Vec<KeyDoc> {
-    let docs = keys.iter().map(|key| KeyDoc {
-        key: key.name,
-        takes: key.takes.shown(),
-        default: default_shown(key.default),
-        meaning: key.meaning,
+fn docs<T>(table: &str, keys: &[Key<T>]) -> Vec<KeyDoc> {
+    let docs = keys.iter().map(|Key(key, takes)| {
+        let text = |of| text(table, key, of);
+        KeyDoc {
+            key,
+            takes: takes.shown().unwrap_or_else(|| text("takes").to_owned()),
+            default: default_shown(text("default")),
+            meaning: text("meaning"),
+        }
     });
     docs.collect()
+}
+
+pub(crate) fn text(table: &str, key: &str, of: &str) -> &'static str {
+    let text = TEXTS.get(table).and_then(|table| table.get(key)?.get(of)?.as_str());
+    text.unwrap_or_default()
 }
 
 /// Values as code, except numbers; words as they are.

@@ -27,10 +27,17 @@ impl ConfigFile {
                 });
             } else if !rules.iter().any(|other| other.topic == rule.topic && other.is_for(version))
             {
-                if !rule.optional {
-                    return Err(self.unknown_option(rule, version));
-                }
                 let (option, range) = rule.lacking(version);
+                if !rule.optional {
+                    return Err(PlanError::UnknownOption {
+                        place: rule.place.clone(),
+                        option,
+                        build: format!("{} {version}", self.dbms),
+                        range,
+                        help: "use another config, add an alternative for this version, or mark the setting \
+                               `optional = true`",
+                    });
+                }
                 match left_out.iter_mut().find(|(name, _)| *name == option) {
                     Some((_, ranges)) => ranges.push(range),
                     None => left_out.push((option, vec![range])),
@@ -46,18 +53,6 @@ impl ConfigFile {
             settings,
             left_out: left_out.collect(),
         })
-    }
-
-    fn unknown_option(&self, rule: &Rule, version: &Version) -> PlanError {
-        let (option, range) = rule.lacking(version);
-        PlanError::UnknownOption {
-            place: rule.place.clone(),
-            option,
-            build: format!("{} {version}", self.dbms),
-            range,
-            help: "use another config, add an alternative for this version, or mark the setting \
-                   `optional = true`",
-        }
     }
 
     /// The whole config as text, with the versions of each setting and what it scales with.

@@ -54,9 +54,12 @@ impl BuildRequest {
         Ok(request)
     }
 
-    /// What a person means by `name` alone: no path, no address.
+    /// What a person means by `name` alone: no path, no address. Family and version may both be missing, and what stands
+    /// in the version's place may be none (`postgres-18.6deb`).
     pub fn named(name: &str) -> Self {
-        let (dbms, version) = parse_name(name);
+        let (family, version) = name.split_once('-').unwrap_or((name, ""));
+        let dbms = Dbms::from_name(family);
+        let version = version.parse().ok().filter(|_| dbms.is_some());
         Self { name: name.to_owned(), dbms, version, path: None, connect: None }
     }
 
@@ -99,18 +102,6 @@ impl BuildRequest {
             _ => Ok(()),
         }
     }
-}
-
-/// The family and version in `postgres-15.18`; both may be missing, and what stands in the version's
-/// place may be none (`postgres-18.6deb`).
-fn parse_name(name: &str) -> (Option<Dbms>, Option<Version>) {
-    let (family, version) = match name.split_once('-') {
-        Some((family, version)) => (family, Some(version)),
-        None => (name, None),
-    };
-    let dbms = Dbms::from_name(family);
-    let version = version.and_then(|text| text.parse().ok());
-    (dbms, version.filter(|_| dbms.is_some()))
 }
 
 /// The address without a password: `user:secret@host` becomes `user:***@host`.

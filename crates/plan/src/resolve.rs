@@ -159,7 +159,13 @@ impl Configs {
             PlanError::unknown(&parent.place, &what, &parent.name, names)
         })?;
         let base = self.settled(base, below)?;
-        check_drop(file, &base)?;
+        let is_there = |topic: &str| base.settings.iter().any(|rule| rule.topic == topic);
+        if let Some(topic) = file.drop.iter().find(|topic| !is_there(&topic.name)) {
+            return Err(topic.place.conflict(format!(
+                "`drop`: `{}` has no setting of the topic `{}`",
+                base.name, topic.name
+            )));
+        }
         Ok(ConfigFile {
             extends: None,
             drop: Vec::new(),
@@ -172,17 +178,6 @@ impl Configs {
 fn names(files: &BTreeMap<(Dbms, String), ConfigFile>, dbms: Dbms) -> Vec<&str> {
     let of_dbms = files.values().filter(|file| file.dbms == dbms);
     of_dbms.map(|file| file.name.as_str()).collect()
-}
-
-fn check_drop(file: &ConfigFile, base: &ConfigFile) -> Result<()> {
-    let has = |topic: &str| base.settings.iter().any(|rule| rule.topic == topic);
-    match file.drop.iter().find(|topic| !has(&topic.name)) {
-        None => Ok(()),
-        Some(topic) => Err(topic.place.conflict(format!(
-            "`drop`: `{}` has no setting of the topic `{}`",
-            base.name, topic.name
-        ))),
-    }
 }
 
 /// The rules with those of `change` in place of the ones of the same topic, where these stood; topics that

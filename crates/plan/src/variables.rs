@@ -7,7 +7,6 @@ use crate::config::{scalar, version};
 use crate::document;
 use crate::fields::{Fields, Item};
 
-const CONTEXT: &str = "variables";
 const KEYS: [&str; 9] =
     ["own", "written_at_init", "lists", "group", "note", "renamed", "implied", "unit", "same"];
 
@@ -106,7 +105,7 @@ impl VariableRules {
     /// Reads a file of the catalog, which people know as `origin`.
     pub fn parse(text: &str, origin: &str) -> Result<Self> {
         let root = document::parse(text, origin)?;
-        let fields = Fields::new(&root, CONTEXT, &KEYS)?;
+        let fields = Fields::new(&root, "variables", &KEYS)?;
         Ok(Self {
             own: fields.each("own", pattern)?,
             written_at_init: fields.each("written_at_init", pattern)?,

@@ -1,12 +1,41 @@
-//! What a row of the table of metrics holds.
+//! What a row of the table of metrics holds: `metrics.toml`.
 
 use std::fmt;
 
-use serde::de::value::{Error as Unknown, StrDeserializer};
 use serde::{Deserialize, Serialize};
 
-use super::id::{KIND, MetricId};
-use crate::{KindTotals, StepRecord};
+use crate::{KindTotals, StepRecord, from_word};
+
+/// The id of a metric: `rate`, `cpu/o`, `service.query.p99`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct MetricId(pub String);
+
+impl MetricId {
+    /// The throughput of what a step is about.
+    pub const RATE: &'static str = "rate";
+    /// How throughput drifted within the window.
+    pub const DRIFT_RATE: &'static str = "drift.rate";
+    /// How the server's CPU per operation drifted within the window.
+    pub const DRIFT_SERVER_CPU: &'static str = "drift.server.cpu/o";
+    /// The highest rate at which a limit on response time was kept.
+    pub const HIGHEST_RATE: &'static str = "highest_rate";
+    /// Completed New-Orders per minute.
+    pub const TPMC: &'static str = "tpmc";
+
+    pub fn new(id: impl Into<String>) -> Self {
+        Self(id.into())
+    }
+}
+
+impl fmt::Display for MetricId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// Stands in an id for the name of an operation kind.
+pub(super) const KIND: &str = "{kind}";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -34,7 +63,8 @@ pub enum Group {
 }
 
 /// From which moment a latency counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Clock {
     Service,
     /// From the intended start of a schedule.
@@ -58,7 +88,8 @@ impl Clock {
 }
 
 /// The tables and charts that show a metric. Verdicts, the list of metrics, exports and docs have all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Part {
     /// A table of values and one of ratios under the cost's group, and a column of each step's costs; `main`: shown where there is room for a few.
     Cost { main: bool },
@@ -77,15 +108,18 @@ pub enum Part {
 }
 
 /// What stands for the rounds in a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum OverRounds {
+    #[default]
     Median,
     Sum,
     Most,
 }
 
 /// A table of what transactions did in one step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum RunTable {
     /// The columns of the published tables.
     Published,
@@ -93,7 +127,7 @@ pub enum RunTable {
     Corrected,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct RunColumn {
     pub table: RunTable,
     /// Columns stand by this.
@@ -102,7 +136,8 @@ pub struct RunColumn {
 }
 
 /// When a chart of transactions shows a metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum When {
     Ends,
     Loaded,
@@ -110,145 +145,67 @@ pub enum When {
 }
 
 /// A chart of transactions relative to the base: throughput, cost, size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct Chart {
     pub title: &'static str,
     pub word: &'static str,
     pub when: When,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Metric {
     /// `{kind}` stands for the name of an operation kind.
     pub id: &'static str,
     /// `None`: rows or operations per second, as the step counts.
     pub unit: Option<Unit>,
+    #[serde(rename = "better")]
     pub direction: Direction,
     pub group: Group,
     /// The smallest relative change worth calling (`statistics`: the practical margin).
     pub margin: f64,
     pub title: &'static str,
+    /// The title where the row has none.
+    #[serde(default)]
     pub formula: &'static str,
     pub part: Part,
-    /// The heading of its column, where that is not the id.
+    /// The heading of its column: the id, unless the row has another.
+    #[serde(default)]
     pub head: &'static str,
+    #[serde(default)]
     pub over_rounds: OverRounds,
     /// May a change of it explain one of throughput?
+    #[serde(default)]
     pub explains: bool,
     /// Is it told of each slice, of a latency that of the kind that the step is about? What the kernel counts in
     /// ticks is not: a slice has too few of these.
+    #[serde(default)]
     pub sliced: bool,
     /// The metric that says how much this one drifts within a step's window. `None` for most: a latency goes the
     /// other way than throughput, and its tail nowhere near as far.
     pub drift: Option<&'static str>,
     pub run: Option<RunColumn>,
     pub chart: Option<Chart>,
+    #[serde(default)]
     pub(super) compute: Compute,
 }
 
 /// What a metric is computed from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Compute {
+    #[serde(skip)]
     Step(fn(&StepRecord) -> Option<f64>),
+    #[serde(skip)]
     Kind(fn(&KindTotals, &StepRecord) -> Option<f64>),
     /// A quantile of the latencies of a kind; their mean where it is not a number.
     Time(Clock, f64),
     /// Nothing here: other tools print it.
+    #[default]
     Imported,
 }
 
-/// A row with what most metrics have in common; methods name what differs.
-pub(super) const fn metric(
-    id: &'static str,
-    group: Group,
-    (direction, margin): (Direction, f64),
-    unit: Unit,
-) -> Metric {
-    Metric {
-        id,
-        unit: Some(unit),
-        direction,
-        group,
-        margin,
-        title: "",
-        formula: "",
-        part: match group {
-            Group::Server | Group::Host | Group::Client => Part::Cost { main: false },
-            Group::Size => Part::Size,
-            Group::Rate | Group::Latency | Group::Errors | Group::Sla => Part::Lists,
-        },
-        head: id,
-        over_rounds: OverRounds::Median,
-        explains: false,
-        sliced: false,
-        drift: None,
-        run: None,
-        chart: None,
-        compute: Compute::Imported,
-    }
-}
-
 impl Metric {
-    /// The formula is the same in words, unless one is given.
-    pub(super) const fn says(self, title: &'static str) -> Self {
-        Self { title, formula: title, ..self }
-    }
-
-    pub(super) const fn formula(self, formula: &'static str) -> Self {
-        Self { formula, ..self }
-    }
-
-    pub(super) const fn of_step(self, compute: fn(&StepRecord) -> Option<f64>) -> Self {
-        Self { compute: Compute::Step(compute), ..self }
-    }
-
-    pub(super) const fn of_each_kind(
-        self,
-        compute: fn(&KindTotals, &StepRecord) -> Option<f64>,
-    ) -> Self {
-        Self { compute: Compute::Kind(compute), ..self }
-    }
-
-    pub(super) const fn shown(self, part: Part) -> Self {
-        Self { part, ..self }
-    }
-
-    pub(super) const fn headed(self, head: &'static str) -> Self {
-        Self { head, ..self }
-    }
-
-    pub(super) const fn main(self) -> Self {
-        Self { part: Part::Cost { main: true }, ..self }
-    }
-
-    pub(super) const fn explaining(self) -> Self {
-        Self { explains: true, ..self }
-    }
-
-    pub(super) const fn sliced(self) -> Self {
-        Self { sliced: true, ..self }
-    }
-
-    pub(super) const fn drifting(self, drift: &'static str) -> Self {
-        Self { drift: Some(drift), ..self }
-    }
-
-    pub(super) const fn column(self, table: RunTable, place: u8, head: &'static str) -> Self {
-        Self { run: Some(RunColumn { table, place, head }), ..self }
-    }
-
-    pub(super) const fn charted(self, when: When, word: &'static str, title: &'static str) -> Self {
-        Self { chart: Some(Chart { title, word, when }), ..self }
-    }
-
-    pub(super) const fn summed(self) -> Self {
-        Self { over_rounds: OverRounds::Sum, ..self }
-    }
-
-    pub(super) const fn longest(self) -> Self {
-        Self { over_rounds: OverRounds::Most, ..self }
-    }
-
     pub fn is_of_kinds(&self) -> bool {
         matches!(self.compute, Compute::Kind(_) | Compute::Time(..))
     }
@@ -331,8 +288,7 @@ impl Unit {
     }
 
     pub fn from_name(name: &str) -> Option<Self> {
-        // The words are those that serde knows.
-        Self::deserialize(StrDeserializer::<Unknown>::new(name)).ok()
+        from_word(name).ok()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The steps of the Insert Benchmark. This file alone knows their names.
 
-use super::place::{Place, SETTLES};
+use crate::step::{SETTLES, placed};
 use crate::{
     Counts, InsertSpec, KindSpec, Pacing, QueryKind, Step, StepClass, StepId, StepTask, Subject,
     Tables,
@@ -175,23 +175,21 @@ impl InsertStage {
         }
     }
 
-    fn step(&self, spec: &InsertSpec, place: Place) -> Step {
+    fn step(&self, spec: &InsertSpec) -> Step {
         let target_rate = self.rate().map(|rate| u64::from(rate) * u64::from(spec.clients));
-        let loads_tables = !self.is_query();
         let (task, kind, counts) = self.facts();
         let subject = Subject { kind: kind.to_owned(), counts };
         Step {
             task,
             // The query steps have writers in the background.
-            class: if loads_tables { StepClass::Loading } else { StepClass::Writing },
+            class: if self.is_query() { StepClass::Writing } else { StepClass::Loading },
             measured: self.is_measured(),
             sessions: self.sessions(spec),
             kinds: InsertKinds::of(self, spec).specs,
-            loads: place.loads,
             target_rate,
             compat: spec.compat,
             description: self.description(target_rate),
-            ..Step::new(self.id(), place.ordinal, spec.clients, subject)
+            ..Step::new(self.id(), 0, spec.clients, subject)
         }
     }
 }
@@ -199,7 +197,7 @@ impl InsertStage {
 pub(super) fn steps(spec: &InsertSpec) -> Vec<Step> {
     let stages = InsertStage::of_trial(spec);
     let loading = InsertStage::loading(&stages);
-    Place::all(loading).zip(&stages).map(|(place, stage)| stage.step(spec, place)).collect()
+    placed(stages.iter().map(|stage| stage.step(spec)), loading)
 }
 
 /// Clients would delete each other's rows from a table that they share.

@@ -1,7 +1,6 @@
 //! The steps of each workload, as a function of what its plan asks for. Only here is a step's name put together.
 
 mod insert;
-mod place;
 mod sql;
 mod tpcc;
 
@@ -67,7 +66,7 @@ impl Plan {
             if let Some(spec) = imported {
                 // Their records know what was counted.
                 self.steps.iter_mut().for_each(|step| step.description.clear());
-                self.workload = spec.into();
+                self.workload = WorkloadSpec::Imported(spec);
             }
         }
         self

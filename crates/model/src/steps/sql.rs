@@ -1,6 +1,6 @@
 //! The steps of a workload of SQL statements. Their names come from its file.
 
-use super::place::{INDEXES, Place, SETTLES};
+use crate::step::{INDEXES, SETTLES, placed};
 use crate::{
     Counts, KindSpec, Nanos, ResponseLimit, SqlOperation, SqlPace, SqlRun, SqlSpec, SqlStep,
     SqlWork, Step, StepClass, StepPace, StepTask, Subject, Verb, grouped,
@@ -9,46 +9,55 @@ use crate::{
 pub(super) fn steps(spec: &SqlSpec) -> Vec<Step> {
     let loading = spec.steps.iter().position(|step| !step.work.is_loading());
     // Nothing would be left to do where all steps load.
-    let steps = Place::all(loading.unwrap_or(0)).zip(&spec.steps);
-    steps.map(|(place, step)| of(spec, step, place)).collect()
+    placed(spec.steps.iter().map(|step| of(spec, step)), loading.unwrap_or(0))
 }
 
-fn of(spec: &SqlSpec, step: &SqlStep, place: Place) -> Step {
+fn of(spec: &SqlSpec, step: &SqlStep) -> Step {
+    let loaders = spec.load.clients.saturating_add(1);
+    let tables: u32 = spec.tables.iter().map(|table| table.copies).sum();
+    let (task, counts, sessions, description) = match &step.work {
+        SqlWork::Load => {
+            (StepTask::Load, Counts::Rows, loaders, "Makes the tables and loads their rows.")
+        }
+        SqlWork::Index => (StepTask::Index, Counts::Rows, tables, INDEXES),
+        SqlWork::Settle(_) => {
+            (StepTask::Settle, Counts::Operations, tables.saturating_add(1), SETTLES)
+        }
+        SqlWork::Reset => (StepTask::Reset, Counts::Rows, loaders, "Loads all tables anew."),
+        SqlWork::Run(run) => return of_run(spec, step, run),
+    };
     let kinds = step.work.kinds();
-    let subject = match &step.work {
-        SqlWork::Run(run) => SqlKinds::of(run).subject,
-        SqlWork::Settle(_) => first(&kinds, Counts::Operations),
-        SqlWork::Load | SqlWork::Index | SqlWork::Reset => first(&kinds, Counts::Rows),
-    };
-    let pace = step.work.run().map_or(StepPace::Closed, |run| pace(&run.pace));
-    let (task, class) = match &step.work {
-        SqlWork::Load => (StepTask::Load, StepClass::Loading),
-        SqlWork::Index => (StepTask::Index, StepClass::Loading),
-        SqlWork::Settle(_) => (StepTask::Settle, StepClass::Loading),
-        SqlWork::Reset => (StepTask::Reset, StepClass::Loading),
-        SqlWork::Run(run) if run.writes => (StepTask::Run, StepClass::Writing),
-        SqlWork::Run(_) => (StepTask::Run, StepClass::Reading),
-    };
+    let kind = kinds.first().map(|kind| kind.name.clone()).unwrap_or_default();
     Step {
         test: step.test.clone(),
         task,
-        class,
+        class: StepClass::Loading,
         group: step.group.clone(),
         measured: step.work.is_result(),
-        sessions: sessions(spec, step),
+        sessions,
         kinds,
-        metric: pace.deciding(&subject),
-        pace,
-        loads: place.loads,
-        slices: step.work.run().and_then(slices),
         compat: spec.compat,
-        description: description(&step.work, subject.counts),
-        ..Step::new(step.id.clone(), place.ordinal, step.clients, subject)
+        description: description.to_owned(),
+        ..Step::new(step.id.clone(), 0, step.clients, Subject { kind, counts })
     }
 }
 
-fn first(kinds: &[KindSpec], counts: Counts) -> Subject {
-    Subject { kind: kinds.first().map(|kind| kind.name.clone()).unwrap_or_default(), counts }
+fn of_run(spec: &SqlSpec, step: &SqlStep, run: &SqlRun) -> Step {
+    let SqlKinds { specs, subject, .. } = SqlKinds::of(run);
+    let pace = pace(&run.pace);
+    Step {
+        test: step.test.clone(),
+        class: if run.writes { StepClass::Writing } else { StepClass::Reading },
+        group: step.group.clone(),
+        measured: run.measured,
+        kinds: specs,
+        metric: pace.deciding(&subject),
+        pace,
+        slices: slices(run),
+        compat: spec.compat,
+        description: [counted(run, subject.counts), paced(run)].join(" ").trim_end().to_owned(),
+        ..Step::new(step.id.clone(), 0, step.clients, subject)
+    }
 }
 
 impl SqlWork {
@@ -95,26 +104,6 @@ fn slices(run: &SqlRun) -> Option<Nanos> {
     let for_a_time = run.pace == SqlPace::Unlimited && !run.whole;
     let length = Nanos::from_secs(u64::from(run.seconds));
     (run.measured && only_reads && for_a_time).then_some(length)
-}
-
-fn sessions(spec: &SqlSpec, step: &SqlStep) -> u32 {
-    let tables: u32 = spec.tables.iter().map(|table| table.copies).sum();
-    match step.work {
-        SqlWork::Run(_) => step.clients,
-        SqlWork::Load | SqlWork::Reset => spec.load.clients.saturating_add(1),
-        SqlWork::Index => tables,
-        SqlWork::Settle(_) => tables.saturating_add(1),
-    }
-}
-
-fn description(work: &SqlWork, counts: Counts) -> String {
-    match work {
-        SqlWork::Load => "Makes the tables and loads their rows.".to_owned(),
-        SqlWork::Index => INDEXES.to_owned(),
-        SqlWork::Settle(_) => SETTLES.to_owned(),
-        SqlWork::Reset => "Loads all tables anew.".to_owned(),
-        SqlWork::Run(run) => [counted(run, counts), paced(run)].join(" ").trim_end().to_owned(),
-    }
 }
 
 /// What throughput and cost per operation count.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::place::{INDEXES, Place, SETTLES};
+use crate::step::{INDEXES, SETTLES, placed};
 use crate::{
     Counts, KindSpec, ROLLBACK, Step, StepClass, StepId, StepPace, StepTask, Subject, TpccPace,
     TpccProfile, TpccSpec, TpccTransaction, grouped,
@@ -106,7 +106,7 @@ impl TpccStage {
         }
     }
 
-    fn step(self, spec: &TpccSpec, place: Place) -> Step {
+    fn step(self, spec: &TpccSpec) -> Step {
         let (task, kind, counts) = self.facts();
         let subject = Subject { kind: kind.to_owned(), counts };
         let (clients, sessions) = self.clients(spec);
@@ -120,10 +120,9 @@ impl TpccStage {
             kinds: self.kinds(spec),
             metric: pace.deciding(&subject),
             pace,
-            loads: place.loads,
             compat: spec.profile == TpccProfile::Percona,
             description: self.description(spec),
-            ..Step::new(self.id(), place.ordinal, clients, subject)
+            ..Step::new(self.id(), 0, clients, subject)
         }
     }
 }
@@ -157,7 +156,7 @@ impl TpccSpec {
     pub fn trial_steps(&self) -> Vec<Step> {
         let stages = TpccStage::of_trial(self);
         let loading = stages.iter().position(|stage| !stage.is_loading()).unwrap_or(0);
-        Place::all(loading).zip(stages).map(|(place, stage)| stage.step(self, place)).collect()
+        placed(stages.iter().map(|stage| stage.step(self)), loading)
     }
 
     pub fn statement_timeout(&self) -> Duration {

@@ -43,11 +43,9 @@ pub(super) fn step(spec: &InsertSpec, stage: &InsertStage, cost: &Costs) -> u64 
     match stage {
         InsertStage::Load => at_rate(rows(spec.rows), cost.i0_rate),
         InsertStage::Index => at_rate(rows(spec.rows), cost.lx_rate),
-        InsertStage::Random { size: Transactions::Large, .. } => {
-            at_rate(rows(spec.i1_rows), cost.i1_rate)
-        }
-        InsertStage::Random { size: Transactions::Small, .. } => {
-            at_rate(rows(spec.i2_rows), cost.i2_rate)
+        InsertStage::Random { size, rows: each, .. } => {
+            let is_large = *size == Transactions::Large;
+            at_rate(rows(*each), if is_large { cost.i1_rate } else { cost.i2_rate })
         }
         InsertStage::Query { .. } => Nanos::from_secs(u64::from(spec.query_seconds)).0,
         InsertStage::Settle => settling(spec.settle, rows(spec.rows)),

@@ -78,14 +78,10 @@ const WARM_RATE: u64 = 1_500_000;
 pub fn estimate(plan: &Plan) -> Estimate {
     let workload = &plan.workload;
     let sessions = system::sessions(plan);
-    let name = |system: &System| system.name.clone();
-    let each = || plan.systems.iter();
-    let systems: Vec<(String, Bytes)> =
-        each().map(|s| (name(s), instance(workload, s, false))).collect();
-    let memory: Vec<(String, Bytes)> =
-        each().map(|s| (name(s), system::memory(sessions, s))).collect();
-    let templates: Vec<Loading> =
-        each().filter(|_| plan.template).map(|system| loading(plan, system)).collect();
+    let systems = of_each(plan, |system| instance(workload, system, false));
+    let memory = of_each(plan, |system| system::memory(sessions, system));
+    let loaded = plan.systems.iter().filter(|_| plan.template);
+    let templates: Vec<Loading> = loaded.map(|system| loading(plan, system)).collect();
     let part = |system: &System| {
         Nanos(match templates.iter().find(|template| template.system == system.name) {
             None => time(plan, system, |_| true),
@@ -96,7 +92,7 @@ pub fn estimate(plan: &Plan) -> Estimate {
             ]),
         })
     };
-    let parts: Vec<(String, Nanos)> = each().map(|s| (name(s), part(s))).collect();
+    let parts = of_each(plan, part);
     let a_round = total(parts.iter().map(|(_, time)| time.0));
     let loading = total(templates.iter().map(|template| template.time.0));
     let of_rounds = |rounds: u32| Nanos(sum([a_round.saturating_mul(u64::from(rounds)), loading]));
@@ -118,6 +114,11 @@ pub fn estimate(plan: &Plan) -> Estimate {
         parts,
         templates,
     }
+}
+
+/// Something of each system, in the plan's order.
+fn of_each<T>(plan: &Plan, of: impl Fn(&System) -> T) -> Vec<(String, T)> {
+    plan.systems.iter().map(|system| (system.name.clone(), of(system))).collect()
 }
 
 /// The most bytes at the same time, of what each system takes.

@@ -2,10 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use model::{Distribution, Draw, SqlDraw, SqlTable};
+use model::{Distribution, Draw, HotValues, SqlDraw, SqlTable};
 
-use super::distribution::distribution;
-use super::literal;
 use super::names::identifier_key;
 use super::scope::{Scope, signed};
 use crate::document::{Node, Value};
@@ -233,7 +231,7 @@ fn like_column(kind: Item<'_>, table: Option<&SqlTable>) -> Result<Draw> {
 fn decimal(kind: Item<'_>) -> Result<Draw> {
     let expected = "a number in quotes with at most 18 digits, such as \"0.01\"";
     let read = |item: Item<'_>| match &item.node.value {
-        Value::Text(text) => literal::decimal(text).ok_or_else(|| item.wrong(expected)),
+        Value::Text(text) => decimal_of(text).ok_or_else(|| item.wrong(expected)),
         Value::Integer(number) => Ok((*number, 0)),
         _ => Err(item.wrong(expected)),
     };
@@ -252,7 +250,7 @@ fn decimal(kind: Item<'_>) -> Result<Draw> {
 /// A date as text, or as TOML has it.
 fn datetime(item: Item<'_>) -> Result<i64> {
     let text = match &item.node.value {
-        Value::Text(text) | Value::Other(text) => literal::datetime(text),
+        Value::Text(text) | Value::Other(text) => seconds_of(text),
         _ => None,
     };
     text.ok_or_else(|| {
@@ -268,4 +266,216 @@ fn check_order(kind: Item<'_>, low: i64, high: i64) -> Result<()> {
 
 fn in_order(kind: Item<'_>) -> PlanError {
     kind.conflict(format!("`{}`: the lowest value is greater than the highest", kind.key))
+}
+
+/// Digits that a decimal number may have: its smallest unit is counted in 64 bits.
+const MAX_DIGITS: usize = 18;
+
+/// A decimal number: its value in its smallest unit, and its digits after the point. `12.50` is
+/// (1250, 2). `None` where it is none, or has more than 18 digits.
+fn decimal_of(text: &str) -> Option<(i64, u32)> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+    let is_number = |digits: &str| digits.bytes().all(|b| b.is_ascii_digit());
+    let has_point = digits.contains('.');
+    if whole.is_empty() || (has_point && part.is_empty()) || whole.len() + part.len() > MAX_DIGITS {
+        return None;
+    }
+    if !is_number(whole) || !is_number(part) {
+        return None;
+    }
+    let value: i64 = format!("{whole}{part}").parse().ok()?;
+    let sign = if text.starts_with('-') { -1 } else { 1 };
+    Some((sign * value, part.len() as u32))
+}
+
+/// Seconds from 1970-01-01 00:00:00 to a date, `2024-12-31`, or a date and time, `2024-12-31 23:59:59`;
+/// of the years 1000 to 9999, which every Dbms has.
+fn seconds_of(text: &str) -> Option<i64> {
+    let toml::value::Datetime { date: Some(date), time, offset: None } = text.parse().ok()? else {
+        return None;
+    };
+    let seconds = match time {
+        None => 0,
+        Some(toml::value::Time { hour, minute, second: Some(second @ ..60), nanosecond: None }) => {
+            i64::from(hour) * 3_600 + i64::from(minute) * 60 + i64::from(second)
+        }
+        Some(_) => return None,
+    };
+    let days = days(date.year.into(), date.month.into(), date.day.into());
+    (date.year >= 1000).then_some(days * 86_400 + seconds)
+}
+
+/// Days from 1970-01-01 to a date of the Gregorian calendar. Years begin in March here, so that the leap
+/// day is the last of its year, and the days before a month are (153 m + 2) / 5.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leap_days = year / 4 - year / 100 + year / 400;
+    let since_year_zero = 365 * year + leap_days + (153 * month + 2) / 5 + day - 1;
+    // From 0000-03-01 to 1970-01-01.
+    since_year_zero - 719_468
+}
+
+/// The shapes that a word alone stands for; those of sysbench.
+const WORDS: [(&str, Distribution); 5] = [
+    ("uniform", Distribution::Uniform),
+    ("zipfian", Distribution::Zipfian { exponent: 800 }),
+    ("gaussian", Distribution::Gaussian { draws: 12 }),
+    ("pareto", Distribution::Pareto { h: 200 }),
+    (
+        "special",
+        Distribution::Special {
+            draws: 12,
+            hot_percent: 1,
+            draws_percent: 75,
+            hot: HotValues::Upper,
+        },
+    ),
+];
+
+/// Uniform draws that a bell is made of, at most: each costs time with every value.
+const MAX_DRAWS: u32 = 100;
+
+/// `"uniform"`, `{ zipfian = 0.8 }`, `{ special = { draws = 12, hot_percent = 1, draws_percent = 75 } }`.
+pub(crate) fn distribution(item: Item<'_>) -> Result<Distribution> {
+    match &item.node.value {
+        Value::Text(_) => item.word("distribution", &WORDS),
+        Value::Table(_) => shaped(item),
+        _ => Err(item.wrong("a distribution such as \"uniform\" or { zipfian = 0.8 }")),
+    }
+}
+
+fn shaped(item: Item<'_>) -> Result<Distribution> {
+    let keys = ["zipfian", "gaussian", "pareto", "special"];
+    let fields = Fields::new(item.node, "a distribution", &keys)?;
+    let Some(shape) = fields.exactly_one(&keys) else {
+        return Err(item.wrong("a table with one distribution such as { zipfian = 0.8 }"));
+    };
+    match shape.key {
+        "zipfian" => Ok(Distribution::Zipfian { exponent: per_mille(shape, 1, 5_000)? }),
+        "gaussian" => Ok(Distribution::Gaussian { draws: shape.small(1..=MAX_DRAWS)? }),
+        "pareto" => Ok(Distribution::Pareto { h: per_mille(shape, 1, 499)? }),
+        _ => special(shape.node),
+    }
+}
+
+fn special(node: &Node) -> Result<Distribution> {
+    let fields = Fields::new(node, "special", &["draws", "hot_percent", "draws_percent"])?;
+    let number = |key, range, usual| fields.get(key).map_or(Ok(usual), |item| item.small(range));
+    Ok(Distribution::Special {
+        draws: number("draws", 1..=MAX_DRAWS, 12)?,
+        hot_percent: number("hot_percent", 1..=100, 1)?,
+        draws_percent: number("draws_percent", 0..=100, 75)?,
+        hot: HotValues::Upper,
+    })
+}
+
+/// A number with at most three digits after the point, in thousandths.
+fn per_mille(item: Item<'_>, low: u32, high: u32) -> Result<u32> {
+    item.decimal(3, low..=high).ok_or_else(|| {
+        let (low, high) = (f64::from(low) / 1000.0, f64::from(high) / 1000.0);
+        item.wrong(&format!(
+            "a number from {low} to {high} with at most three digits after the point"
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn decimals() {
+        let table = [
+            ("0.01", Some((1, 2))),
+            ("99.99", Some((9999, 2))),
+            ("-5", Some((-5, 0))),
+            ("-0.50", Some((-50, 2))),
+            ("999999999999999999", Some((999_999_999_999_999_999, 0))),
+            ("1000000000000000000", None),
+            ("", None),
+            (".5", None),
+            ("5.", None),
+            ("1e3", None),
+            ("--1", None),
+            ("1.2.3", None),
+            ("+1", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(decimal_of(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn dates() {
+        let table = [
+            ("1970-01-01", Some(0)),
+            ("2020-01-01", Some(1_577_836_800)),
+            ("2024-02-29 12:00:01", Some(1_709_208_001)),
+            ("2024-12-31T23:59:59", Some(1_735_689_599)),
+            ("1000-01-01", Some(-30_610_224_000)),
+            ("2023-02-29", None),
+            ("2024-13-01", None),
+            ("2024-1-1", None),
+            ("0999-12-31", None),
+            ("2024-01-01 24:00:00", None),
+            ("2024-01-01T00:00:00Z", None),
+            ("2024-01-01-01", None),
+            ("", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(seconds_of(text), expected, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_day_later_is_a_day_more(year in 1000i64..9999, month in 1i64..13, day in 1i64..28) {
+            let text = |day| format!("{year:04}-{month:02}-{day:02}");
+            prop_assert_eq!(seconds_of(&text(day + 1)).unwrap() - seconds_of(&text(day)).unwrap(), 86_400);
+        }
+
+        #[test]
+        fn any_text_is_a_date_or_not(text in "[0-9: T.-]{0,24}") {
+            let _ = (seconds_of(&text), decimal_of(&text));
+        }
+    }
+}
+
+#[cfg(test)]
+mod distributions {
+    use insta::assert_snapshot;
+
+    use super::*;
+    use crate::document;
+
+    fn read(text: &str) -> Result<Distribution> {
+        let root = document::parse(&format!("by = {text}"), "x").unwrap();
+        let fields = Fields::new(&root, "x", &["by"]).unwrap();
+        distribution(fields.need("by").unwrap())
+    }
+
+    #[test]
+    fn a_word_or_a_shape() {
+        assert_eq!(read("\"uniform\"").unwrap(), Distribution::Uniform);
+        assert_eq!(read("{ zipfian = 0.8 }").unwrap(), read("\"zipfian\"").unwrap());
+        assert_eq!(read("{ zipfian = 1 }").unwrap(), Distribution::Zipfian { exponent: 1000 });
+        assert_eq!(read("{ special = {} }").unwrap(), read("\"special\"").unwrap());
+        assert_eq!(read("{ pareto = 0.125 }").unwrap(), Distribution::Pareto { h: 125 });
+    }
+
+    #[test]
+    fn what_is_none_is_refused() {
+        let error = |text| read(text).unwrap_err().to_string();
+        assert_snapshot!(error("\"zipf\""), @"x:1: no distribution `zipf`; there are: uniform, zipfian, gaussian, pareto, special");
+        assert_snapshot!(error("{ zipfian = 0.0001 }"), @"x:1: `zipfian` must be a number from 0.001 to 5 with at most three digits after the point, not 0.0001");
+        assert_snapshot!(error("{ pareto = 0.5 }"), @"x:1: `pareto` must be a number from 0.001 to 0.499 with at most three digits after the point, not 0.5");
+        assert_snapshot!(error("{ zipfian = nan }"), @"x:1: `zipfian` must be a number from 0.001 to 5 with at most three digits after the point, not NaN");
+        assert_snapshot!(error("{ gaussian = 0 }"), @"x:1: `gaussian` must be a whole number from 1 to 100, not 0");
+        assert_snapshot!(error("{}"), @"x:1: `by` must be a table with one distribution such as { zipfian = 0.8 }, not a table");
+        assert_snapshot!(error("{ zipfian = 1, pareto = 0.2 }"), @"x:1: `by` must be a table with one distribution such as { zipfian = 0.8 }, not a table");
+        assert_snapshot!(error("3"), @r#"x:1: `by` must be a distribution such as "uniform" or { zipfian = 0.8 }, not 3"#);
+    }
 }

@@ -1,17 +1,12 @@
 //! Workload files: SQL, with tables, values and steps as data. The microbenchmarks are one of the catalog.
 
-mod check;
-mod distribution;
 mod draft;
 mod draw;
-mod expression;
 mod file;
-mod literal;
 mod names;
 mod operation;
 pub(crate) mod options;
 pub(crate) mod pace;
-pub(crate) mod rules;
 mod scan;
 mod scope;
 mod select;
@@ -27,8 +22,7 @@ use crate::document::Node;
 use crate::kind::WorkloadKind;
 use crate::{Place, Result};
 
-pub(crate) use check::{check_for, statements};
-pub(crate) use file::WorkloadFile;
+pub(crate) use file::{WorkloadFile, check_for, statements};
 pub use file::{WorkloadListing, read_workload};
 pub use select::WorkloadSet;
 pub use statement::statement_text;

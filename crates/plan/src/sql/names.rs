@@ -1,5 +1,6 @@
 //! Names in workload files: what they may be made of, and that none is there twice.
 
+use super::scan::is_word;
 use crate::fields::Item;
 use crate::{Place, Result};
 
@@ -21,9 +22,8 @@ pub(crate) fn identifier(item: Item<'_>) -> Result<String> {
 }
 
 pub(crate) fn identifier_key(key: &str, place: &Place) -> Result<String> {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let begins_well = key.starts_with(|c: char| is_part(c) && !c.is_ascii_digit());
-    if begins_well && key.len() <= MAX_NAME && key.chars().all(is_part) {
+    let begins_well = key.starts_with(|c: char| is_word(c) && !c.is_ascii_digit());
+    if begins_well && key.len() <= MAX_NAME && key.chars().all(is_word) {
         return Ok(key.to_owned());
     }
     Err(place.conflict(format!(

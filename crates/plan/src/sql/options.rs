@@ -1,14 +1,18 @@
 //! The `workload` table of a plan, and the `[defaults]` of a workload file: the same keys, but for names.
 
-use model::{Distribution, LoadMethod, LoadSpec, Settle, SqlPace, SqlSpec, Statements, WarmUpEnd};
+use model::{
+    Distribution, ErrorRules, LoadSpec, Settle, SqlPace, SqlSpec, Statements, WarmUpEnd, from_word,
+    set_word,
+};
 
-use super::distribution::distribution;
-use super::pace::{self, MAX_RATE, QUEUE_KEYS, Queue, RAMP, Ramp};
-use super::rules::{self, ERRORS};
+use super::draw::distribution;
+use super::pace::{self, MAX_RATE, QUEUE_KEYS, Queue, Ramp};
+use super::scan::is_word;
 use crate::document::{Node, Value};
 use crate::fields::{Fields, Item, Mention};
-use crate::insert::{SETTLE, settle};
-use crate::keys::{self, NEEDED};
+use crate::insert::settle;
+use crate::keys::Takes::{Count, Later, Other, Small, Switch, Word};
+use crate::keys::{self, Key};
 use crate::{Place, Result};
 
 pub(crate) const MAX_SECONDS: u32 = 604_800;
@@ -18,6 +22,8 @@ pub(crate) const MAX_ROWS: u64 = 100_000_000_000;
 pub(crate) const MAX_COPIES: u32 = 10_000;
 /// Each makes a step of every test.
 const MAX_SWEEP: usize = 50;
+/// Codes are short in every Dbms: `1213`, `40P01`, `SQLITE_BUSY_SNAPSHOT`.
+const MAX_CODE: usize = 40;
 /// Before the name of a set, where a test could stand.
 pub(crate) const SET: &str = "set:";
 /// Seconds of a warm-up that ends with its time.
@@ -60,118 +66,51 @@ pub(crate) struct Options {
     pub(crate) spec: SqlSpec,
 }
 
-type Key = keys::Key<Options>;
-
-pub(crate) static KEYS: [Key; 26] = [
-    Key::later("kind", "`\"micro\"`, `\"sql\"`")
-        .says(NEEDED, "the microbenchmarks, or a workload file"),
-    Key::later("file", "text")
-        .says("needed by `sql`", "a workload file: a path with a slash or `.toml`, or one of the catalog"),
-    Key::other("set", "text", |o, v| {
-        v.text().map(|name| o.tests = Some(vec![v.named(&format!("{SET}{name}"))]))
-    })
-    .says("the file's, otherwise all", "a set of the file; excludes `tests`"),
-    Key::other("tests", "a list of texts", |o, v| tests(v).map(|it| o.tests = Some(it)))
-        .says("`set`", "tests, `\"group:point\"`, `\"set:27\"`; none of them twice. The order is the file's"),
-    Key::small("tables", 1..=MAX_COPIES, |o, n| o.tables = Some(n))
-        .says("the file's", "copies of the table, where the file depends on it"),
-    Key::other("rows", "1 to 100,000,000,000", |o, v| {
-        o.rows = Some(v.count(1..=MAX_ROWS)?);
-        o.rows_place = Some(v.place());
-        Ok(())
-    })
-    .says("the file's", "rows of a table, where the file depends on it"),
-    Key::other("clients", "1 to 10,000, or a list of up to 50", |o, v| clients(v).map(|it| o.clients = it))
-        .says("1", "a list is a sweep: every test with each number before the next test, called `test@8`"),
-    Key::small("read_seconds", 1..=MAX_SECONDS, |o, n| o.read_seconds = n)
-        .says(OWN_OR_60, "measured time of a test that reads; micro: 60"),
-    Key::small("write_seconds", 1..=MAX_SECONDS, |o, n| o.write_seconds = n)
-        .says(OWN_OR_60, "measured time of a test that writes; micro: 90"),
-    Key::small("scan_seconds", 1..=MAX_SECONDS, |o, n| o.scan_seconds = n).says(
-        OWN_OR_60,
-        "measured time of a test that scans; micro: 60, for the scans that warm caches; the test `scan` takes \
-         `read_seconds`",
-    ),
-    Key::other("seconds", "`{ test = 20 }`, 1 to 604,800 each", |o, v| seconds(v).map(|it| o.seconds = it)).says(
-        "none",
-        "tests with a measured time of their own: `{ \"point-query.pre\" = 20, \"group:range\" = 5 }`; of several that \
-         mean one test the last counts",
-    ),
+pub(crate) static KEYS: &[Key<Options>] = &[
+    Key("kind", Later),
+    Key("file", Later),
+    Key("set", Other(|o, v| set(v).map(|it| o.tests = Some(vec![it])))),
+    Key("tests", Other(|o, v| tests(v).map(|it| o.tests = Some(it)))),
+    Key("tables", Small(1..=MAX_COPIES, |o, n| o.tables = Some(n))),
+    Key("rows", Other(rows)),
+    Key("clients", Other(|o, v| clients(v).map(|it| o.clients = it))),
+    Key("read_seconds", Small(1..=MAX_SECONDS, |o, n| o.read_seconds = n)),
+    Key("write_seconds", Small(1..=MAX_SECONDS, |o, n| o.write_seconds = n)),
+    Key("scan_seconds", Small(1..=MAX_SECONDS, |o, n| o.scan_seconds = n)),
+    Key("seconds", Other(|o, v| seconds(v).map(|it| o.seconds = it))),
     // Before its seconds, of which it decides how many are usual.
-    Key::words("warmup", "end of a warm-up", &[
-        ("fixed", |o| o.warm_up_to(WarmUpEnd::Fixed)),
-        ("steady", |o| o.warm_up_to(WarmUpEnd::Steady)),
-    ])
-    .says("tests that read: `\"fixed\"`; tests that write: `\"steady\"`", "what ends the warm-up before a test, \
-           which is not recorded: its time, or a steady rate ([Warm-up](methodology.md#warm-up))"),
-    Key::small("warmup_seconds", 0..=MAX_SECONDS, |o, n| o.warmup_seconds = n).says(
-        "5; `\"steady\"`: 60",
-        "its time; 0 for no warm-up; with `\"steady\"` the maximum, at least 13. Without `warmup`, tests that write \
-         take up to 30 s, or `warmup_seconds` if that is longer",
-    ),
-    Key::other("settle", SETTLE, |o, v| settle(v).map(|it| o.settle = it)).says(
-        "\"formula\"",
-        "seconds of a settle phase; the formula is min(1200, 60 + rows of all tables / 1,000,000)",
-    ),
-    Key::switch("fresh", |o, on| o.fresh = on)
-        .says("false", "before each test that writes, except the first, loads the tables again and settles"),
-    Key::switch("warm_ups", |o, on| o.warm_ups = on)
-        .says("true", "runs the steps that only warm caches"),
-    Key::switch("compat", |o, on| o.spec.compat = on).says("false", "the original's behaviour, see below"),
-    Key::switch("secondary", |o, on| o.secondary = on)
-        .says("false", "an index in place of each primary key (pk0)"),
-    Key::other("statements", STATEMENTS, |o, v| statements(v).map(|it| o.spec.statements = it))
-        .says("\"prepared\"", "how statements are sent"),
-    Key::other("distribution", "[a distribution](#distributions)", |o, v| {
-        distribution(v).map(|it| o.distribution = it)
-    })
-    .says("\"uniform\"", "of every `int` of a statement without a `by`"),
-    Key::count("rate", 1..=MAX_RATE, |o, n| (o.rate, o.ramp) = (Some(n), None)).says(
-        "none",
-        "operations per second of all clients together that arrive whether clients are free or not; excludes `ramp`",
-    ),
-    Key::other("ramp", RAMP, |o, v| {
-        (o.ramp, o.rate) = (Some(pace::ramp(v)?), None);
-        Ok(())
-    })
-    .says("none", "`{ from = 1000, p99 = \"10ms\" }`: looks for the highest rate at which a percentile of response \
-           time keeps its limit"),
-    Key::other("errors", ERRORS, |o, v| rules::read(v, &mut o.spec.errors))
-        .says("the usual codes", "how clients handle errors, by code"),
-    Key::other("load", LOAD, |o, v| load(v, &mut o.spec.load)).says(LOAD_DEFAULT, "how rows are loaded"),
-    Key::small("statement_timeout", 1..=MAX_SECONDS, |o, n| o.spec.statement_timeout = n)
-        .says("600", "seconds after which a statement counts as hung"),
+    Key("warmup", Word("end of a warm-up", |o, w| from_word(w).map(|end| o.warm_up_to(end)))),
+    Key("warmup_seconds", Small(0..=MAX_SECONDS, |o, n| o.warmup_seconds = n)),
+    Key("settle", Other(|o, v| settle(v).map(|it| o.settle = it))),
+    Key("fresh", Switch(|o, on| o.fresh = on)),
+    Key("warm_ups", Switch(|o, on| o.warm_ups = on)),
+    Key("compat", Switch(|o, on| o.spec.compat = on)),
+    Key("secondary", Switch(|o, on| o.secondary = on)),
+    Key("statements", Other(|o, v| statements(v).map(|it| o.spec.statements = it))),
+    Key("distribution", Other(|o, v| distribution(v).map(|it| o.distribution = it))),
+    Key("rate", Count(1..=MAX_RATE, |o, n| (o.rate, o.ramp) = (Some(n), None))),
+    Key("ramp", Other(|o, v| pace::ramp(v).map(|it| (o.ramp, o.rate) = (Some(it), None)))),
+    Key("errors", Other(|o, v| errors(v, &mut o.spec.errors))),
+    Key("load", Other(|o, v| load(v, &mut o.spec.load))),
+    Key("statement_timeout", Small(1..=MAX_SECONDS, |o, n| o.spec.statement_timeout = n)),
     // Their names are the file's: they are looked at with it.
-    Key::other("vars", "`{ name = 10 }`", |_, v| v.table("a table such as { name = 10 }").map(drop))
-        .says("the file's", "other values for `[vars]`"),
+    Key("vars", Other(|_, v| v.table("a table such as { name = 10 }").map(drop))),
 ];
 
-const OWN_OR_60: &str = "the file's, otherwise 60";
-pub(crate) const STATEMENTS: &str = "`\"prepared\"`, `\"text\"`";
-
-type LoadKey = keys::Key<LoadSpec>;
-
-pub(crate) static LOAD_KEYS: [LoadKey; 4] = [
-    LoadKey::small("clients", 1..=1_000, |l, n| l.clients = n)
-        .says("one for each CPU, at most 8", "clients that load at the same time"),
-    LoadKey::words(
-        "method",
-        "way to load",
-        &[
-            ("fastest", |l| l.method = LoadMethod::Fastest),
-            ("bulk", |l| l.method = LoadMethod::Bulk),
-            ("insert", |l| l.method = LoadMethod::Insert),
-        ],
-    )
-    .says("\"fastest\"", "the fastest way of the Dbms, its bulk load, or INSERT statements"),
-    LoadKey::small("rows_per_commit", 1..=10_000_000, |l, n| l.rows_per_commit = n)
-        .says("10_000", "rows of a transaction"),
-    LoadKey::switch("indexes_first", |l, on| l.indexes_first = on)
-        .says("false", "builds secondary indexes before the rows are there"),
+pub(crate) static LOAD_KEYS: &[Key<LoadSpec>] = &[
+    Key("clients", Small(1..=1_000, |l, n| l.clients = n)),
+    Key("method", Word("way to load", |l, w| set_word(&mut l.method, w))),
+    Key("rows_per_commit", Small(1..=10_000_000, |l, n| l.rows_per_commit = n)),
+    Key("indexes_first", Switch(|l, on| l.indexes_first = on)),
 ];
 
-pub(crate) const LOAD: &str = "a table with keys of [`load`](workload-files.md#load)";
-pub(crate) const LOAD_DEFAULT: &str = "the fastest way";
+pub(crate) static ERROR_KEYS: &[Key<ErrorRules>] = &[
+    Key("ignore", Other(|r, v| v.each(code).map(|it| r.ignore = it))),
+    Key("retry", Other(|r, v| v.each(code).map(|it| r.retry = it))),
+    Key("fatal", Other(|r, v| v.each(code).map(|it| r.fatal = it))),
+    Key("tries", Small(1..=1_000_000, |r, n| r.tries = n)),
+    Key("reconnect_seconds", Small(0..=86_400, |r, n| r.reconnect_seconds = n)),
+];
 
 impl Options {
     /// What is usual, with so many clients for the load.
@@ -206,8 +145,8 @@ impl Options {
     pub(crate) fn apply(&mut self, fields: &Fields<'_>) -> Result<()> {
         fields.only_one(&["rate", "ramp"])?;
         fields.only_one(&["set", "tests"])?;
-        keys::apply(&KEYS, fields, self)?;
-        keys::apply(&QUEUE_KEYS, fields, &mut self.open)?;
+        keys::apply(KEYS, fields, self)?;
+        keys::apply(QUEUE_KEYS, fields, &mut self.open)?;
         self.check_warmup(fields)?;
         pace::check(fields, self.rate.is_some() || self.ramp.is_some())
     }
@@ -251,7 +190,16 @@ impl Options {
     }
 
     pub(crate) fn pace(&self) -> SqlPace {
-        pace::pace(self.rate, self.ramp.as_ref(), self.open)
+        let Queue { arrivals, queue } = self.open;
+        match (self.rate, &self.ramp) {
+            (_, Some(Ramp { from, attempt_seconds, limits })) => {
+                let (permille, limit_micros) = limits.first().copied().unwrap_or_default();
+                let (from, attempt_seconds) = (*from, *attempt_seconds);
+                SqlPace::Ramp { from, arrivals, queue, permille, limit_micros, attempt_seconds }
+            }
+            (Some(per_second), None) => SqlPace::Rate { per_second, arrivals, queue },
+            (None, None) => SqlPace::Unlimited,
+        }
     }
 
     pub(crate) fn most_clients(&self) -> u32 {
@@ -260,7 +208,7 @@ impl Options {
 }
 
 fn names() -> Vec<&'static str> {
-    [keys::names(&KEYS), keys::names(&QUEUE_KEYS)].concat()
+    [keys::names(KEYS), keys::names(QUEUE_KEYS)].concat()
 }
 
 /// The `workload` table of a plan.
@@ -274,6 +222,16 @@ pub(crate) fn default_fields(item: Item<'_>) -> Result<Fields<'_>> {
     // A file's own variables stand in `[vars]`, and its steps have `seconds` of their own.
     names.retain(|name| !["kind", "file", "vars", "seconds"].contains(name));
     Fields::new(item.node, "defaults", &names)
+}
+
+fn set(item: Item<'_>) -> Result<Mention> {
+    Ok(item.named(&format!("{SET}{}", item.text()?)))
+}
+
+fn rows(options: &mut Options, item: Item<'_>) -> Result<()> {
+    options.rows = Some(item.count(1..=MAX_ROWS)?);
+    options.rows_place = Some(item.place());
+    Ok(())
 }
 
 fn tests(item: Item<'_>) -> Result<Vec<Mention>> {
@@ -320,5 +278,32 @@ pub(crate) fn statements(item: Item<'_>) -> Result<Statements> {
 
 /// Takes over what a table such as `{ clients = 4, method = "bulk" }` says of the load.
 pub(crate) fn load(item: Item<'_>, load: &mut LoadSpec) -> Result<()> {
-    keys::read(&LOAD_KEYS, item.node, "load", load).map(drop)
+    keys::read(LOAD_KEYS, item.node, "load", load).map(drop)
+}
+
+/// Takes over what a table such as `{ ignore = ["1062"], reconnect_seconds = 60 }` says of errors.
+pub(crate) fn errors(item: Item<'_>, rules: &mut ErrorRules) -> Result<()> {
+    let fields = keys::read(ERROR_KEYS, item.node, "errors", rules)?;
+    let mut seen: Vec<String> = Vec::new();
+    for list in ["ignore", "retry", "fatal"].iter().filter_map(|key| fields.get(key)) {
+        for item in list.list()? {
+            let code = code(item)?;
+            if seen.contains(&code) {
+                return Err(item.conflict(format!("`errors` has the code `{code}` twice")));
+            }
+            seen.push(code);
+        }
+    }
+    Ok(())
+}
+
+fn code(item: Item<'_>) -> Result<String> {
+    let expected = "a list of codes in quotes such as \"1213\", \"40P01\" or \"08*\"";
+    let text = item.text().map_err(|_| item.wrong(expected))?;
+    // A star at the end stands for any rest.
+    let begin = text.strip_suffix('*').unwrap_or(text);
+    if text.len() > MAX_CODE || !begin.chars().all(is_word) {
+        return Err(item.wrong(expected));
+    }
+    Ok(text.to_owned())
 }

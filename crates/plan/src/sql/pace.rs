@@ -1,10 +1,11 @@
 //! When operations start: `rate`, `arrivals`, `queue` and `ramp`.
 
-use model::{Arrivals, SqlPace};
+use model::{Arrivals, set_word};
 
 use crate::Result;
 use crate::fields::{Fields, Item};
-use crate::keys::{self, NEEDED};
+use crate::keys::Takes::{Count, Other, Small, Word};
+use crate::keys::{self, Key};
 
 pub(crate) const MAX_RATE: u64 = 10_000_000;
 /// Longer answers than a minute are no limit that anyone keeps.
@@ -23,18 +24,9 @@ impl Default for Queue {
     }
 }
 
-type QueueKey = keys::Key<Queue>;
-
-pub(crate) static QUEUE_KEYS: [QueueKey; 2] = [
-    QueueKey::words("arrivals", "kind of arrivals", &[
-        ("even", |q| q.arrivals = Arrivals::Even),
-        ("poisson", |q| q.arrivals = Arrivals::Poisson),
-    ])
-    .says("\"poisson\"", "with `rate` or `ramp`: how arrivals are spread"),
-    QueueKey::small("queue", 1..=10_000_000, |q, n| q.queue = n).says(
-        "100_000",
-        "with `rate` or `ramp`: operations that may wait; backslide sheds and counts what arrives beyond that",
-    ),
+pub(crate) static QUEUE_KEYS: &[Key<Queue>] = &[
+    Key("arrivals", Word("kind of arrivals", |q, w| set_word(&mut q.arrivals, w))),
+    Key("queue", Small(1..=10_000_000, |q, n| q.queue = n)),
 ];
 
 /// `ramp = { from = 1000, p99 = "10ms", attempt_seconds = 10 }`.
@@ -43,31 +35,27 @@ pub(crate) struct Ramp {
     pub(crate) from: u64,
     pub(crate) attempt_seconds: u32,
     /// Per mille, and microseconds.
-    limits: Vec<(u32, u64)>,
+    pub(crate) limits: Vec<(u32, u64)>,
 }
 
-type RampKey = keys::Key<Ramp>;
-
 /// The first two are all that a ramp of transactions with limits of their own has.
-pub(crate) static RAMP_KEYS: [RampKey; 7] = [
-    RampKey::count("from", 1..=MAX_RATE, |r, n| r.from = n)
-        .says(NEEDED, "the first rate that is tried, per second of all clients together"),
-    RampKey::small("attempt_seconds", 1..=3_600, |r, n| r.attempt_seconds = n)
-        .says("10", "length of an attempt"),
-    RampKey::other("p50", LIMIT, |r, v| r.limit(500, v)).says("none", LIMITED),
-    RampKey::other("p90", LIMIT, |r, v| r.limit(900, v)).says("none", LIMITED),
-    RampKey::other("p95", LIMIT, |r, v| r.limit(950, v)).says("none", LIMITED),
-    RampKey::other("p99", LIMIT, |r, v| r.limit(990, v)).says("none", LIMITED),
-    RampKey::other("p999", LIMIT, |r, v| r.limit(999, v)).says("none", LIMITED),
+pub(crate) static RAMP_KEYS: &[Key<Ramp>] = &[
+    Key("from", Count(1..=MAX_RATE, |r, n| r.from = n)),
+    Key("attempt_seconds", Small(1..=3_600, |r, n| r.attempt_seconds = n)),
+    Key("p50", Other(|r, v| r.limit(500, v))),
+    Key("p90", Other(|r, v| r.limit(900, v))),
+    Key("p95", Other(|r, v| r.limit(950, v))),
+    Key("p99", Other(|r, v| r.limit(990, v))),
+    Key("p999", Other(|r, v| r.limit(999, v))),
 ];
-
-pub(crate) const RAMP: &str = "a table with keys of [`ramp`](workload-files.md#ramp)";
-const LIMIT: &str = "a time up to a minute: `\"500us\"`, `\"10ms\"`";
-const LIMITED: &str = "the limit of this percentile of response time; one of them is needed, but not with `kind = \"tpcc\"`";
 
 impl Ramp {
     fn limit(&mut self, permille: u32, item: Item<'_>) -> Result<()> {
-        self.limits.push((permille, limit_micros(item)?));
+        let expected =
+            "a whole number of us, ms or s, up to a minute, such as \"500us\", \"10ms\" or \"1s\"";
+        let is_limit = |micros: &u64| (1..=MAX_LIMIT_MICROS).contains(micros);
+        let limit = item.text_as(expected, |text| micros(text).filter(is_limit))?;
+        self.limits.push((permille, limit));
         Ok(())
     }
 }
@@ -85,27 +73,20 @@ pub(crate) fn check(fields: &Fields<'_>, is_open: bool) -> Result<()> {
 }
 
 /// The table of a ramp that has these keys.
-pub(crate) fn search(item: Item<'_>, keys: &[RampKey]) -> Result<Ramp> {
+pub(crate) fn search(item: Item<'_>, keys: &[Key<Ramp>]) -> Result<Ramp> {
     let mut ramp = Ramp { from: 0, attempt_seconds: 10, limits: Vec::new() };
     keys::read(keys, item.node, "ramp", &mut ramp)?.need("from")?;
     Ok(ramp)
 }
 
 pub(crate) fn ramp(item: Item<'_>) -> Result<Ramp> {
-    let ramp = search(item, &RAMP_KEYS)?;
+    let ramp = search(item, RAMP_KEYS)?;
     if let [_] = ramp.limits.as_slice() {
         return Ok(ramp);
     }
     Err(item.conflict(
         "`ramp` needs the limit of one percentile of response time, such as `p99 = \"10ms\"`",
     ))
-}
-
-fn limit_micros(item: Item<'_>) -> Result<u64> {
-    item.text_as(
-        "a whole number of us, ms or s, up to a minute, such as \"500us\", \"10ms\" or \"1s\"",
-        |text| micros(text).filter(|micros| (1..=MAX_LIMIT_MICROS).contains(micros)),
-    )
 }
 
 /// A time such as `500us`, `10ms` or `1s`, in microseconds.
@@ -119,17 +100,4 @@ pub(crate) fn micros(text: &str) -> Option<u64> {
         _ => return None,
     };
     number.parse::<u64>().ok()?.checked_mul(micros)
-}
-
-pub(crate) fn pace(rate: Option<u64>, ramp: Option<&Ramp>, open: Queue) -> SqlPace {
-    let Queue { arrivals, queue } = open;
-    match (rate, ramp) {
-        (_, Some(Ramp { from, attempt_seconds, limits })) => {
-            let (permille, limit_micros) = limits.first().copied().unwrap_or_default();
-            let (from, attempt_seconds) = (*from, *attempt_seconds);
-            SqlPace::Ramp { from, arrivals, queue, permille, limit_micros, attempt_seconds }
-        }
-        (Some(per_second), None) => SqlPace::Rate { per_second, arrivals, queue },
-        (None, None) => SqlPace::Unlimited,
-    }
 }

@@ -149,7 +149,9 @@ fn run(
         scope.declare(item, item)?;
     }
     let operations = operations(fields, &scope, parts)?;
-    let writes = operations.iter().any(may_write);
+    let blocks = operations.iter().flat_map(|operation| &operation.blocks);
+    let mut statements = blocks.flat_map(|block| &block.statements);
+    let writes = statements.any(|statement| statement.verb != Verb::Select);
     let whole = fields.switch("whole")?;
     let options = parts.options;
     let seconds = match fields.get("seconds") {
@@ -199,9 +201,4 @@ fn operations(fields: &Fields<'_>, scope: &Scope, parts: &Parts<'_>) -> Result<V
             Ok(vec![operation::read(found, 1, scope, parts)?])
         }
     }
-}
-
-fn may_write(operation: &SqlOperation) -> bool {
-    let mut statements = operation.blocks.iter().flat_map(|block| &block.statements);
-    statements.any(|statement| statement.verb != Verb::Select)
 }

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::keys::{Key, NEEDED, Takes};
+use crate::keys::{Key, Takes};
+use crate::reference::text;
 use crate::{connection, course, document, file, insert, key_tables, keys, sql, tpcc};
 
 /// A plan with `line` as the only one between `before` and `after`.
@@ -35,10 +36,14 @@ impl Around {
 }
 
 /// Gives each key values that it must refuse. The error names the line, the key and what it takes.
-fn refuse<T: 'static>(keys: impl IntoIterator<Item = &'static Key<T>>, around: &Around) {
+fn refuse<T: 'static>(
+    table: &str,
+    keys: impl IntoIterator<Item = &'static Key<T>>,
+    around: &Around,
+) {
     for key in keys {
-        let name = key.name;
-        for (value, expected) in bad_values(key) {
+        let name = key.0;
+        for (value, expected) in bad_values(table, key) {
             let (error, line) = around.error(&format!("{name} = {value}"));
             assert!(error.starts_with(&format!("my.toml:{line}: ")), "{name} = {value}: {error}");
             assert!(error.contains(&expected), "{name} = {value}: {error}, without {expected}");
@@ -46,35 +51,34 @@ fn refuse<T: 'static>(keys: impl IntoIterator<Item = &'static Key<T>>, around: &
     }
 }
 
-fn bad_values<T>(key: &Key<T>) -> Vec<(String, String)> {
+fn bad_values<T>(table: &str, Key(key, takes): &Key<T>) -> Vec<(String, String)> {
     let number = |low: u64, high: u64| {
         let grouped = |n: u64| crate::error::grouped(n);
-        let expected = format!(
-            "`{}` must be a whole number from {} to {}",
-            key.name,
-            grouped(low),
-            grouped(high)
-        );
+        let expected =
+            format!("`{key}` must be a whole number from {} to {}", grouped(low), grouped(high));
         let mut values =
             vec!["\"x\"".to_owned(), "true".to_owned(), "1.5".to_owned(), "[1]".to_owned()];
         values.extend(low.checked_sub(1).map(|n| n.to_string()));
         values.push(if high < i64::MAX as u64 { (high + 1).to_string() } else { "-1".to_owned() });
         values.into_iter().map(|value| (value, expected.clone())).collect()
     };
-    let must = format!("`{}` must be ", key.name);
-    match &key.takes {
+    let must = format!("`{key}` must be ");
+    match takes {
         Takes::Small(range, _) => number(u64::from(*range.start()), u64::from(*range.end())),
         Takes::Count(range, _) => number(*range.start(), *range.end()),
         Takes::Switch(_) => vec![("1".to_owned(), format!("{must}true or false, not 1"))],
-        Takes::Words(what, words) => {
-            let (first, _) = words[0];
-            let list: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        Takes::Word(what, _) => {
+            let list: Vec<&str> = text(table, key, "takes")
+                .split(", ")
+                .map(|word| word.trim_matches(['`', '"']))
+                .collect();
+            let first = list[0];
             let near =
                 format!("no {what} `{first}e`; nearest `{first}`; there are: {}", list.join(", "));
             vec![(format!("\"{first}e\""), near), ("1".to_owned(), format!("{must}text, not 1"))]
         }
         // Nothing takes a date; the error says what it takes instead.
-        Takes::Other(..) | Takes::Later(_) => vec![("1979-05-27".to_owned(), must)],
+        Takes::Other(_) | Takes::Later => vec![("1979-05-27".to_owned(), must)],
     }
 }
 
@@ -84,55 +88,55 @@ const HEAD: &str = "name = \"p\"\nrounds = 4\n";
 fn every_key_refuses_bad_values() {
     let whole = "workload = { kind = \"insert\", scale = \"tiny\" }\n";
     let after: &'static str = [whole, SYSTEM].concat().leak();
-    refuse(&course::KEYS[..1], &Around { before: "name = \"p\"\n", after });
+    refuse("plan", &course::KEYS[..1], &Around { before: "name = \"p\"\n", after });
     let (slice, others): (Vec<_>, Vec<_>) =
-        course::KEYS[1..].iter().partition(|key| key.name == "slice_ms");
-    refuse(others, &Around { before: HEAD, after });
+        course::KEYS[1..].iter().partition(|key| key.0 == "slice_ms");
+    refuse("plan", others, &Around { before: HEAD, after });
     let sliced: &'static str = [HEAD, "interleave = \"slices\"\n"].concat().leak();
-    refuse(slice, &Around { before: sliced, after });
+    refuse("plan", slice, &Around { before: sliced, after });
     let rest = [HEAD, whole].concat();
     let rest: &'static str = rest.leak();
-    let (system, others): (Vec<_>, Vec<_>) =
-        file::KEYS.iter().partition(|key| key.name == "system");
-    refuse(others, &around(rest));
-    refuse(system, &Around { before: rest, after: "" });
+    let (system, others): (Vec<_>, Vec<_>) = file::KEYS.iter().partition(|key| key.0 == "system");
+    refuse("plan", others, &around(rest));
+    refuse("plan", system, &Around { before: rest, after: "" });
     let after = [HEAD, whole, SYSTEM].concat().leak();
-    refuse(&file::SYSTEM_KEYS, &Around { before: after, after: "" });
+    refuse("system", file::SYSTEM_KEYS, &Around { before: after, after: "" });
     let quarantine: &'static str = [HEAD, whole, SYSTEM, "[quarantine]\n"].concat().leak();
-    refuse(&course::LIMIT_KEYS, &Around { before: quarantine, after: "" });
+    refuse("quarantine", course::LIMIT_KEYS, &Around { before: quarantine, after: "" });
     let connection: &'static str = [HEAD, whole, SYSTEM, "[connection]\n"].concat().leak();
-    refuse(&connection::KEYS, &Around { before: connection, after: "" });
+    refuse("connection", connection::KEYS, &Around { before: connection, after: "" });
     let cpus: &'static str =
         [HEAD, whole, "[[system]]\nbuild = \"mariadb\"\n[system.cpus]\n"].concat().leak();
-    refuse(&crate::cpus::KEYS, &Around { before: cpus, after: "" });
+    refuse("cpus", crate::cpus::KEYS, &Around { before: cpus, after: "" });
 }
 
 #[test]
 fn every_key_of_a_workload_refuses_bad_values() {
     let workload = |keys: &str| -> Around { around(format!("{HEAD}[workload]\n{keys}\n").leak()) };
-    refuse(&insert::KEYS, &workload("kind = \"insert\"\nscale = \"tiny\""));
+    refuse("insert", insert::KEYS, &workload("kind = \"insert\"\nscale = \"tiny\""));
     let (file, others): (Vec<_>, Vec<_>) =
-        sql::options::KEYS.iter().partition(|key| key.name == "file");
-    refuse(others, &workload("kind = \"micro\""));
-    refuse(file, &workload("kind = \"sql\""));
-    refuse(&tpcc::KEYS, &workload("kind = \"tpcc\"\nwarehouses = 1"));
-    refuse(&tpcc::PACE_KEYS, &workload("kind = \"tpcc\"\nwarehouses = 1"));
-    refuse(&sql::pace::QUEUE_KEYS, &workload("kind = \"micro\"\nrate = 5"));
-    refuse(&sql::pace::RAMP_KEYS, &workload("kind = \"micro\"\n[workload.ramp]\nfrom = 5"));
-    refuse(&sql::options::LOAD_KEYS, &workload("kind = \"micro\"\n[workload.load]"));
-    refuse(&sql::rules::KEYS, &workload("kind = \"micro\"\n[workload.errors]"));
+        sql::options::KEYS.iter().partition(|key| key.0 == "file");
+    refuse("sql", others, &workload("kind = \"micro\""));
+    refuse("sql", file, &workload("kind = \"sql\""));
+    refuse("tpcc", tpcc::KEYS, &workload("kind = \"tpcc\"\nwarehouses = 1"));
+    refuse("tpcc", tpcc::PACE_KEYS, &workload("kind = \"tpcc\"\nwarehouses = 1"));
+    refuse("queue", sql::pace::QUEUE_KEYS, &workload("kind = \"micro\"\nrate = 5"));
+    refuse("ramp", sql::pace::RAMP_KEYS, &workload("kind = \"micro\"\n[workload.ramp]\nfrom = 5"));
+    refuse("load", sql::options::LOAD_KEYS, &workload("kind = \"micro\"\n[workload.load]"));
+    refuse("errors", sql::options::ERROR_KEYS, &workload("kind = \"micro\"\n[workload.errors]"));
 }
 
 /// A default that is a value changes nothing when a plan gives it.
-fn keep<T: Clone + PartialEq + std::fmt::Debug>(keys: &[Key<T>], usual: &T) {
-    for key in keys {
-        let Ok(root) = document::parse(&format!("{} = {}", key.name, key.default), "x") else {
-            assert!(!key.default.starts_with(['"', '[', '{']), "{}: {}", key.name, key.default);
+fn keep<T: Clone + PartialEq + std::fmt::Debug>(table: &str, keys: &[Key<T>], usual: &T) {
+    for Key(key, _) in keys {
+        let default = text(table, key, "default");
+        let Ok(root) = document::parse(&format!("{key} = {default}"), "x") else {
+            assert!(!default.starts_with(['"', '[', '{']), "{key}: {default}");
             continue;
         };
         let mut given = usual.clone();
         keys::read(keys, &root, "x", &mut given).unwrap();
-        assert_eq!(given, *usual, "{} = {}", key.name, key.default);
+        assert_eq!(given, *usual, "{key} = {default}");
     }
 }
 
@@ -140,16 +144,17 @@ fn keep<T: Clone + PartialEq + std::fmt::Debug>(keys: &[Key<T>], usual: &T) {
 fn defaults_are_what_they_are() {
     let mut usual = model::InsertSpec::usual();
     usual.settle = model::Settle::Formula;
-    keep(&insert::KEYS, &usual);
+    keep("insert", insert::KEYS, &usual);
     keep(
-        &sql::options::KEYS,
+        "sql",
+        sql::options::KEYS,
         &sql::options::Options { clients: vec![1], ..sql::options::Options::usual(1) },
     );
-    keep(&sql::options::LOAD_KEYS, &model::LoadSpec::usual(8));
-    keep(&tpcc::KEYS, &model::TpccSpec::usual(1, model::LoadSpec::usual(8)));
-    keep(&connection::KEYS, &model::Connection::default());
-    keep(&sql::pace::QUEUE_KEYS, &sql::pace::Queue::default());
-    keep(&sql::rules::KEYS, &model::ErrorRules::usual());
+    keep("load", sql::options::LOAD_KEYS, &model::LoadSpec::usual(8));
+    keep("tpcc", tpcc::KEYS, &model::TpccSpec::usual(1, model::LoadSpec::usual(8)));
+    keep("connection", connection::KEYS, &model::Connection::default());
+    keep("queue", sql::pace::QUEUE_KEYS, &sql::pace::Queue::default());
+    keep("errors", sql::options::ERROR_KEYS, &model::ErrorRules::usual());
 }
 
 fn reference(name: &str) -> String {
@@ -219,7 +224,6 @@ fn every_row_says_what_it_is() {
                 key.key
             );
             assert!(!key.meaning.contains('|') && !key.takes.contains('|'), "{}", key.key);
-            assert!(key.default != NEEDED || key.default == "needed");
         }
     }
 }

@@ -132,7 +132,7 @@ impl Report<'_> {
     pub(crate) fn audit(&self, run: &Transactions<'_>, steps: &[&Step]) -> Table {
         let shares = AUDIT.iter().map(|range| {
             // The last part of the metric's id, as words.
-            let (id, unit) = (range.metric, if range.is_percent { "%" } else { "" });
+            let (id, unit) = (range.metric, if range.is_percent() { "%" } else { "" });
             let head = id.rsplit('.').next().unwrap_or(id).replace('_', " ");
             let cell = move |at: &At<'_>| Cell::of(at.median(id), format::number);
             (Header::numbers(head, unit), cell)

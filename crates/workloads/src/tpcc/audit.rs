@@ -121,10 +121,10 @@ pub(super) fn checks(audit: &TpccAudit, transactions: u64, warehouses: u32) -> V
 fn check(range: &AuditRange, audit: &TpccAudit) -> Option<Check> {
     let share = (range.of)(audit)?;
     let slack = ERRORS * standard_error(range, audit);
-    let unit = if range.is_percent { " %" } else { "" };
+    let unit = if range.is_percent() { " %" } else { "" };
     let (low, high) = (range.low, range.high);
     Some(Check {
-        what: format!("audit: {}", range.title),
+        what: format!("audit: {}", range.title()),
         expected: format!("{low} to {high}{unit}, give or take {slack:.2} for chance"),
         actual: format!("{share:.2}{unit}"),
         holds: (low - slack..=high + slack).contains(&share),
@@ -134,7 +134,7 @@ fn check(range: &AuditRange, audit: &TpccAudit) -> Option<Check> {
 /// Standard error of a share, in its own unit, if it were in the middle of its range.
 fn standard_error(range: &AuditRange, audit: &TpccAudit) -> f64 {
     let middle = f64::midpoint(range.low, range.high);
-    let variance = if range.is_percent { middle * (100.0 - middle) } else { VARIANCE_OF_LINES };
+    let variance = if range.is_percent() { middle * (100.0 - middle) } else { VARIANCE_OF_LINES };
     (variance / inputs_of(range, audit).max(1) as f64).sqrt()
 }
 

@@ -1,129 +1,144 @@
-//! What is measured in the steps of the TPC-C-like workload alone.
+//! How each metric is computed from the record of a step.
 //!
-//! The columns of the published tables (`wMB/s wkb/t tpmc cpu/s Mcpu/t`) have the formulas of those tables;
-//! `wKB/o`, `cpu/o` and `nopm` say the same per New-Order, and without the New-Orders that are rolled back
-//! on purpose. Nothing here exists in a step that has no facts of this workload.
+//! The columns of the published tables of the TPC-C-like workload (`wMB/s wkb/t tpmc cpu/s Mcpu/t`) have the formulas of
+//! those tables; `wKB/o`, `cpu/o` and `nopm` say the same per New-Order, and without the New-Orders that are rolled back
+//! on purpose. None of them exists in a step that has no facts of this workload.
 
-use super::Direction::{Lower, Neither};
-use super::RunTable::{Corrected, Published};
-use super::row::metric;
-use super::steps::{gib, rate};
-use super::{Group, Metric, MetricId, Part, Unit, When};
+use super::row::Compute::{self, Kind, Step};
+use super::{Clock, MetricId};
 use crate::{
     AUDIT, Bytes, Counter, KindTotals, Nanos, ROLLBACK, Sizes, StepRecord, TpccTransaction,
 };
 
-pub(super) const METRICS: &[Metric] = &[
-    metric(MetricId::TPMC, Group::Rate, (Neither, 0.02), Unit::PerMinute)
-        .says("completed New-Orders, those rolled back on purpose included")
-        .formula("60 · n / T; `rate` is judged in its place")
-        .drifting(MetricId::DRIFT_RATE)
-        .column(Published, 3, MetricId::TPMC)
-        .of_step(tpmc),
-    metric("nopm", Group::Rate, (Neither, 0.02), Unit::PerMinute)
-        .says("committed New-Orders")
-        .formula("60 · (n − r) / T")
-        .column(Corrected, 1, "nopm")
-        .of_step(nopm),
-    metric("committed", Group::Rate, (Neither, 0.0), Unit::Count)
-        .says("New-Orders that clients saw committed, warm-up included")
-        .formula("New-Orders acknowledged to clients as committed, warm-up included")
-        .shown(Part::Audit)
-        .of_step(|s| Some(s.tpcc?.committed as f64)),
-    metric("counted", Group::Rate, (Neither, 0.0), Unit::Count)
-        .says("orders that the database counted meanwhile")
-        .formula("growth of Σ `d_next_o_id` meanwhile; must be equal to `committed`")
-        .shown(Part::Audit)
-        .of_step(|s| Some(s.tpcc?.counted as f64)),
-    metric("wMB/s", Group::Rate, (Neither, 0.05), Unit::MbPerSecond)
-        .says("MB written to the device per second")
-        .formula("Δ bytes written by the device / 1024 / 1000 / T")
-        .column(Published, 1, "wMB/s")
-        .of_step(|s| written_kb_per_second(s).map(|kb| kb / 1e3)),
-    metric("wkb/t", Group::Rate, (Neither, 0.05), Unit::KbPerSecondPerTpmc)
-        .says("KB written per second over tpmc; 60 times that is wKB/o")
-        .formula("(Δ bytes written / 1024 / T) / `tpmc`; `wKB/o` is judged in its place")
-        .column(Published, 2, "wkb/t")
-        .of_step(|s| Some(written_kb_per_second(s)? / tpmc(s)?)),
-    metric("cpu/s", Group::Rate, (Neither, 0.02), Unit::Percent)
-        .says("busy CPU time, of all CPUs, client included")
-        .formula("100 · Δ busy CPU / (T · P)")
-        .column(Published, 4, "cpu/s")
-        .of_step(busy_percent),
-    metric("Mcpu/t", Group::Rate, (Neither, 0.02), Unit::MicroPercentPerTpmc)
-        .says("a million times cpu/s over tpmc")
-        .formula("10⁶ · `cpu/s` / `tpmc`; `cpu/o` is judged in its place")
-        .column(Published, 5, "Mcpu/t")
-        .of_step(|s| Some(1e6 * busy_percent(s)? / tpmc(s)?)),
-    metric("loaded.data", Group::Size, (Lower, 0.02), Unit::Gib)
-        .says("tables and indexes before the first transactions")
-        .formula("tables and indexes before `h1`")
-        .shown(Part::Own)
-        .of_step(|s| loaded(s, |sizes| sizes.data)),
-    metric("loaded.allocated", Group::Size, (Lower, 0.02), Unit::Gib)
-        .says("the whole instance before the first transactions, allocated blocks")
-        .formula("blocks of the instance's files before `h1`")
-        .shown(Part::Own)
-        .charted(When::Loaded, "size", "Size")
-        .of_step(|s| loaded(s, |sizes| sizes.allocated)),
-    metric("grown.data", Group::Size, (Lower, 0.05), Unit::KbPerOp)
-        .says("KB by which tables and indexes grew per committed New-Order")
-        .formula("(tables and indexes after the step − before it) / 1024 / `committed`; below zero where they shrank")
-        .shown(Part::Lists)
-        .column(Corrected, 7, "tables grown")
-        .of_step(|s| grown(s, |sizes| sizes.data)),
-    metric("grown.allocated", Group::Size, (Lower, 0.05), Unit::KbPerOp)
-        .says("KB by which the whole instance grew per committed New-Order, allocated blocks")
-        .formula("(blocks of the instance after the step − before it) / 1024 / `committed`; below zero where it shrank")
-        .shown(Part::Lists)
-        .column(Corrected, 6, "grown")
-        .of_step(|s| grown(s, |sizes| sizes.allocated)),
-    metric("backlog", Group::Sla, (Neither, 0.0), Unit::Count)
-        .says("orders that wait for delivery after the step")
-        .shown(Part::Own)
-        .of_step(|s| Some(s.tpcc?.backlog as f64)),
-    metric("skipped", Group::Sla, (Neither, 0.0), Unit::Count)
-        .says("districts where a Delivery found nothing to deliver")
-        .formula("districts without an order to deliver when a Delivery of the window came")
-        .shown(Part::Own)
-        .summed()
-        .of_step(|s| Some(s.tpcc?.skipped as f64)),
-    asked(0).of_step(|s| share(s, 0)),
-    asked(1).of_step(|s| share(s, 1)),
-    asked(2).of_step(|s| share(s, 2)),
-    asked(3).of_step(|s| share(s, 3)),
-    asked(4).of_step(|s| share(s, 4)),
-    asked(5).of_step(|s| share(s, 5)),
+/// What is computed from a record, by the metric's id.
+pub(super) const COMPUTE: &[(&str, Compute)] = &[
+    (MetricId::RATE, Step(|s| rate(s.subject_count(), s.window))),
+    (MetricId::HIGHEST_RATE, Step(|s| Some(s.open_loop?.highest_rate? as f64))),
+    (MetricId::DRIFT_RATE, Step(|s| Some(percent_change(s.drift?.rate)))),
+    ("offered", Step(|s| Some(s.open_loop?.per_second as f64))),
+    ("shed", Step(|s| Some(s.open_loop?.shed as f64))),
+    ("waiting", Step(|s| Some(s.open_loop?.waiting as f64))),
+    ("compat.ips", Step(|s| per_elapsed_second(s, rows_of_the_original(s)?))),
+    ("compat.qps", Step(|s| per_elapsed_second(s, s.kind("query")?.sums.ops))),
+    ("sla.insert", Step(|s| of_target(s, "insert"))),
+    ("sla.delete", Step(|s| of_target(s, "delete"))),
+    (
+        "sla.seconds",
+        Step(|s| s.seconds_on_target.map(|(met, all)| 100.0 * f64::from(met) / f64::from(all))),
+    ),
+    ("server.cpu/o", Step(|s| micros_per_op(s, Counter::SERVER_CPU))),
+    (MetricId::DRIFT_SERVER_CPU, Step(|s| s.drift?.server_cpu.map(percent_change))),
+    ("server.user/o", Step(|s| micros_per_op(s, Counter::SERVER_USER))),
+    ("server.sys/o", Step(|s| micros_per_op(s, Counter::SERVER_SYSTEM))),
+    ("server.cs/o", Step(|s| per_op(s, Counter::SERVER_CS))),
+    ("server.ics/o", Step(|s| per_op(s, Counter::SERVER_ICS))),
+    ("server.minflt/o", Step(|s| per_op(s, Counter::SERVER_MINFLT))),
+    ("server.majflt/o", Step(|s| per_op(s, Counter::SERVER_MAJFLT))),
+    ("cpu/o", Step(|s| micros_per_op(s, Counter::HOST_CPU))),
+    ("cs/o", Step(|s| per_op(s, Counter::HOST_CS))),
+    ("r/o", Step(|s| per_op(s, Counter::DISK_READS))),
+    ("rKB/o", Step(|s| per_op(s, Counter::DISK_READ).map(|b| b / 1024.0))),
+    ("w/o", Step(|s| per_op(s, Counter::DISK_WRITES))),
+    ("wKB/o", Step(|s| per_op(s, Counter::DISK_WRITTEN).map(|b| b / 1024.0))),
+    ("d/o", Step(|s| per_op(s, Counter::DISK_DISCARDS))),
+    ("steal", Step(|s| share_of_core(s, Counter::HOST_STEAL))),
+    ("foreign", Step(|s| share_of_core(s, Counter::HOST_FOREIGN))),
+    ("client.cpu/o", Step(|s| micros_per_op(s, Counter::CLIENT_CPU))),
+    ("client.cpu", Step(|s| share_of_core(s, Counter::CLIENT_CPU))),
+    ("client.rss", Step(|s| gib(s.counters.get(Counter::CLIENT_RSS)))),
+    ("size.data", Step(|s| gib(s.sizes.map(|z| z.data.0)))),
+    ("size.log", Step(|s| gib(s.sizes.map(|z| z.log.0)))),
+    ("size.total", Step(|s| gib(s.sizes.map(|z| z.total.0)))),
+    ("size.allocated", Step(|s| gib(s.sizes.map(|z| z.allocated.0)))),
+    ("server.rss", Step(|s| gib(s.counters.get(Counter::SERVER_RSS_MAX)))),
+    (MetricId::TPMC, Step(tpmc)),
+    ("nopm", Step(nopm)),
+    ("committed", Step(|s| Some(s.tpcc?.committed as f64))),
+    ("counted", Step(|s| Some(s.tpcc?.counted as f64))),
+    ("wMB/s", Step(|s| written_kb_per_second(s).map(|kb| kb / 1e3))),
+    ("wkb/t", Step(|s| Some(written_kb_per_second(s)? / tpmc(s)?))),
+    ("cpu/s", Step(busy_percent)),
+    ("Mcpu/t", Step(|s| Some(1e6 * busy_percent(s)? / tpmc(s)?))),
+    ("loaded.data", Step(|s| loaded(s, |sizes| sizes.data))),
+    ("loaded.allocated", Step(|s| loaded(s, |sizes| sizes.allocated))),
+    ("grown.data", Step(|s| grown(s, |sizes| sizes.data))),
+    ("grown.allocated", Step(|s| grown(s, |sizes| sizes.allocated))),
+    ("backlog", Step(|s| Some(s.tpcc?.backlog as f64))),
+    ("skipped", Step(|s| Some(s.tpcc?.skipped as f64))),
+    ("audit.rollbacks", Step(|s| share(s, 0))),
+    ("audit.lines", Step(|s| share(s, 1))),
+    ("audit.remote_lines", Step(|s| share(s, 2))),
+    ("audit.remote_payments", Step(|s| share(s, 3))),
+    ("audit.payments_by_name", Step(|s| share(s, 4))),
+    ("audit.order_statuses_by_name", Step(|s| share(s, 5))),
+    ("rate.{kind}", Kind(|k, s| rate(k.sums.ops, s.window))),
+    ("rows.{kind}", Kind(|k, s| rate(k.sums.rows, s.window))),
+    ("errors.{kind}", Kind(|k, _| Some(k.sums.errors as f64))),
+    ("retries.{kind}", Kind(|k, _| Some(k.sums.retries as f64))),
+    (WITHIN_LIMIT, Kind(within_limit)),
 ];
 
-/// The id of [`KIND_METRICS`]' first.
 pub(super) const WITHIN_LIMIT: &str = "sla/{kind}";
 
-/// Metrics of each operation kind.
-pub(super) const KIND_METRICS: &[Metric] = &[metric(
-    WITHIN_LIMIT,
-    Group::Sla,
-    (Neither, 0.05),
-    Unit::Percent,
-)
-.says("transactions that kept their limit on response time")
-.formula("transactions of the kind within their limit / (all of them + those that failed for good)")
-.shown(Part::Own)
-.of_each_kind(within_limit)];
+fn rate(count: u64, window: Nanos) -> Option<f64> {
+    (window.0 > 0).then(|| count as f64 / window.as_secs_f64())
+}
+
+/// What the original counts: the rows that the plan asked for; where indexes are built, the rows indexed.
+/// `None` where the plan asks for no number of rows.
+fn rows_of_the_original(step: &StepRecord) -> Option<u64> {
+    let rows = if step.subject.kind == "create_index" {
+        step.subject_count()
+    } else {
+        step.requested_rows
+    };
+    (rows > 0).then_some(rows)
+}
+
+/// The original divides what was asked for by whole seconds, start-up included; only in compat plans.
+fn per_elapsed_second(step: &StepRecord, count: u64) -> Option<f64> {
+    let seconds = step.elapsed.0 / Nanos::SECOND.0;
+    (step.compat && seconds > 0).then(|| count as f64 / seconds as f64)
+}
+
+fn per_op(step: &StepRecord, id: &str) -> Option<f64> {
+    let ops = step.subject_count();
+    (ops > 0).then_some(step.counters.get(id)? as f64 / ops as f64)
+}
+
+fn micros_per_op(step: &StepRecord, id: &str) -> Option<f64> {
+    per_op(step, id).map(|nanos| nanos / 1e3)
+}
+
+fn share_of_core(step: &StepRecord, id: &str) -> Option<f64> {
+    (step.window.0 > 0).then_some(100.0 * step.counters.get(id)? as f64 / step.window.0 as f64)
+}
+
+fn of_target(step: &StepRecord, kind: &str) -> Option<f64> {
+    let achieved = rate(step.kind(kind)?.sums.rows, step.window)?;
+    Some(100.0 * achieved / step.target_rate.filter(|t| *t > 0)? as f64)
+}
+
+fn percent_change(ratio: f64) -> f64 {
+    100.0 * (ratio - 1.0)
+}
+
+fn gib(bytes: Option<u64>) -> Option<f64> {
+    bytes.map(|b| Bytes(b).as_gib_f64())
+}
+
+/// Microseconds.
+pub(super) fn time(kind: &KindTotals, clock: Clock, quantile: f64) -> Option<f64> {
+    let times = match clock {
+        Clock::Service => &kind.sums.service,
+        Clock::Response => kind.sums.response.as_ref()?,
+    };
+    let time = if quantile.is_nan() { times.mean() } else { times.quantile(quantile) };
+    time.map(Nanos::as_micros_f64)
+}
 
 /// The step before which the database is as it was loaded.
 const FIRST_RUN: &str = "h1";
-
-/// The share at this place of [`AUDIT`].
-const fn asked(place: usize) -> Metric {
-    let range = AUDIT[place];
-    let unit = if range.is_percent { Unit::Percent } else { Unit::PerOp };
-    let formula = "what transactions asked for in the whole step, beside the standard's range";
-    metric(range.metric, Group::Sla, (Neither, 0.0), unit)
-        .says(range.title)
-        .formula(formula)
-        .shown(Part::Audit)
-}
 
 fn share(step: &StepRecord, place: usize) -> Option<f64> {
     (AUDIT[place].of)(&step.tpcc?.audit)
@@ -183,7 +198,7 @@ mod tests {
     use super::*;
     use crate::{
         Counts, KindInterval, KindSpec, Readings, Step, StepId, Subject, TpccAudit, TpccFacts,
-        measure,
+        measure, metrics,
     };
 
     fn kind(name: &str, ops: u64, millis: u64) -> KindTotals {
@@ -305,8 +320,10 @@ mod tests {
     fn other_workloads_have_none_of_it() {
         let other = StepRecord { tpcc: None, ..hour() };
         let all = measure(&other);
-        let of_tpcc = METRICS.iter().map(|m| m.id);
-        for id in of_tpcc.chain(["sla/new-order"]) {
+        let rows = metrics().map(|m| m.id).skip_while(|id| *id != MetricId::TPMC);
+        let of_tpcc: Vec<&str> = rows.take_while(|id| !id.contains("{kind}")).collect();
+        assert_eq!(of_tpcc.len(), 20);
+        for id in of_tpcc.into_iter().chain(["sla/new-order"]) {
             assert!(all.iter().all(|m| m.metric.0 != id), "{id}");
         }
     }
