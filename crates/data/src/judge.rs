@@ -108,7 +108,6 @@ struct Column {
     seal: Option<Seal>,
 }
 
-/// A row that is not what it must be.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WrongRow {
     number: Option<i64>,
@@ -155,8 +154,7 @@ impl Judge {
         self.columns[column].form
     }
 
-    /// Looks at a row with all columns of the table, in order; tells its number. `cells` is memory for a
-    /// row of this table.
+    /// Looks at a row with all columns of the table, in order; returns its number. `cells` is reused memory.
     pub fn see(&self, copy: u32, row: &dyn Row, cells: &mut Cells) -> Result<i64, WrongRow> {
         let Some(number) = row.value(self.number).as_int() else {
             let why = format!("it has no {}", self.columns[self.number].name);
@@ -214,8 +212,7 @@ impl Judge {
         Err(format!("{} is {}, expected {expected}", of.name, shown(found)))
     }
 
-    /// Looks at a value that none of the loaded rows in question has. `inserted` says whether it may be in a
-    /// row that a client inserted, if any did.
+    /// Looks at a value that none of the loaded rows in question has. `inserted`: may a client's row have it?
     pub fn other(&self, column: usize, found: Value<'_>, inserted: bool) -> Result<(), String> {
         let of = &self.columns[column];
         let by_client = match (self.fates.columns[column], &of.seal, found) {

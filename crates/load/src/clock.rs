@@ -1,5 +1,4 @@
-//! What a step obeys: its time, counted from the window's opening edge, the user's wish to stop, and the turns
-//! of its system.
+//! What a step obeys: its time since the window opened, the user's wish to stop, its system's turns.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -97,8 +97,7 @@ impl Turns {
     }
 
     /// Ends a turn: shuts the gate and stops the clock; where gated, when nobody works any more. False when
-    /// that takes longer than `at_most`: then the turn goes on, because somebody at the gate may hold what
-    /// another one waits for.
+    /// that takes longer than `at_most`: the turn goes on, because one at the gate may block another.
     pub fn end(&self, at_most: Duration) -> bool {
         self.word.fetch_or(SHUT, Ordering::AcqRel);
         let mut state = self.wait_for(at_most, |state| !self.gated || state.working == 0);
@@ -222,7 +221,7 @@ impl Turns {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn wait_while(&self, mut waits: impl FnMut(&State) -> bool) {
@@ -254,9 +253,13 @@ impl Drop for Counted<'_> {
     }
 }
 
+/// Locks what threads share. One that panicked leaves it whole: it is changed by one value at a time.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The clock of `Instant`, which has the same zero in all processes since the machine was started. Read
-/// without the checks and conversions of `Instant`, which take as many instructions as the reading: it is
-/// read for each operation.
+/// without the checks of `Instant`, which cost as much as the reading: each operation reads it.
 #[inline]
 pub fn monotonic() -> Nanos {
     let time = clock_gettime(ClockId::Monotonic);

@@ -1,8 +1,7 @@
 //! Seals a password with the server's public key: RSAES-OAEP with SHA-1 (RFC 8017, 7.1.1), for the full
 //! authentication of `caching_sha2_password` over a connection that is not encrypted.
 //!
-//! The key comes from the server and is not checked. Like TLS here, it keeps out eavesdroppers, not
-//! impostors.
+//! The server's key is not checked. Like TLS here, it keeps out eavesdroppers, not impostors.
 
 use getrandom::SysRng;
 use rsa::pkcs8::DecodePublicKey;

@@ -13,20 +13,15 @@ use super::contents::{Contents, Edge};
 use super::misses;
 use super::sampled::Sampled;
 use super::statements::Facts;
-use crate::recovery::Recovery;
-use load::StepError;
-use load::arrivals::Queue;
-use load::clients::Clients;
-use load::engine::{End, Observer, Role, Stop};
-use load::measure::{Crew, Drive, Stream, Windows, ended};
+use load::measure::{Crew, Stream, Windows, ended};
 use load::ramp::{Limit, RampSpec};
 use load::warm::WarmUp;
+use load::{Clients, End, Observer, Recovery, Result, Role, StepError, Stop};
 
 /// A step that runs operations, about to be run.
 pub(super) struct RunStep<'a> {
     /// The seed of the trial.
     pub(super) seed: u64,
-    /// Its end.
     pub(super) edge: Edge<'a>,
     pub(super) clients: u32,
     pub(super) run: &'a SqlRun,
@@ -38,10 +33,11 @@ impl RunStep<'_> {
         contents: &mut Contents,
         stop: &Stop,
         observer: &mut dyn Observer,
-    ) -> Result<StepRecord, StepError> {
+    ) -> Result<StepRecord> {
         let clock = stop.clock();
         let kinds = Kinds::of(self.run);
-        let common = self.common(&kinds)?;
+        let stream = self.stream(kinds.of_all());
+        let common = self.common(&kinds, stream.as_ref())?;
         let Edge { spec, target, counts, .. } = self.edge;
         contents.begin(spec, self.run, target.dialect);
         let (all, subject) = (kinds.of_all(), &kinds.subject.kind);
@@ -53,7 +49,7 @@ impl RunStep<'_> {
             } else {
                 End::After(seconds(self.run.seconds))
             },
-            drive: self.drive(common.queue.as_ref(), all),
+            stream: common.queue.as_ref().zip(stream.as_ref()),
             counted: &[all],
             opens: &|| (),
         };
@@ -94,16 +90,16 @@ impl RunStep<'_> {
         checks
     }
 
-    fn common(&self, kinds: &Kinds) -> Result<Arc<Common>, StepError> {
+    fn common(&self, kinds: &Kinds, stream: Option<&Stream>) -> Result<Arc<Common>> {
         let Edge { spec, target, counts, .. } = self.edge;
         let whole_after = seconds(self.run.seconds);
         Ok(Arc::new(Common {
             program: compile(spec, self.run, kinds, target.dialect)?,
             counts: Arc::clone(counts),
-            recovery: Recovery::new(&spec.errors, target),
+            recovery: Recovery::new(&spec.errors, target.dialect, &target.connector),
             answers: Arc::new(Answers::default()),
             facts: Facts::default(),
-            queue: self.stream().map(|stream| stream.queue(self.seed_of(u32::MAX))),
+            queue: stream.map(|stream| stream.queue(self.seed_of(u32::MAX))),
             whole_after: self.run.whole.then_some(whole_after),
             every: kinds.every,
             pipeline: target.connection.pipeline,
@@ -111,7 +107,7 @@ impl RunStep<'_> {
         }))
     }
 
-    fn clients(&self, common: &Arc<Common>, stop: &Stop) -> Result<Clients, StepError> {
+    fn clients(&self, common: &Arc<Common>, stop: &Stop) -> Result<Clients> {
         let mut clients = Clients::new();
         for number in 0..self.clients {
             if stop.is_asked() {
@@ -131,33 +127,19 @@ impl RunStep<'_> {
         mix(self.seed, &salt)
     }
 
-    fn stream(&self) -> Option<Stream> {
+    /// How operations arrive, whose kind is `kind`; `None` in a closed loop.
+    fn stream(&self, kind: usize) -> Option<Stream> {
         match self.run.pace {
             SqlPace::Unlimited => None,
-            SqlPace::Rate { per_second, arrivals, queue }
-            | SqlPace::Ramp { from: per_second, arrivals, queue, .. } => {
-                Some(Stream { per_second, arrivals, queue })
+            SqlPace::Rate { per_second, arrivals, queue } => {
+                Some(Stream { per_second, arrivals, queue, ramp: None })
             }
-        }
-    }
-
-    /// When operations start; `kind` counts all of them.
-    fn drive<'q>(&self, queue: Option<&'q Queue>, kind: usize) -> Drive<'q> {
-        match (queue, &self.run.pace) {
-            (Some(queue), SqlPace::Rate { per_second, .. }) => {
-                Drive::Rate { queue, per_second: *per_second }
+            SqlPace::Ramp { from, arrivals, queue, permille, limit_micros, attempt_seconds } => {
+                let limits = vec![Limit { kind, at_most: Nanos(limit_micros * 1_000) }];
+                let attempt = seconds(attempt_seconds);
+                let ramp = Some(RampSpec { from, permille, limits, attempt });
+                Some(Stream { per_second: from, arrivals, queue, ramp })
             }
-            (Some(queue), SqlPace::Ramp { from, permille, limit_micros, attempt_seconds, .. }) => {
-                let at_most = Nanos(limit_micros * 1_000);
-                let spec = RampSpec {
-                    from: *from,
-                    permille: *permille,
-                    limits: vec![Limit { kind, at_most }],
-                    attempt: seconds(*attempt_seconds),
-                };
-                Drive::Ramp { queue, spec }
-            }
-            (None, _) | (Some(_), SqlPace::Unlimited) => Drive::Closed,
         }
     }
 

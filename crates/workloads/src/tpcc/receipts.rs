@@ -3,9 +3,8 @@
 
 use model::{Check, Note};
 
-use super::input::{Input, Line, NewOrder};
-use super::outcome::Committed;
-use data::checksum::{Form, RowHash, Sum};
+use super::input::{Committed, Input, Line, NewOrder};
+use data::{Form, RowHash, Sum};
 
 /// Orders, their lines and payments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
