@@ -1,5 +1,4 @@
-//! Compares rows that a server returns with what the seed and the steps so far allow: which columns of the loaded
-//! rows still hold what the seed says.
+//! Compares a server's rows with what the seed and the steps so far allow, column by column.
 
 use drivers::{Row, Value};
 use model::{SqlTable, mix};
@@ -124,8 +123,7 @@ impl std::fmt::Display for WrongRow {
 }
 
 impl Judge {
-    /// Of a table that is the workload's one of this index. `None` where its rows cannot be told apart, or
-    /// nothing is known of them any more.
+    /// Of the workload's table `index`. `None` where its rows cannot be told apart or nothing is known.
     pub fn new(table: &SqlTable, index: usize, seed: u64, fates: &Fates) -> Option<Self> {
         let number = column(table, schema::number_column(table)?)?;
         if fates.unknown || fates.columns.get(number) != Some(&Fate::Kept) {

@@ -24,8 +24,7 @@ fn unknown(StatementId(id): StatementId, code: &str) -> SessionError {
 
 /// A session that can send several requests at once.
 pub(crate) trait Pipelined {
-    /// Sends as many of the executions as go at once, at least the first; returns how many. An error of a
-    /// later one leaves it to the next call.
+    /// Sends as many executions as go at once, at least the first; how many. Later errors are left for later.
     fn send_ahead(&mut self, batch: &[Execution<'_>]) -> Result<usize>;
 
     /// Begins the answer to the next of several executions, which has the whole timeout.
@@ -33,8 +32,7 @@ pub(crate) trait Pipelined {
 
     fn read_answer(&mut self, statement: StatementId, visit: impl Visit) -> Result<Done>;
 
-    /// See [`crate::Session::execute_pipelined`]. What was sent together with a statement that fails runs
-    /// all the same: only its answer is dropped.
+    /// See [`crate::Session::execute_pipelined`]. What was sent with a failing statement runs all the same.
     fn run_ahead(
         &mut self,
         batch: &[Execution<'_>],

@@ -214,8 +214,7 @@ pub struct ServerEndpoint {
     pub tls: bool,
     /// Is it compressed? A server or protocol that cannot is an error then.
     pub compression: bool,
-    /// Does each run of a prepared statement ask for a description of its columns, as libpq does? An error
-    /// in any protocol but PostgreSQL's.
+    /// Does each run of a prepared statement ask for its columns, as libpq does? Only PostgreSQL's can.
     pub describe: bool,
 }
 

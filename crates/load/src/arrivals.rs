@@ -44,8 +44,7 @@ struct State {
 }
 
 impl Queue {
-    /// A queue in which `capacity` arrivals may wait. `per_second` arrive, of all clients together; the
-    /// times of Poisson arrivals follow from `seed`.
+    /// A queue for `capacity` of `per_second` arrivals of all clients; `seed` decides Poisson times.
     pub fn new(per_second: u64, arrivals: Arrivals, capacity: u32, seed: u64) -> Self {
         let mut state = State::begin(per_second, 0, Rng::new(mix(seed, &[0])));
         state.plan_next(arrivals);

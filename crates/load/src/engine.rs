@@ -14,9 +14,8 @@ use self::client::{ClientThread, Crew};
 use self::collector::Collector;
 pub use self::setup::{Blind, End, Observer, Pace, StepSetup};
 use self::shared::Shared;
-pub use crate::clock::Stop;
 use crate::recorder::{MOST_KINDS, Recorder};
-pub use crate::turns::NAP;
+pub use crate::turns::{NAP, Stop};
 use crate::{Result, StepError};
 
 /// Stack of a client's thread: its own frames are shallow, and only touched pages cost memory.

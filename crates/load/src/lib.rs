@@ -8,7 +8,6 @@
 
 pub mod arrivals;
 pub mod clients;
-pub mod clock;
 pub mod engine;
 pub mod error;
 pub mod errors;
@@ -25,7 +24,6 @@ pub mod workload;
 
 pub use arrivals::{Arrival, Queue};
 pub use clients::{Clients, FixedWork, Notes, bounded, note, unseen};
-pub use clock::{StepClock, Stop};
 pub use engine::{
     Blind, CLIENT_STACK, Client, ClientContext, End, NAP, Observer, Pace, Role, StepSetup, run,
 };
@@ -35,6 +33,6 @@ pub use outages::Refused;
 pub use recorder::{ClientRecorder, Recorder};
 pub use recovery::{Next, Recovering, Recovery};
 pub use schedule::Schedule;
-pub use turns::{Turns, lock, monotonic};
+pub use turns::{StepClock, Stop, Turns, lock, monotonic};
 pub use worker::{Worker, Wrong};
 pub use workload::{Target, Workload};

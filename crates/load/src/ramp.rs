@@ -101,8 +101,7 @@ fn search(from: u64, mut attempt: impl FnMut(u64) -> Result<Attempt>) -> Result<
     Ok(Ramped { highest: bracket.map(|(kept, _)| kept), attempts })
 }
 
-/// Doubles a rate that is kept. A rate that is not gets a second chance: a moment's disturbance far below
-/// the highest would decide everything.
+/// Doubles a rate that is kept. One that is not gets a second chance, in case a disturbance broke it.
 fn double(mut kept: u64, keeps: &mut dyn FnMut(u64) -> Result<bool>) -> Result<(u64, u64)> {
     loop {
         let next = kept.saturating_mul(2);

@@ -89,8 +89,7 @@ impl Sending<'_> {
         Ok(())
     }
 
-    /// Sends COMMIT after the last statement where there was a BEGIN, which counts into the time of the first
-    /// statement; COMMIT counts into that of the last.
+    /// Sends COMMIT where there was a BEGIN; they count into the times of the last and the first statement.
     pub(super) fn commit(&mut self) -> Result<(), SessionError> {
         let Some(began) = self.began else { return Ok(()) };
         self.session.execute("COMMIT")?;

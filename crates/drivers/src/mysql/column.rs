@@ -14,8 +14,7 @@ const TAIL: usize = 13;
 /// Most bytes of definitions that are kept for a statement. Some 300 columns.
 const MOST_KEPT: usize = 32 << 10;
 
-/// Encoding of one column's values in binary rows. `digits` are those shown after the second, 0 to 6; 0
-/// shows microseconds only when there are any.
+/// Encoding of a column in binary rows. `digits` after the second, 0 to 6; 0 shows them only if not zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     /// Bytes of a signed integer.

@@ -2,10 +2,9 @@
 
 use model::said;
 
-use super::auth::{Method, Nonce};
+use super::auth::{self, Method, Nonce};
 use super::packets::Packets;
 use super::reply::{END, ERROR, OK, code_and_message, malformed};
-use super::rsa;
 use crate::cursor::{Cursor, put_lenenc};
 use crate::stream::MAX_MESSAGE;
 use crate::{Login, Result, ServerEndpoint, SessionError, SessionInfo};
@@ -18,8 +17,7 @@ mod flag {
     pub(super) const LONG_FLAG: u32 = 1 << 2;
     pub(super) const CONNECT_WITH_DB: u32 = 1 << 3;
     pub(super) const COMPRESS: u32 = 1 << 5;
-    /// `LOAD DATA LOCAL`. Always asked for, because it cannot be asked for later; a server that asks
-    /// for a file at any other time is refused.
+    /// `LOAD DATA LOCAL`. Always asked for, because it cannot be later; unexpected requests are refused.
     pub(super) const LOCAL_FILES: u32 = 1 << 7;
     pub(super) const PROTOCOL_41: u32 = 1 << 9;
     pub(super) const SSL: u32 = 1 << 11;
@@ -285,8 +283,7 @@ fn authenticate(
     Err(malformed("login (too many packets)"))
 }
 
-/// The full authentication of `caching_sha2_password`: the password itself where nobody can listen,
-/// otherwise sealed with the server's public key.
+/// Full authentication: the password itself where nobody can listen, otherwise sealed with the server's key.
 fn send_password(packets: &mut Packets, server: &ServerEndpoint, nonce: &Nonce) -> Result {
     if server.is_private() {
         let answer = packets.answer();
@@ -302,7 +299,7 @@ fn send_password(packets: &mut Packets, server: &ServerEndpoint, nonce: &Nonce) 
         Some((&ERROR, _)) => return Err(refusal(server, packet)),
         _ => return Err(malformed("public key")),
     };
-    let sealed = rsa::seal(&server.login.password, nonce, key).map_err(|cause| {
+    let sealed = auth::seal(&server.login.password, nonce, key).map_err(|cause| {
         server.refused(format!(
             "{cause}; connect over the Unix socket or with TLS, or identify the user with \
              mysql_native_password"

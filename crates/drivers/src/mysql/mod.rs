@@ -14,7 +14,6 @@ mod load;
 mod packets;
 mod reply;
 mod rows;
-mod rsa;
 mod statement;
 mod temporal;
 

@@ -7,8 +7,7 @@ pub(super) fn put_date(out: &mut Vec<u8>, bytes: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// Appends a date and time as `2026-11-21 10:00:00`, with `digits` of the second's fraction.
-/// `None` when the bytes are not a date and time.
+/// Appends `2026-11-21 10:00:00` with `digits` of the fraction. `None` when the bytes are not a moment.
 pub(super) fn put_date_time(out: &mut Vec<u8>, bytes: &[u8], digits: u8) -> Option<()> {
     let (day, clock) = split_date(bytes)?;
     let clock = Clock::read(clock)?;

@@ -203,8 +203,7 @@ pub(super) fn read_error(wire: &mut Wire) -> Result<SessionError> {
     Ok(fault.into_error())
 }
 
-/// Refuses a COPY as a query, for whose rows the server now waits. The error that follows ends the query, so
-/// there is no second one to refuse.
+/// Refuses a COPY as a query, for whose rows the server waits. An error ends the query: a second is wrong.
 #[cold]
 fn refuse_copy(wire: &mut Wire, was_refused: &mut bool, needs_sync: bool) -> Result {
     if std::mem::replace(was_refused, true) {

@@ -146,8 +146,7 @@ impl Compressed {
         Ok(())
     }
 
-    /// Is this the number of a frame that may come now? A server that ends a connection on its own
-    /// account numbers its last words as it likes.
+    /// May a frame with this number come now? A server's last words may have any number.
     fn take_sequence(&mut self, sequence: u8, header: Header, body: &[u8]) -> Result {
         if sequence != self.sequence {
             let begins_answer = sequence == 1 && self.requests > 1;

@@ -69,8 +69,7 @@ pub(super) fn of_loading(spec: &InsertSpec) -> InsertSpec {
     }
 }
 
-/// Reads one table and its indexes once, so that the caches hold what fits, as they do after a load; and what is
-/// found must be what was loaded.
+/// Reads one table and its indexes once, to fill the caches as a load does; compares with what was loaded.
 pub(super) struct TableReader {
     pub(super) worker: Worker,
     pub(super) dialect: Dialect,

@@ -465,8 +465,7 @@ fn answer_to(values: &Values, sent: Sent<'_>, shape: &Shape) -> Answer {
     Answer::new(sending.statement, copy, shape, numbers)
 }
 
-/// The memory of parameters that are no longer needed. Collecting into the same layout takes over the
-/// allocation, and nothing in it borrows any more.
+/// The memory of parameters that are no longer needed: collecting into the same layout keeps the allocation.
 pub(crate) fn emptied(mut params: Vec<Param<'_>>) -> Vec<Param<'static>> {
     params.clear();
     params.into_iter().map(|_| Param::Int(0)).collect()

@@ -11,7 +11,6 @@ mod drawn;
 mod effects;
 mod fixed;
 pub(super) mod limits;
-mod misses;
 mod run;
 mod sampled;
 mod shape;

@@ -13,8 +13,7 @@ pub(super) const OF_CUSTOMERS: u32 = 1023;
 /// *A* of [`nurand`] for numbers of items.
 pub(super) const OF_ITEMS: u32 = 8191;
 
-/// The constants *C* of [`nurand`]: each rotates its distribution, so that other values are the hot ones.
-/// Fixed for a whole load or a whole trial.
+/// The constants *C* of [`nurand`], fixed for a load or a trial: each rotates which values are the hot ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Constants {
     pub(super) name: u32,
@@ -111,8 +110,7 @@ pub(super) fn zip(rng: &mut Rng, out: &mut String) {
 /// The mark of goods that are original.
 pub(super) const ORIGINAL: &str = "ORIGINAL";
 
-/// Appends the data of an item or of its stock: 26 to 50 letters and digits, in one of ten rows with
-/// [`ORIGINAL`] at a random place among them.
+/// Appends data of an item or stock: 26 to 50 letters and digits, one in ten with [`ORIGINAL`] somewhere.
 pub(super) fn data(rng: &mut Rng, out: &mut String) {
     let start = out.len();
     letters(rng, 26, 50, out);

@@ -68,7 +68,7 @@ impl RunStep<'_> {
         };
         let windows = Windows {
             warmup: WarmUp::of(WarmUpEnd::Fixed, spec.warmup_seconds),
-            end: End::After(seconds(spec.seconds)),
+            end: End::After(Nanos::from_secs(spec.seconds.into())),
             stream: common.queue.as_ref().zip(stream.as_ref()),
             counted: &ALL,
             opens: &|| common.tallies.open(),
@@ -140,7 +140,7 @@ impl RunStep<'_> {
                 Some(Stream { per_second, arrivals, queue, ramp: None })
             }
             TpccPace::Ramp { from, arrivals, queue, attempt_seconds } => {
-                let (limits, attempt) = (self.limits(), seconds(attempt_seconds));
+                let (limits, attempt) = (self.limits(), Nanos::from_secs(attempt_seconds.into()));
                 let ramp = Some(RampSpec { from, permille: KEEPS_LIMIT, limits, attempt });
                 Some(Stream { per_second: from, arrivals, queue, ramp })
             }
@@ -208,10 +208,6 @@ fn check_orders(committed: u64, unknown: u64, grown: u64) -> Check {
         actual: grown.to_string(),
         holds: (committed..=committed + unknown).contains(&grown),
     }
-}
-
-fn seconds(seconds: u32) -> Nanos {
-    Nanos::from_secs(u64::from(seconds))
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! The statements of the transactions, and a session's prepared ones.
 //!
-//! Every statement has a place in the [`StepStatements`] of a step. A session prepares those of the step, or sends
-//! them as text with the values in it.
+//! Every statement has a place in a step's [`StepStatements`]. A session prepares them or sends texts.
 
 #[cfg(test)]
 mod tests;
