@@ -44,12 +44,6 @@ struct Left {
     at_most: Option<u64>,
 }
 
-impl Left {
-    fn is_little(&self) -> bool {
-        self.at_most.is_none_or(|most| self.amount <= most)
-    }
-}
-
 /// The server whose work is waited for.
 #[derive(Clone, Copy, Debug)]
 pub struct Backlog {
@@ -81,7 +75,8 @@ impl Backlog {
                     return Some((NoteKind::Settle, text));
                 }
             };
-            quiet = if left.iter().all(Left::is_little) { quiet + 1 } else { 0 };
+            let is_little = |left: &Left| left.at_most.is_none_or(|most| left.amount <= most);
+            quiet = if left.iter().all(is_little) { quiet + 1 } else { 0 };
             let now = clock.now();
             let told = format!("{} after {}", listed(&left), now.saturating_sub(since));
             if quiet >= self.looks() {

@@ -143,9 +143,7 @@ const fn pairs() -> [[u8; 2]; 100] {
 
 /// A text with places for random digits and letters.
 #[derive(Clone, Debug)]
-struct Template {
-    chunks: Vec<Chunk>,
-}
+struct Template(Vec<Chunk>);
 
 /// At most [`CHUNK`] bytes of a template, whole characters.
 #[derive(Clone, Debug)]
@@ -165,11 +163,11 @@ impl Template {
             chunks.push(Chunk::new(chunk));
             rest = others;
         }
-        Self { chunks }
+        Self(chunks)
     }
 
     fn write(&self, rng: &mut Rng, out: &mut String) {
-        for chunk in &self.chunks {
+        for chunk in &self.0 {
             chunk.write(rng, out);
         }
     }

@@ -82,7 +82,11 @@ impl Rules {
     pub fn reaction(&self, error: &SessionError) -> Reaction {
         let reaction = match self.of_plan(error.code()) {
             // The operation cannot be repeated, nor the next one be sent, without another session.
-            Some(Reaction::Ignore | Reaction::Retry) if ends_session(error) => Reaction::Reconnect,
+            Some(Reaction::Ignore | Reaction::Retry)
+                if !matches!(error, SessionError::Server { .. }) =>
+            {
+                Reaction::Reconnect
+            }
             Some(reaction) => reaction,
             None => self.of_usual(error),
         };
@@ -134,17 +138,6 @@ fn stands_for(listed: &str, code: &str) -> bool {
     match listed.strip_suffix('*') {
         Some(beginning) => code.starts_with(beginning),
         None => code == listed,
-    }
-}
-
-fn ends_session(error: &SessionError) -> bool {
-    match error {
-        SessionError::Server { .. } => false,
-        SessionError::Connect { .. }
-        | SessionError::Login { .. }
-        | SessionError::Lost { .. }
-        | SessionError::Timeout { .. }
-        | SessionError::Protocol { .. } => true,
     }
 }
 

@@ -119,7 +119,10 @@ impl Exchange {
                 done.affected = done.affected.saturating_add(ok.affected);
                 Ok(ok.more_results)
             }
-            Some(&LOCAL_FILE) => Err(unasked_file()),
+            Some(&LOCAL_FILE) => {
+                let what = "the server asks for a local file, which it was not offered";
+                Err(SessionError::protocol(what))
+            }
             _ => {
                 let announced = Announced::parse(packet, self.known_columns)
                     .ok_or_else(|| malformed("column count"))?;
@@ -192,11 +195,6 @@ impl Announced {
         let is_possible = (1..=MOST_COLUMNS).contains(&count) && cursor.is_empty();
         is_possible.then_some(Self { count: count as usize, described })
     }
-}
-
-#[cold]
-fn unasked_file() -> SessionError {
-    SessionError::protocol("the server asks for a local file, which it was not offered")
 }
 
 #[cfg(test)]

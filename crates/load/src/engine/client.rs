@@ -117,7 +117,7 @@ impl<'a> Crew<'a> {
 
     /// Ends the step for all clients; those that sleep wake up.
     pub(super) fn end(&self) {
-        self.shared.end();
+        self.shared.close_window();
         self.threads.iter().for_each(Thread::unpark);
     }
 }

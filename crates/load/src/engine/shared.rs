@@ -128,10 +128,6 @@ impl Shared {
         self.changed.notify_one();
     }
 
-    pub(super) fn end(&self) {
-        self.over.store(true, Ordering::Relaxed);
-    }
-
     pub(super) fn leave(&self) {
         let mut state = self.state();
         state.running -= 1;

@@ -238,7 +238,7 @@ impl Insert {
                 (Some(Pacer::Even(schedule)), Some(Pacer::Even(between)))
             }
             Pacing::Burst => {
-                let pacer = Pacer::burst(rate, rows);
+                let pacer = Pacer::Burst { size: rate.div_ceil(rows).max(1), since: Nanos(0) };
                 (Some(pacer.clone()), Some(pacer))
             }
         }

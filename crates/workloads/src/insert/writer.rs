@@ -67,11 +67,6 @@ pub(super) enum Pacer {
 const NEARLY_A_SECOND: Nanos = Nanos::from_millis(950);
 
 impl Pacer {
-    /// A pacer of the original's kind for `rate` rows a second, `rows` a statement.
-    pub(super) fn burst(rate: u64, rows: u64) -> Self {
-        Self::Burst { size: rate.div_ceil(rows).max(1), since: Nanos(0) }
-    }
-
     /// Waits until statement `n` may be sent; false when the step is over before that.
     fn wait(&mut self, n: u64, context: &ClientContext<'_>) -> bool {
         match self {
