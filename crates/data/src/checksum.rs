@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use drivers::{Row, Session, SessionError, Value};
+use drivers::{Row, Value};
 use model::ColumnKind;
 
 use crate::decimal::parse;
@@ -64,19 +64,6 @@ impl Sum {
     pub const fn add(&mut self, other: Self) {
         self.rows += other.rows;
         self.hash = self.hash.wrapping_add(other.hash);
-    }
-
-    /// The sum of all rows that a query returns, whose columns have these forms.
-    pub fn of_query(
-        session: &mut dyn Session,
-        sql: &str,
-        forms: &[Form],
-    ) -> Result<Self, SessionError> {
-        let mut sum = Self::default();
-        session.query(sql, &mut |row| {
-            sum.add_row(RowHash::of_row(forms, row, 0));
-        })?;
-        Ok(sum)
     }
 }
 

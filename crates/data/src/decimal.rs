@@ -1,7 +1,6 @@
 //! Decimal numbers as integers in units of their last digit: exact, without floating point.
 
-/// A decimal number in units of its last digit; `None` where it has more than `decimals` digits behind the point, or
-/// is none.
+/// A decimal number in units of its last digit; `None` for other text and for more than `decimals` decimals.
 pub fn parse(text: &[u8], decimals: usize) -> Option<i64> {
     let (is_negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),

@@ -109,8 +109,7 @@ struct Zipfian {
     sure: f64,
 }
 
-/// From this rank on, h is straight between one rank and the next to twelve digits: none is rejected, and
-/// rounding, which grows with the rank, has no say.
+/// From here on h is straight between ranks to twelve digits: none is rejected, and rounding does not matter.
 const STRAIGHT: f64 = 1_048_576.0;
 
 impl Zipfian {

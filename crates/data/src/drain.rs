@@ -1,7 +1,7 @@
 //! What writes leave for the server to do behind the clients' backs: purge, writing back, vacuum, compaction,
 //! checkpoints. The steps after would pay for it, so the settle phase waits until little is left, and tells how much.
 
-use drivers::{Session, SessionError};
+use drivers::{Result, Session};
 use model::{Dialect, Engine, Nanos, NoteKind, grouped};
 
 use load::ClientContext;
@@ -36,19 +36,12 @@ const VACUUMS: &str = "SELECT (SELECT COUNT(*) FROM pg_stat_progress_vacuum \
 /// Writes back what nobody reads, and tells frames of the log and those of them that are written back.
 const CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 
-/// Something that is left to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Left {
     what: &'static str,
     amount: u64,
     /// What is little enough; `None` where it is reported and not waited for.
     at_most: Option<u64>,
-}
-
-impl Left {
-    fn is_little(&self) -> bool {
-        self.at_most.is_none_or(|most| self.amount <= most)
-    }
 }
 
 /// The server whose work is waited for.
@@ -62,8 +55,7 @@ pub struct Backlog {
 
 impl Backlog {
     /// Waits until little is left, but not longer than `longest`. What to note of it and under which name;
-    /// `None` where there is nothing to ask for, or the step was over before. `since` is when the last work of
-    /// the phase ended.
+    /// `None` where nothing can be asked, or the step was over before. `since`: when the phase's work ended.
     pub fn drain(
         self,
         session: &mut dyn Session,
@@ -83,7 +75,8 @@ impl Backlog {
                     return Some((NoteKind::Settle, text));
                 }
             };
-            quiet = if left.iter().all(Left::is_little) { quiet + 1 } else { 0 };
+            let is_little = |left: &Left| left.at_most.is_none_or(|most| left.amount <= most);
+            quiet = if left.iter().all(is_little) { quiet + 1 } else { 0 };
             let now = clock.now();
             let told = format!("{} after {}", listed(&left), now.saturating_sub(since));
             if quiet >= self.looks() {
@@ -105,7 +98,7 @@ impl Backlog {
         }
     }
 
-    fn left(self, session: &mut dyn Session) -> Result<Vec<Left>, SessionError> {
+    fn left(self, session: &mut dyn Session) -> Result<Vec<Left>> {
         let mut left = Vec::new();
         match (self.dialect, self.engine) {
             (Dialect::Mysql, Engine::Innodb) => {
@@ -144,7 +137,7 @@ impl Backlog {
         Ok(left)
     }
 
-    fn dirty_pages(self, session: &mut dyn Session) -> Result<Left, SessionError> {
+    fn dirty_pages(self, session: &mut dyn Session) -> Result<Left> {
         let (mut dirty, mut all) = (0, 0);
         session.query(PAGES, &mut |row| {
             let pages = row.value(1).as_int().and_then(|i| u64::try_from(i).ok());

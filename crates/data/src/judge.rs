@@ -1,5 +1,4 @@
-//! Compares rows that a server returns with what the seed and the steps so far allow: which columns of the loaded
-//! rows still hold what the seed says.
+//! Compares a server's rows with what the seed and the steps so far allow, column by column.
 
 use drivers::{Row, Value};
 use model::{SqlTable, mix};
@@ -108,7 +107,6 @@ struct Column {
     seal: Option<Seal>,
 }
 
-/// A row that is not what it must be.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WrongRow {
     number: Option<i64>,
@@ -125,8 +123,7 @@ impl std::fmt::Display for WrongRow {
 }
 
 impl Judge {
-    /// Of a table that is the workload's one of this index. `None` where its rows cannot be told apart, or
-    /// nothing is known of them any more.
+    /// Of the workload's table `index`. `None` where its rows cannot be told apart or nothing is known.
     pub fn new(table: &SqlTable, index: usize, seed: u64, fates: &Fates) -> Option<Self> {
         let number = column(table, schema::number_column(table)?)?;
         if fates.unknown || fates.columns.get(number) != Some(&Fate::Kept) {
@@ -155,8 +152,7 @@ impl Judge {
         self.columns[column].form
     }
 
-    /// Looks at a row with all columns of the table, in order; tells its number. `cells` is memory for a
-    /// row of this table.
+    /// Looks at a row with all columns of the table, in order; returns its number. `cells` is reused memory.
     pub fn see(&self, copy: u32, row: &dyn Row, cells: &mut Cells) -> Result<i64, WrongRow> {
         let Some(number) = row.value(self.number).as_int() else {
             let why = format!("it has no {}", self.columns[self.number].name);
@@ -214,8 +210,7 @@ impl Judge {
         Err(format!("{} is {}, expected {expected}", of.name, shown(found)))
     }
 
-    /// Looks at a value that none of the loaded rows in question has. `inserted` says whether it may be in a
-    /// row that a client inserted, if any did.
+    /// Looks at a value that none of the loaded rows in question has. `inserted`: may a client's row have it?
     pub fn other(&self, column: usize, found: Value<'_>, inserted: bool) -> Result<(), String> {
         let of = &self.columns[column];
         let by_client = match (self.fates.columns[column], &of.seal, found) {

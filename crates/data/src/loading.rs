@@ -4,7 +4,7 @@
 //! takes. It is in its table whole or not at all, so a client that lost its connection looks whether
 //! the batch under way is there and goes on; nothing that was loaded is loaded again.
 
-pub(crate) mod batches;
+mod batches;
 mod handout;
 mod sender;
 
@@ -14,16 +14,16 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use drivers::{Connector, Session};
 use model::{Dialect, ErrorRules, LoadSpec, Nanos, SqlSpec};
 
-use self::batches::{Batches, Loaded, Recovery};
+use self::batches::{Batches, Loaded};
 use self::handout::Handout;
 use self::sender::{Sender, Shared};
 use crate::rows::SqlRows;
 use crate::schema;
 use crate::source::Source;
 use crate::table::Table;
-use load::clients::{Notes, bounded, note};
-use load::worker::Worker;
-use load::{Client, ClientContext, StepError, Target};
+use load::{
+    Client, ClientContext, Clients, Notes, Recovery, Result, Target, Worker, bounded, note,
+};
 
 pub struct LoadWork<S> {
     pub source: S,
@@ -52,7 +52,7 @@ pub struct Load<S> {
 }
 
 impl LoadWork<SqlRows> {
-    pub fn of_sql(spec: &SqlSpec, seed: u64, target: &Target) -> Result<Self, StepError> {
+    pub fn of_sql(spec: &SqlSpec, seed: u64, target: &Target) -> Result<Self> {
         let tables = schema::tables(&spec.tables, target.dialect, target.engine)?;
         Ok(Self {
             source: SqlRows::new(&spec.tables, seed),
@@ -74,7 +74,7 @@ impl<S: Source> LoadWork<S> {
         connector: &Arc<dyn Connector>,
         worker: &mut Worker,
         notes: &Notes,
-    ) -> Result<Arc<Load<S>>, StepError> {
+    ) -> Result<Arc<Load<S>>> {
         let Self { source, tables, spec, errors, order, parts, with_times } = self;
         for table in &tables {
             let indexes = if spec.indexes_first { table.create_indexes() } else { Vec::new() };
@@ -132,7 +132,7 @@ pub struct Loader<S: Source> {
 
 impl<S: Source> Loader<S> {
     /// Client `number`, from 0, connected; its operations are of kind 0.
-    pub fn connect(load: &Arc<Load<S>>, number: u32) -> Result<Self, StepError> {
+    pub fn connect(load: &Arc<Load<S>>, number: u32) -> Result<Self> {
         let worker = Worker::connect(&*load.recovery.connector, name(number))?;
         let sender = Sender::new(&load.shared, load.spec.method, &*worker.session)?;
         let batches = Batches { worker, sender, sent: Vec::new() };
@@ -153,12 +153,52 @@ pub fn name(number: u32) -> String {
 pub fn bounded_loader<S: Source>(
     load: &Arc<Load<S>>,
     number: u32,
-) -> Result<(load::engine::Role, Box<dyn Client>), StepError> {
+) -> Result<(load::engine::Role, Box<dyn Client>)> {
     Ok(bounded(name(number), Loader::connect(load, number)?))
 }
 
+/// Builds the indexes of one table, one after the other.
+pub struct IndexBuilder {
+    pub worker: Worker,
+    pub statements: Vec<String>,
+    /// Of the table; they count once, with the last of its indexes.
+    pub rows: u64,
+    /// Tables whose indexes are not all there.
+    pub left: Arc<AtomicUsize>,
+}
+
+impl IndexBuilder {
+    /// Connects one for each table that has indexes left to build, with the number of its rows.
+    pub fn of_tables(
+        tables: impl Iterator<Item = (Table, u64)>,
+        left: &Arc<AtomicUsize>,
+        target: &Target,
+    ) -> Result<Clients> {
+        let mut clients = Clients::new();
+        for (table, rows) in tables {
+            let statements = table.create_indexes();
+            if !statements.is_empty() {
+                let name = format!("create index {}", table.name);
+                let worker = Worker::connect(&*target.patient, name.clone())?;
+                left.fetch_add(1, Ordering::Relaxed);
+                let left = Arc::clone(left);
+                clients.push(bounded(name, Self { worker, statements, rows, left }));
+            }
+        }
+        Ok(clients)
+    }
+}
+
+impl Client for IndexBuilder {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result {
+        self.worker.build_indexes(context, 0, &self.statements, self.rows)?;
+        self.left.fetch_sub(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
 impl<S: Source> Client for Loader<S> {
-    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result {
         let load = &*self.load;
         let mut at = None;
         while !context.is_over()

@@ -7,14 +7,13 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use drivers::{Session, SessionError};
 use model::{Check, Dialect, ErrorRules, SqlSpec};
 
-use crate::checksum::Sum;
+use crate::checksum::{RowHash, Sum};
 use crate::judge::{Judge, Seen};
-use crate::loading::batches::Recovery;
 use crate::row_counts::check;
 use crate::rows::SqlRows;
 use crate::schema::{self, TableCopy, rows_of};
@@ -22,18 +21,17 @@ use crate::sink::Cells;
 use crate::source::Source;
 use crate::statements;
 use crate::table::{Batch, Table};
-use load::clients::unseen;
-use load::clients::{Clients, bounded};
-use load::engine::Stop;
-use load::errors::Reaction;
-use load::worker::{Worker, number};
-use load::{Client, ClientContext, StepError, Target};
+use load::worker::number;
+use load::{
+    Client, ClientContext, Clients, Reaction, Recovery, Result, StepError, Stop, Target, Worker,
+    bounded, lock, unseen,
+};
 
 /// Answers that were checked by clients.
 pub type Found = Arc<Mutex<Vec<Check>>>;
 
 pub fn taken<T>(found: &Mutex<Vec<T>>) -> Vec<T> {
-    std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner))
+    std::mem::take(&mut *lock(found))
 }
 
 /// Rows that one query returns, about.
@@ -67,7 +65,6 @@ pub enum Against {
     Known(Vec<Option<Judge>>, Vec<TableCopy>),
 }
 
-/// What all readers share.
 struct Reading<S> {
     work: ReadWork<S>,
     dialect: Dialect,
@@ -104,12 +101,7 @@ struct Tally {
 
 impl ReadWork<SqlRows> {
     /// By as many sessions as load: each row once, of many of them a sample.
-    pub fn of_sql(
-        spec: &SqlSpec,
-        seed: u64,
-        target: &Target,
-        against: Against,
-    ) -> Result<Self, StepError> {
+    pub fn of_sql(spec: &SqlSpec, seed: u64, target: &Target, against: Against) -> Result<Self> {
         let sample = match against {
             Against::Source | Against::Loaded(_) => SAMPLE,
             Against::Known(..) => SAMPLE_AT_END,
@@ -129,7 +121,7 @@ impl ReadWork<SqlRows> {
 
 impl<S: Source> ReadWork<S> {
     /// Connects the clients that read; the last one to end leaves the checks in `found`.
-    pub fn clients(self, target: &Target, found: &Found) -> Result<Clients, StepError> {
+    pub fn clients(self, target: &Target, found: &Found) -> Result<Clients> {
         let count = self.clients.max(1);
         let expected = |table: usize| match &self.against {
             Against::Source | Against::Known(..) => Sum::default(),
@@ -159,7 +151,7 @@ impl<S: Source> ReadWork<S> {
     }
 
     /// Reads everything; nobody looks at its rate.
-    pub fn checks(self, target: &Target, stop: &Stop) -> Result<Vec<Check>, StepError> {
+    pub fn checks(self, target: &Target, stop: &Stop) -> Result<Vec<Check>> {
         let found = Found::default();
         unseen("scan", self.clients(target, &found)?, stop)?;
         Ok(taken(&found))
@@ -215,10 +207,6 @@ impl<S: Source> ReadWork<S> {
 }
 
 impl<S: Source> Reading<S> {
-    fn tally(&self, table: usize) -> MutexGuard<'_, Tally> {
-        self.tallies[table].lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Some batches of a table have this sum.
     fn count(&self, table: usize, batches: Range<u64>, actual: Sum) {
         let ReadWork { source, tables, against, .. } = &self.work;
@@ -230,7 +218,7 @@ impl<S: Source> Reading<S> {
                 expected.add(source.sum(&source.batch(table, RANGE, number), &forms));
             }
         }
-        let mut tally = self.tally(table);
+        let mut tally = lock(&self.tallies[table]);
         tally.actual.add(actual);
         tally.expected.add(expected);
         if matches!(against, Against::Source) && described.is_in_order() && expected != actual {
@@ -266,7 +254,7 @@ impl<S: Source> Reading<S> {
         let ReadWork { tables, every, against, .. } = &self.work;
         let mut checks = Vec::new();
         for (index, table) in tables.iter().enumerate() {
-            let mut tally = self.tally(index);
+            let mut tally = lock(&self.tallies[index]);
             let sample = if *every > 1 && table.is_in_order() {
                 format!(" (one in {every} ranges of {RANGE} rows)")
             } else {
@@ -290,8 +278,7 @@ impl<S: Source> Reading<S> {
             tally.counts.sort_unstable_by(|a, b| a.what.cmp(&b.what));
             checks.append(&mut tally.counts);
         }
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        found.append(&mut checks);
+        lock(&self.found).append(&mut checks);
     }
 }
 
@@ -303,21 +290,14 @@ struct Reader<S> {
 }
 
 impl<S: Source> Client for Reader<S> {
-    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result {
         let reading = Arc::clone(&self.reading);
         while !context.is_over()
             && let Some(job) = reading.jobs.get(reading.next.fetch_add(1, Ordering::Relaxed))
         {
             match job {
                 Job::Rows(table, batches, condition) => {
-                    let sql =
-                        reading.work.tables[*table].read(reading.dialect, condition.as_deref());
-                    match &reading.work.against {
-                        Against::Source | Against::Loaded(_) => {
-                            self.read_sum(*table, batches, &sql, context)?;
-                        }
-                        Against::Known(..) => self.judge_rows(*table, batches, &sql, context)?,
-                    }
+                    self.read_rows(*table, batches, condition.as_deref(), context)?;
                 }
                 Job::Count(table, index) => self.read_count(*table, *index, context)?,
             }
@@ -332,52 +312,44 @@ impl<S: Source> Client for Reader<S> {
 }
 
 impl<S: Source> Reader<S> {
-    fn read_sum(
+    /// Reads the rows of some batches and adds them up, or judges each where they are known one by one.
+    fn read_rows(
         &mut self,
         table: usize,
         batches: &Range<u64>,
-        sql: &str,
+        condition: Option<&str>,
         context: &mut ClientContext<'_>,
-    ) -> Result<(), StepError> {
-        let forms = self.reading.work.tables[table].forms();
-        let mut sum = Sum::default();
-        let read = self.ask(context, |session| {
-            sum = Sum::of_query(session, sql, &forms)?;
-            Ok(sum.rows)
-        })?;
-        if read.is_some() {
-            self.reading.count(table, batches.clone(), sum);
-        }
-        Ok(())
-    }
-
-    fn judge_rows(
-        &mut self,
-        table: usize,
-        batches: &Range<u64>,
-        sql: &str,
-        context: &mut ClientContext<'_>,
-    ) -> Result<(), StepError> {
+    ) -> Result {
         let reading = Arc::clone(&self.reading);
-        let Some((judge, copy)) = reading.work.judge(table) else {
+        let work = &reading.work;
+        let judge = work.judge(table);
+        if judge.is_none() && matches!(work.against, Against::Known(..)) {
             return Ok(());
-        };
-        let (mut seen, mut cells) = (Seen::default(), Cells::new(reading.dialect));
+        }
+        let forms = work.tables[table].forms();
+        let sql = work.tables[table].read(reading.dialect, condition);
+        let mut cells = Cells::new(reading.dialect);
+        let (mut sum, mut seen) = (Sum::default(), Seen::default());
         let read = self.ask(context, |session| {
-            seen = Seen::default();
-            session.query(sql, &mut |row| {
-                seen.row(judge, judge.see(copy.number, row, &mut cells));
+            (sum, seen) = Default::default();
+            session.query(&sql, &mut |row| match judge {
+                Some((judge, copy)) => seen.row(judge, judge.see(copy.number, row, &mut cells)),
+                None => sum.add_row(RowHash::of_row(&forms, row, 0)),
             })?;
-            Ok(seen.rows)
+            Ok(sum.rows + seen.rows)
         })?;
-        if read.is_some() {
-            let size = u64::from(RANGE);
-            let (first, last) = (batches.start * size + 1, copy.rows.min(batches.end * size));
-            let is_complete = judge.fates.is_complete();
-            let whole = if is_complete { seen.is_whole(first, last) } else { Ok(()) };
-            let mut tally = reading.tally(table);
-            tally.seen.add(seen);
-            tally.missing.extend(whole.err());
+        match judge {
+            _ if read.is_none() => {}
+            None => reading.count(table, batches.clone(), sum),
+            Some((judge, copy)) => {
+                let size = u64::from(RANGE);
+                let (first, last) = (batches.start * size + 1, copy.rows.min(batches.end * size));
+                let is_complete = judge.fates.is_complete();
+                let whole = if is_complete { seen.is_whole(first, last) } else { Ok(()) };
+                let mut tally = lock(&reading.tallies[table]);
+                tally.seen.add(seen);
+                tally.missing.extend(whole.err());
+            }
         }
         Ok(())
     }
@@ -388,7 +360,7 @@ impl<S: Source> Reader<S> {
         table: usize,
         index: Option<usize>,
         context: &mut ClientContext<'_>,
-    ) -> Result<(), StepError> {
+    ) -> Result {
         let reading = Arc::clone(&self.reading);
         let described = &reading.work.tables[table];
         let (name, nothing): (_, &[&str]) = (&described.name, &[]);
@@ -416,7 +388,7 @@ impl<S: Source> Reader<S> {
         })?;
         if read.is_some() {
             let counted = check(what, reading.work.source.total(table), found);
-            reading.tally(table).counts.push(counted);
+            lock(&reading.tallies[table]).counts.push(counted);
         }
         Ok(())
     }
@@ -427,7 +399,7 @@ impl<S: Source> Reader<S> {
         &mut self,
         context: &mut ClientContext<'_>,
         mut query: impl FnMut(&mut dyn Session) -> Result<u64, SessionError>,
-    ) -> Result<Option<u64>, StepError> {
+    ) -> Result<Option<u64>> {
         let reading = &*self.reading;
         for tries in 1.. {
             let asked = self.worker.operate(context, 0, None, |session| {

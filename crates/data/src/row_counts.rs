@@ -5,11 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use model::{Check, SqlSpec};
 
 use crate::schema::{TableCopy, copies};
-use load::worker::Worker;
-use load::{StepError, Target};
+use load::{Result, Target, Worker};
 
-/// The rows that each copy of each table must have, kept while clients add and remove them. Shared by all
-/// clients.
+/// The rows that each copy must have, kept while clients add and remove them. Shared by all clients.
 #[derive(Debug)]
 pub struct RowCounts {
     /// Copies by table.
@@ -106,7 +104,7 @@ impl RowCounts {
     }
 
     /// Counts the rows of every copy and compares; nothing where it is not known what there must be.
-    pub fn check(&self, spec: &SqlSpec, target: &Target) -> Result<Vec<Check>, StepError> {
+    pub fn check(&self, spec: &SqlSpec, target: &Target) -> Result<Vec<Check>> {
         if !self.is_known() {
             return Ok(Vec::new());
         }
@@ -124,7 +122,7 @@ impl RowCounts {
 pub fn check_counts(
     target: &Target,
     tables: impl Iterator<Item = (u64, String)>,
-) -> Result<Vec<Check>, StepError> {
+) -> Result<Vec<Check>> {
     let mut worker = Worker::connect(&*target.patient, "count rows".to_owned())?;
     let counted = tables.map(|(expected, name)| {
         let actual = worker.number(&format!("SELECT COUNT(*) FROM {name}"))?;

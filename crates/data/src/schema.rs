@@ -5,15 +5,13 @@ use model::{ColumnKind, Dialect, Draw, Engine, SqlColumn, SqlIndex, SqlTable};
 use crate::checksum::Form;
 use crate::table::{Column, Index, Table, engine_option};
 use crate::values::Maker;
-use load::StepError;
+use load::{Result, StepError};
 
-/// Significant digits of a decimal number that SQLite keeps: it has no decimal type and stores what is
-/// not an integer as a double.
+/// Significant digits of a decimal number that SQLite, which stores it as a double, keeps.
 const SQLITE_DIGITS: u32 = 15;
 
 #[derive(Clone, Debug)]
 pub struct TableCopy {
-    /// Index of the table.
     pub table: usize,
     /// Number of the copy, from 0.
     pub number: u32,
@@ -38,11 +36,7 @@ pub fn rows_of(tables: &[SqlTable]) -> u64 {
 
 /// The tables of a workload as they are in a dialect, in the order of [`copies`]. Fails with
 /// [`StepError::Unsupported`] where the server cannot number a column or keep a decimal.
-pub fn tables(
-    tables: &[SqlTable],
-    dialect: Dialect,
-    engine: Engine,
-) -> Result<Vec<Table>, StepError> {
+pub fn tables(tables: &[SqlTable], dialect: Dialect, engine: Engine) -> Result<Vec<Table>> {
     let copies = copies(tables).into_iter();
     copies.map(|copy| table(&tables[copy.table], copy.number, dialect, engine)).collect()
 }
@@ -52,12 +46,7 @@ pub fn tables(
 ///
 /// SQLite numbers rows by an INTEGER primary key only; elsewhere an automatic column is a plain one there,
 /// and a plan whose statements rely on it was refused before.
-fn table(
-    table: &SqlTable,
-    copy: u32,
-    dialect: Dialect,
-    engine: Engine,
-) -> Result<Table, StepError> {
+fn table(table: &SqlTable, copy: u32, dialect: Dialect, engine: Engine) -> Result<Table> {
     let name = table.name_of(copy);
     let mut columns = Vec::new();
     for column in &table.columns {
@@ -102,19 +91,14 @@ fn longest(column: &SqlColumn) -> usize {
 }
 
 /// Is the index made with its table? One that begins with an automatic column is, unless the primary key
-/// begins with it: MySQL cannot number rows without it, and the others do as MySQL does, so that their
-/// loads are alike.
+/// begins with it: MySQL cannot number rows without it, and the loads of the others should be alike.
 fn is_early(table: &SqlTable, index: &SqlIndex) -> bool {
     let first = index.columns.first();
     let is_first = |column: &SqlColumn| column.auto && first == Some(&column.name);
     table.primary_key.first() != first && table.columns.iter().any(is_first)
 }
 
-fn refuse_unsupported(
-    dialect: Dialect,
-    table: &SqlTable,
-    column: &SqlColumn,
-) -> Result<(), StepError> {
+fn refuse_unsupported(dialect: Dialect, table: &SqlTable, column: &SqlColumn) -> Result {
     let begins = |columns: &[String]| columns.first() == Some(&column.name);
     let what = match (dialect, column.kind) {
         (Dialect::Mysql, _) if column.auto => {

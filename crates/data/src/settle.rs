@@ -8,17 +8,13 @@ use drivers::{Session, SessionError};
 use model::{Dialect, Engine, Nanos, Settle, Version};
 
 use super::drain::{self, Backlog};
-use load::Target;
-use load::clients::{Clients, Notes, bounded, note};
-use load::worker::Worker;
-use load::{Client, ClientContext, StepError};
+use load::{Client, ClientContext, Clients, Notes, Result, Target, Worker, bounded, lock, note};
 pub struct SettleWork {
     /// For each table, `{table}` replaced.
     each_table: &'static [&'static str],
     /// Once, after the tables.
     finally: &'static [&'static str],
-    /// Global settings that are changed for the phase and set back after it: name, value. One that
-    /// a version does not have is left alone.
+    /// Global settings of the phase, set back after it: name, value. A version may lack some.
     settings: &'static [(&'static str, &'static str)],
 }
 
@@ -67,8 +63,7 @@ pub fn work(dialect: Dialect, engine: Engine, version: &Version) -> SettleWork {
     }
 }
 
-/// The least length of the phase after a load of `rows` rows. The original's formula:
-/// min(1200, 60 + loaded rows / 10^6) seconds.
+/// The least length of the phase after a load. The original's formula: min(1200, 60 + rows / 10^6) seconds.
 pub fn length(settle: Settle, rows: u64) -> Nanos {
     match settle {
         Settle::Seconds(seconds) => Nanos::from_secs(u64::from(seconds)),
@@ -83,7 +78,7 @@ pub fn clients(
     tables: &[String],
     at_least: Nanos,
     notes: &Notes,
-) -> Result<Clients, StepError> {
+) -> Result<Clients> {
     let work = work(target.dialect, target.engine, &target.version);
     let left = Arc::new(AtomicUsize::new(tables.len()));
     let mut clients = Clients::new();
@@ -115,7 +110,7 @@ struct TableSettler {
 }
 
 impl Client for TableSettler {
-    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result {
         for sql in &self.statements {
             self.worker.operate(context, 0, None, |session| Ok(session.execute(sql)?.affected))?;
         }
@@ -138,7 +133,7 @@ struct SettleLead {
 }
 
 impl Client for SettleLead {
-    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result {
         let saved = self.change_settings();
         while self.left.load(Ordering::Relaxed) > 0 && !context.is_over() {
             context.nap();
@@ -153,9 +148,7 @@ impl Client for SettleLead {
         context.wait_until(self.at_least);
         let session = &mut *self.worker.session;
         let told = self.backlog.drain(session, context, worked, drain::LONGEST);
-        if let (Some((name, text)), Ok(mut notes)) = (told, self.notes.lock()) {
-            notes.push((Some(name), text));
-        }
+        lock(&self.notes).extend(told.map(|(name, text)| (Some(name), text)));
         self.restore(saved);
         Ok(())
     }
@@ -187,8 +180,7 @@ impl SettleLead {
         saved
     }
 
-    /// Sets the values back, last first: InnoDB keeps the low-water mark below the maximum, so the
-    /// maximum must come back before it.
+    /// Sets the values back, last first: InnoDB's maximum must come back before the low-water mark below it.
     fn restore(&mut self, saved: Vec<(&'static str, String)>) {
         for (name, old) in saved.into_iter().rev() {
             let session = &mut *self.worker.session;

@@ -12,8 +12,7 @@ use crate::literal;
 pub trait Sink {
     fn int(&mut self, value: i64);
 
-    /// A decimal number in units of its last digit, with `decimals` digits behind the point. SQLite, which would
-    /// keep a double, keeps the integer.
+    /// A decimal number in units of its last digit, with so many `decimals`. For SQLite it stays an integer.
     fn decimal(&mut self, units: i64, decimals: usize);
 
     /// A text that means itself in every format, which `write` appends.

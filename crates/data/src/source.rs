@@ -1,5 +1,4 @@
-//! Where the loaded rows come from. A row is a function of the seed and its place alone: the same whoever makes
-//! it, in whatever order, and for whatever server.
+//! Where the loaded rows come from. A row is a function of the seed and its place alone, on every server.
 
 use crate::checksum::{Form, Sum};
 use crate::sink::{Hashes, Sink};

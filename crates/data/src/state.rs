@@ -10,7 +10,7 @@ use crate::rows::SqlRows;
 use crate::schema::copies;
 use crate::source::Source;
 use crate::table::Batch;
-use load::StepError;
+use load::{Result, StepError};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loaded {
     /// The seed of the rows: whoever makes them again needs it, not that of his own trial.
@@ -32,9 +32,8 @@ impl Loaded {
     }
 }
 
-/// What the loading steps left, as text. `seed` is that of the rows. Makes all rows once more, some
-/// millions a second, to know their checksums.
-pub fn state(spec: &SqlSpec, seed: u64) -> Result<String, StepError> {
+/// What the loading steps left, as text, from the rows' `seed`. Makes all rows again for their checksums.
+pub fn state(spec: &SqlSpec, seed: u64) -> Result<String> {
     let rows = SqlRows::new(&spec.tables, seed);
     let copies = copies(&spec.tables).into_iter().enumerate().map(|(table, copy)| {
         let columns = spec.tables[copy.table].columns.iter();
@@ -48,7 +47,7 @@ pub fn state(spec: &SqlSpec, seed: u64) -> Result<String, StepError> {
 
 /// Takes over what another process loaded; the counts say from now on that everything is there. Fails
 /// when the text is not of [`state`], or of other tables.
-pub fn restore(text: &str, spec: &SqlSpec, counts: &RowCounts) -> Result<Loaded, StepError> {
+pub fn restore(text: &str, spec: &SqlSpec, counts: &RowCounts) -> Result<Loaded> {
     let loaded: Loaded = read(text)?;
     let copies = copies(&spec.tables);
     let list = |name: &str, rows: u64| format!("{name} ({rows})");
@@ -65,13 +64,11 @@ pub fn restore(text: &str, spec: &SqlSpec, counts: &RowCounts) -> Result<Loaded,
     Ok(loaded)
 }
 
-/// A state as text.
-pub fn write(state: &impl Serialize) -> Result<String, StepError> {
+pub fn write(state: &impl Serialize) -> Result<String> {
     serde_json::to_string(state).map_err(|error| StepError::State(error.to_string()))
 }
 
-/// A state from what [`write()`] made of it.
-pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, StepError> {
+pub fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
     serde_json::from_str(text).map_err(|error| StepError::State(error.to_string()))
 }
 

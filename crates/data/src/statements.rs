@@ -63,8 +63,7 @@ pub fn push_placeholder(sql: &mut String, dialect: Dialect, number: usize) {
     }
 }
 
-/// What makes a query read the table itself. Right after a load MySQL believes a table to be small, and would
-/// read all of it for a few rows.
+/// Makes a query read by the primary key. Right after a load MySQL would scan the table, taking it for small.
 pub const fn primary_hint(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Mysql => " FORCE INDEX (PRIMARY)",

@@ -80,8 +80,7 @@ pub fn engine_option(dialect: Dialect, engine: Engine) -> String {
 }
 
 impl Table {
-    /// The statements that make the table, empty, with its primary key, its partitions and the indexes that
-    /// come with it.
+    /// The statements that make the empty table, with its primary key, partitions and early indexes.
     pub fn create(&self, dialect: Dialect) -> Vec<String> {
         let Self { name, options, .. } = self;
         let columns = self.columns.iter();
@@ -142,8 +141,7 @@ impl Table {
         format!("INSERT INTO {} ({}) VALUES ", self.name, self.loaded_names().join(","))
     }
 
-    /// The INSERT of `rows` rows with placeholders, and their types; with `nulls`, columns that may be NULL
-    /// are.
+    /// The INSERT of `rows` rows with placeholders, and their types; with `nulls`, nullable columns are NULL.
     pub fn insert_prepared(
         &self,
         dialect: Dialect,
@@ -202,8 +200,7 @@ impl Table {
 }
 
 impl Partitions {
-    /// What CREATE TABLE of table `name` ends with, and the statements that make its partitions where these
-    /// are tables themselves.
+    /// The end of CREATE TABLE `name`, and the statements that make partitions which are tables themselves.
     fn of(&self, name: &str, dialect: Dialect) -> (String, Vec<String>) {
         let (method, column) = match self {
             Self::Hash { column, .. } => ("HASH", column),

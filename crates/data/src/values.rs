@@ -26,8 +26,7 @@ enum Kind {
 }
 
 impl Maker {
-    /// A maker for a draw that needs no other values. Those that do ([`Draw::Plus`], [`Draw::Next`]) are
-    /// their caller's business, and zero here.
+    /// A maker for a draw. Those that need other values ([`Draw::Plus`], [`Draw::Next`]) are zero here.
     pub fn new(draw: &Draw) -> Self {
         let uniform = |low, high| Ints::new(low, high, Distribution::Uniform);
         Self(match draw {
@@ -68,8 +67,7 @@ impl Maker {
         }
     }
 
-    /// An integer; zero where its values are texts. `row` is the number of the row, from 1, for draws that
-    /// follow it.
+    /// An integer; zero where its values are texts. `row`: the row's number, from 1, for draws that follow it.
     #[inline]
     pub fn int(&self, rng: &mut Rng, row: u64) -> i64 {
         match &self.0 {
@@ -91,7 +89,10 @@ impl Maker {
         match &self.0 {
             Kind::Template(template) => template.write(rng, out),
             Kind::Sealed(seal) => seal.write(rng, out),
-            Kind::Text(lengths) => write_text(lengths.draw(rng) as usize, rng, out),
+            Kind::Text(lengths) => {
+                let length = lengths.draw(rng) as usize;
+                write_characters::<36, CHARACTERS_OF_SHARE>(CHARACTERS, length, rng, out);
+            }
             Kind::Fixed(text) => out.push_str(text),
             Kind::Decimal { units, scale } => write_decimal(units.draw(rng), *scale, out),
             Kind::Datetime(seconds) => write_datetime(seconds.draw(rng), out),
@@ -109,17 +110,18 @@ const CHUNK: usize = 128;
 /// one, eleven letters or ten characters: their strings share its 2^64 values, 1844 or 1845 for each string
 /// of digits and more for the others, so that the chance of each is within 0.06 % of the right one; that
 /// of each single character is right to nine digits.
-pub struct Share(pub u64);
+struct Share(u64);
 
 const DIGITS_OF_SHARE: usize = 16;
 const LETTERS_OF_SHARE: usize = 11;
 const CHARACTERS_OF_SHARE: usize = 10;
 
+const CHARACTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+
 impl Share {
-    /// A number below `bound`: the whole part of share × bound. What is behind the point is the share that
-    /// is left.
+    /// A number below `bound`: the whole part of share × bound. The fraction is the share that is left.
     #[inline]
-    pub fn below(&mut self, bound: u64) -> usize {
+    fn below(&mut self, bound: u64) -> usize {
         let product = u128::from(self.0) * u128::from(bound);
         self.0 = product as u64;
         (product >> 64) as usize
@@ -141,9 +143,7 @@ const fn pairs() -> [[u8; 2]; 100] {
 
 /// A text with places for random digits and letters.
 #[derive(Clone, Debug)]
-struct Template {
-    chunks: Vec<Chunk>,
-}
+struct Template(Vec<Chunk>);
 
 /// At most [`CHUNK`] bytes of a template, whole characters.
 #[derive(Clone, Debug)]
@@ -163,11 +163,11 @@ impl Template {
             chunks.push(Chunk::new(chunk));
             rest = others;
         }
-        Self { chunks }
+        Self(chunks)
     }
 
     fn write(&self, rng: &mut Rng, out: &mut String) {
-        for chunk in &self.chunks {
+        for chunk in &self.0 {
             chunk.write(rng, out);
         }
     }
@@ -282,16 +282,22 @@ impl Seal {
     }
 }
 
-fn write_text(length: usize, rng: &mut Rng, out: &mut String) {
-    const CHARACTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+/// Appends random characters of an alphabet, `OF_SHARE` of each random number.
+#[inline]
+pub fn write_characters<const N: usize, const OF_SHARE: usize>(
+    alphabet: &[u8; N],
+    length: usize,
+    rng: &mut Rng,
+    out: &mut String,
+) {
     let mut bytes = [0; CHUNK];
     let mut left = length;
     while left > 0 {
         let (made, _) = bytes.split_at_mut(left.min(CHUNK));
-        for places in made.chunks_mut(CHARACTERS_OF_SHARE) {
+        for places in made.chunks_mut(OF_SHARE) {
             let mut share = Share(rng.next_u64());
             for place in places {
-                *place = CHARACTERS[share.below(36)];
+                *place = alphabet[share.below(N as u64)];
             }
         }
         push_utf8(made, out);
@@ -300,7 +306,7 @@ fn write_text(length: usize, rng: &mut Rng, out: &mut String) {
 }
 
 /// Appends bytes that are text, as all here are: other bytes than the template's own are ASCII.
-pub fn push_utf8(bytes: &[u8], out: &mut String) {
+fn push_utf8(bytes: &[u8], out: &mut String) {
     out.push_str(std::str::from_utf8(bytes).unwrap_or_default());
 }
 
@@ -325,7 +331,7 @@ const FIRST_SECOND: i64 = -62_135_596_800;
 const LAST_SECOND: i64 = 253_402_300_799;
 
 /// Seconds since 1970-01-01 00:00:00 as `2026-11-21 10:00:00`.
-fn write_datetime(seconds: i64, out: &mut String) {
+pub fn write_datetime(seconds: i64, out: &mut String) {
     let (year, month, day) = civil(seconds.div_euclid(86_400));
     let of_day = seconds.rem_euclid(86_400) as usize;
     let mut text = *b"0000-00-00 00:00:00";

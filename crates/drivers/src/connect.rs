@@ -1,15 +1,13 @@
 //! From an endpoint to the client that speaks its protocol.
 
-use crate::{
-    Connector, Endpoint, MysqlSession, PostgresSession, Session, SessionError, SqliteSession,
-};
+use crate::{Connector, Endpoint, MysqlSession, PostgresSession, Result, Session, SqliteSession};
 
 pub fn connector(endpoint: &Endpoint) -> Box<dyn Connector> {
     Box::new(endpoint.clone())
 }
 
 impl Connector for Endpoint {
-    fn connect(&self) -> Result<Box<dyn Session>, SessionError> {
+    fn connect(&self) -> Result<Box<dyn Session>> {
         Ok(match self {
             Self::Mysql(server) => Box::new(MysqlSession::open(server)?),
             Self::Postgres(server) => Box::new(PostgresSession::open(server)?),

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use model::Dialect;
+
 /// An error of a session. Display is a lowercase fragment that names the address, code or statement.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
@@ -34,13 +36,8 @@ pub enum SessionError {
     Protocol { what: String },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrorClass {
-    /// The same operation may succeed when repeated: deadlock, lock wait, serialization failure, busy.
-    Retryable,
-    /// The trial is over.
-    Fatal,
-}
+/// What fails with an error of a session unless it names another one.
+pub type Result<T = (), E = SessionError> = std::result::Result<T, E>;
 
 impl SessionError {
     /// The server's code, or a word for errors that have none.
@@ -94,29 +91,23 @@ impl SessionError {
         self
     }
 
-    pub fn class(&self) -> ErrorClass {
-        // MySQL: 1020 the record has changed since it was read (snapshot isolation of MariaDB), 1205 lock
-        // wait timeout, 1213 deadlock, 1615 the statement needs to be prepared again, 3572 lock not
-        // available. PostgreSQL: 40001 serialization failure, 40P01 deadlock, 55P03 lock not available.
-        // SQLite: 5 busy, 6 locked.
-        const RETRYABLE: [&str; 10] = [
-            "1020",
-            "1205",
-            "1213",
-            "1615",
-            "3572",
-            "40001",
-            "40P01",
-            "55P03",
-            "SQLITE_BUSY",
-            "SQLITE_LOCKED",
-        ];
-        match self {
-            Self::Server { code, .. } if RETRYABLE.contains(&code.as_str()) => {
-                ErrorClass::Retryable
-            }
-            _ => ErrorClass::Fatal,
-        }
+    /// May the same operation succeed when it is repeated?
+    pub fn is_retryable(&self) -> bool {
+        let all = [Dialect::Mysql, Dialect::Postgres, Dialect::Sqlite];
+        all.into_iter().any(|dialect| retryable(dialect).contains(&self.code()))
+    }
+}
+
+/// The codes of errors after which the same operation may succeed when it is repeated.
+pub const fn retryable(dialect: Dialect) -> &'static [&'static str] {
+    match dialect {
+        // 1020 the record has changed since it was read (snapshot isolation of MariaDB), 1205 lock wait
+        // timeout, 1213 deadlock, 1615 the statement needs to be prepared again, 3572 a lock was not
+        // available (NOWAIT).
+        Dialect::Mysql => &["1020", "1205", "1213", "1615", "3572"],
+        // 40001 serialization failure, 40P01 deadlock, 55P03 a lock was not available.
+        Dialect::Postgres => &["40001", "40P01", "55P03"],
+        Dialect::Sqlite => &["SQLITE_BUSY", "SQLITE_LOCKED"],
     }
 }
 

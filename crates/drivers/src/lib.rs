@@ -18,7 +18,7 @@ mod stream;
 pub mod tests;
 
 pub use connect::connector;
-pub use error::{ErrorClass, SessionError};
+pub use error::{Result, SessionError, retryable};
 pub use mysql::MysqlSession;
 pub use postgres::PostgresSession;
 pub use session::{

@@ -1,11 +1,10 @@
 //! How answers are read: what is done with their rows, and several that are awaited at once.
 
-use crate::{Done, Execution, Row, SessionError, StatementId};
+use crate::{Done, Execution, Result, Row, SessionError, StatementId};
 
 /// Most bytes of requests that are sent before their answers are read. A server whose answers nobody reads
 /// stops reading requests; both sides would then wait in a write. The socket buffers of both hold this much
-/// in any case (TCP begins with 16 KB at the sender and 64 KB at the receiver), so that our write ends
-/// whatever the server does.
+/// in any case (TCP begins with 16 KB at the sender and 64 KB at the receiver), so our write ends.
 pub(crate) const MOST_AHEAD: usize = 32 << 10;
 
 /// The statement with this id; `code` is that of the error where none was prepared.
@@ -14,7 +13,7 @@ pub(crate) fn find<'a, S>(
     statements: &'a mut [S],
     id: StatementId,
     code: &str,
-) -> Result<&'a mut S, SessionError> {
+) -> Result<&'a mut S> {
     statements.get_mut(id.0 as usize).ok_or_else(|| unknown(id, code))
 }
 
@@ -25,27 +24,21 @@ fn unknown(StatementId(id): StatementId, code: &str) -> SessionError {
 
 /// A session that can send several requests at once.
 pub(crate) trait Pipelined {
-    /// Sends as many of the executions as go at once, at least the first; returns how many. An error of a
-    /// later one leaves it to the next call.
-    fn send_ahead(&mut self, batch: &[Execution<'_>]) -> Result<usize, SessionError>;
+    /// Sends as many executions as go at once, at least the first; how many. Later errors are left for later.
+    fn send_ahead(&mut self, batch: &[Execution<'_>]) -> Result<usize>;
 
     /// Begins the answer to the next of several executions, which has the whole timeout.
-    fn begin_answer(&mut self) -> Result<(), SessionError>;
+    fn begin_answer(&mut self) -> Result;
 
-    fn read_answer(
-        &mut self,
-        statement: StatementId,
-        visit: impl Visit,
-    ) -> Result<Done, SessionError>;
+    fn read_answer(&mut self, statement: StatementId, visit: impl Visit) -> Result<Done>;
 
-    /// See [`crate::Session::execute_pipelined`]. What was sent together with a statement that fails runs
-    /// all the same: only its answer is dropped.
+    /// See [`crate::Session::execute_pipelined`]. What was sent with a failing statement runs all the same.
     fn run_ahead(
         &mut self,
         batch: &[Execution<'_>],
         each: &mut dyn FnMut(usize, &dyn Row),
         done: &mut dyn FnMut(usize, Done),
-    ) -> Result<(), SessionError> {
+    ) -> Result {
         let mut first = 0;
         while let Some(rest @ [_, ..]) = batch.get(first..) {
             let sent = self.send_ahead(rest)?;

@@ -1,5 +1,4 @@
-//! PostgreSQL: protocol 3.0 over a Unix socket or TCP, with TLS where it is asked for; servers 9.6
-//! to 19.
+//! PostgreSQL: protocol 3.0 over a Unix socket or TCP, with TLS where asked for; servers 9.6 to 19.
 
 mod answer;
 mod copy;
@@ -18,7 +17,7 @@ use self::wire::Wire;
 use crate::pipeline::{Counted, Each, MOST_AHEAD, Pipelined, Visit, find};
 use crate::stream::Stream;
 use crate::{
-    Done, Execution, Param, ParamType, Row, ServerEndpoint, Session, SessionError, SessionInfo,
+    Done, Execution, Param, ParamType, Result, Row, ServerEndpoint, Session, SessionInfo,
     StatementId,
 };
 
@@ -43,15 +42,15 @@ impl PostgresSession {
     /// To a server whose Unix socket is `<directory>/.s.PGSQL.<port>`. Its timeout is the longest wait for
     /// the connection and for each answer. Fails with [`SessionError::Connect`] when the server is not there
     /// or not ready yet, with [`SessionError::Login`] when it refuses or cannot do what is asked for.
-    pub fn open(server: &ServerEndpoint) -> Result<Self, SessionError> {
+    pub fn open(server: &ServerEndpoint) -> Result<Self> {
         login::check(server)?;
         Self::log_in(Stream::connect(&server.address, server.timeout)?, server)
     }
 
-    pub(crate) fn log_in(stream: Stream, server: &ServerEndpoint) -> Result<Self, SessionError> {
+    pub(crate) fn log_in(stream: Stream, server: &ServerEndpoint) -> Result<Self> {
         let mut wire = Wire::over(stream);
         // Without a session there is nothing that a goodbye could end.
-        let info = login::log_in(&mut wire, server).inspect_err(|_| wire.abandon())?;
+        let info = login::log_in(&mut wire, server).inspect_err(|_| wire.stream.abandon())?;
         Ok(Self {
             wire,
             info,
@@ -69,19 +68,19 @@ impl PostgresSession {
         statement: StatementId,
         params: &[Param<'_>],
         visit: impl Visit,
-    ) -> Result<Done, SessionError> {
+    ) -> Result<Done> {
         let prepared = find(&mut self.statements, statement, UNKNOWN_STATEMENT)?;
         prepared.encode(params).map_err(|error| error.about(&prepared.sql))?;
         let (request, columns) = (prepared.request(), prepared.columns());
         let answer = exchange(&mut self.wire, request, columns, visit);
-        answer.map_err(|error| self.wire.settle(error, &prepared.sql))
+        answer.map_err(|error| self.wire.stream.settle(error, &prepared.sql))
     }
 }
 
 /// Each statement ends with a Sync of its own, so that it succeeds or fails by itself, as it would one
 /// after the other; BEGIN and COMMIT among them bracket the rest.
 impl Pipelined for PostgresSession {
-    fn send_ahead(&mut self, batch: &[Execution<'_>]) -> Result<usize, SessionError> {
+    fn send_ahead(&mut self, batch: &[Execution<'_>]) -> Result<usize> {
         self.request.clear();
         let mut sent = 0;
         for (id, params) in batch {
@@ -109,37 +108,33 @@ impl Pipelined for PostgresSession {
         Ok(sent)
     }
 
-    fn begin_answer(&mut self) -> Result<(), SessionError> {
+    fn begin_answer(&mut self) -> Result {
         self.wire.stream.begin_answer()
     }
 
-    fn read_answer(
-        &mut self,
-        statement: StatementId,
-        visit: impl Visit,
-    ) -> Result<Done, SessionError> {
+    fn read_answer(&mut self, statement: StatementId, visit: impl Visit) -> Result<Done> {
         let prepared = find(&mut self.statements, statement, UNKNOWN_STATEMENT)?;
         let answer = answer::read(&mut self.wire, prepared.columns(), visit);
-        answer.map_err(|error| self.wire.settle(error, &prepared.sql))
+        answer.map_err(|error| self.wire.stream.settle(error, &prepared.sql))
     }
 }
 
 impl Session for PostgresSession {
-    fn query(&mut self, sql: &str, each: &mut dyn FnMut(&dyn Row)) -> Result<Done, SessionError> {
+    fn query(&mut self, sql: &str, each: &mut dyn FnMut(&dyn Row)) -> Result<Done> {
         self.request.clear();
         encode::message(&mut self.request, b'Q', |body| encode::string(body, sql));
         self.described.clear();
         let columns = Columns::Described(&mut self.described);
         let answer = exchange(&mut self.wire, &self.request, columns, Each(each));
-        answer.map_err(|error| self.wire.settle(error, sql))
+        answer.map_err(|error| self.wire.stream.settle(error, sql))
     }
 
-    fn prepare(&mut self, sql: &str, types: &[ParamType]) -> Result<StatementId, SessionError> {
+    fn prepare(&mut self, sql: &str, types: &[ParamType]) -> Result<StatementId> {
         let id = StatementId(self.statements.len() as u32);
         let name = format!("s{}", self.names);
         self.names += 1;
         let prepared = Prepared::new(&mut self.wire, &name, sql, types, self.describe)
-            .map_err(|error| self.wire.settle(error, sql))?;
+            .map_err(|error| self.wire.stream.settle(error, sql))?;
         self.statements.push(prepared);
         Ok(id)
     }
@@ -149,15 +144,11 @@ impl Session for PostgresSession {
         statement: StatementId,
         params: &[Param<'_>],
         each: &mut dyn FnMut(&dyn Row),
-    ) -> Result<Done, SessionError> {
+    ) -> Result<Done> {
         self.run(statement, params, Each(each))
     }
 
-    fn count_prepared(
-        &mut self,
-        statement: StatementId,
-        params: &[Param<'_>],
-    ) -> Result<Done, SessionError> {
+    fn count_prepared(&mut self, statement: StatementId, params: &[Param<'_>]) -> Result<Done> {
         self.run(statement, params, Counted)
     }
 
@@ -166,7 +157,7 @@ impl Session for PostgresSession {
         batch: &[Execution<'_>],
         each: &mut dyn FnMut(usize, &dyn Row),
         done: &mut dyn FnMut(usize, Done),
-    ) -> Result<(), SessionError> {
+    ) -> Result {
         self.run_ahead(batch, each, done)
     }
 
@@ -181,10 +172,10 @@ impl Session for PostgresSession {
         table: &str,
         columns: &[&str],
         next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
-    ) -> Result<u64, SessionError> {
+    ) -> Result<u64> {
         let sql = copy::statement(table, columns);
         let copied = copy::run(&mut self.wire, &mut self.request, &sql, next);
-        copied.map_err(|error| self.wire.settle(error, &sql))
+        copied.map_err(|error| self.wire.stream.settle(error, &sql))
     }
 
     fn info(&self) -> &SessionInfo {
@@ -198,7 +189,7 @@ fn exchange(
     request: &[u8],
     columns: Columns<'_>,
     visit: impl Visit,
-) -> Result<Done, SessionError> {
+) -> Result<Done> {
     wire.send(request)?;
     answer::read(wire, columns, visit)
 }

@@ -4,37 +4,32 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::SessionError;
+use crate::{Result, SessionError};
 
 /// One connection to a server, owned by one thread. Every call blocks until the server answered
 /// or the endpoint's timeout has passed. SQLite has no server: there, only the wait for a lock ends.
 pub trait Session: Send {
     /// Sends one statement as text; rows that it returns are counted and dropped.
-    fn execute(&mut self, sql: &str) -> Result<Done, SessionError> {
+    fn execute(&mut self, sql: &str) -> Result<Done> {
         self.query(sql, &mut |_| ())
     }
 
     /// Sends one statement as text and shows each row that it returns.
-    fn query(&mut self, sql: &str, each: &mut dyn FnMut(&dyn Row)) -> Result<Done, SessionError>;
+    fn query(&mut self, sql: &str, each: &mut dyn FnMut(&dyn Row)) -> Result<Done>;
 
     /// Prepares a statement on the server. Placeholders are the protocol's own: `?` or `$1`.
-    fn prepare(&mut self, sql: &str, types: &[ParamType]) -> Result<StatementId, SessionError>;
+    fn prepare(&mut self, sql: &str, types: &[ParamType]) -> Result<StatementId>;
 
-    /// Runs a prepared statement and shows each row that it returns. `params` match the types given to
-    /// [`Session::prepare`].
+    /// Runs a prepared statement and shows each row. `params` match the types given to [`Session::prepare`].
     fn execute_prepared(
         &mut self,
         statement: StatementId,
         params: &[Param<'_>],
         each: &mut dyn FnMut(&dyn Row),
-    ) -> Result<Done, SessionError>;
+    ) -> Result<Done>;
 
     /// As [`Session::execute_prepared`], but only counts the rows, which costs less.
-    fn count_prepared(
-        &mut self,
-        statement: StatementId,
-        params: &[Param<'_>],
-    ) -> Result<Done, SessionError> {
+    fn count_prepared(&mut self, statement: StatementId, params: &[Param<'_>]) -> Result<Done> {
         self.execute_prepared(statement, params, &mut |_| ())
     }
 
@@ -47,7 +42,7 @@ pub trait Session: Send {
         batch: &[Execution<'_>],
         each: &mut dyn FnMut(usize, &dyn Row),
         done: &mut dyn FnMut(usize, Done),
-    ) -> Result<(), SessionError> {
+    ) -> Result {
         for (index, (statement, params)) in batch.iter().enumerate() {
             let answer = self.execute_prepared(*statement, params, &mut |row| each(index, row))?;
             done(index, answer);
@@ -70,7 +65,7 @@ pub trait Session: Send {
         table: &str,
         columns: &[&str],
         next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
-    ) -> Result<u64, SessionError> {
+    ) -> Result<u64> {
         let _ = (columns, next);
         let what = format!("rows cannot be loaded into {table} by this protocol");
         Err(SessionError::Protocol { what })
@@ -82,7 +77,7 @@ pub trait Session: Send {
 
 /// Opens sessions to one database of one server. Shared by the threads of all clients.
 pub trait Connector: Send + Sync {
-    fn connect(&self) -> Result<Box<dyn Session>, SessionError>;
+    fn connect(&self) -> Result<Box<dyn Session>>;
 
     /// Can no later attempt succeed either, because the server has ended and nobody starts it again?
     fn is_hopeless(&self) -> bool {
@@ -219,8 +214,7 @@ pub struct ServerEndpoint {
     pub tls: bool,
     /// Is it compressed? A server or protocol that cannot is an error then.
     pub compression: bool,
-    /// Does each run of a prepared statement ask for a description of its columns, as libpq does? An error
-    /// in any protocol but PostgreSQL's.
+    /// Does each run of a prepared statement ask for its columns, as libpq does? Only PostgreSQL's can.
     pub describe: bool,
 }
 

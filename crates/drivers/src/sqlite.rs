@@ -10,7 +10,9 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Statement};
 
 use crate::pipeline::find;
-use crate::{Done, Param, ParamType, Row, Session, SessionError, SessionInfo, StatementId, Value};
+use crate::{
+    Done, Param, ParamType, Result, Row, Session, SessionError, SessionInfo, StatementId, Value,
+};
 
 /// Prepared statements that one connection keeps open. A workload has a few dozen; a statement that
 /// falls out of the cache is prepared again, which costs time but changes no answer.
@@ -30,7 +32,7 @@ fn busy_timeout(asked: Duration) -> Duration {
 
 /// SQLite opens a file without looking into it; this look finds out now that it is no database.
 /// It comes after the pragmas because some of them only work before the first read.
-fn read_header(connection: &Connection, path: &Path) -> Result<(), SessionError> {
+fn read_header(connection: &Connection, path: &Path) -> Result {
     const LOOK: &str = "SELECT count(*) FROM sqlite_schema";
     connection
         .query_row(LOOK, [], |_| Ok(()))
@@ -57,11 +59,7 @@ impl SqliteSession {
     /// Opens the file `path`, which is created when missing (its directory is not), and sets the pragmas in
     /// this order; `timeout` is the longest wait for a lock. Fails with [`SessionError::Connect`] when the
     /// file cannot be opened or is no database, with [`SessionError::Server`] when a pragma is not obeyed.
-    pub fn open(
-        path: &Path,
-        pragmas: &[(String, String)],
-        timeout: Duration,
-    ) -> Result<Self, SessionError> {
+    pub fn open(path: &Path, pragmas: &[(String, String)], timeout: Duration) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -85,7 +83,7 @@ impl SqliteSession {
 }
 
 impl Session for SqliteSession {
-    fn query(&mut self, sql: &str, each: &mut dyn FnMut(&dyn Row)) -> Result<Done, SessionError> {
+    fn query(&mut self, sql: &str, each: &mut dyn FnMut(&dyn Row)) -> Result<Done> {
         let mut run = || {
             let mut statement = self.connection.prepare(sql)?;
             step(&self.connection, &mut statement, each)
@@ -93,7 +91,7 @@ impl Session for SqliteSession {
         run().map_err(|error| fault::of_statement(sql, &error))
     }
 
-    fn prepare(&mut self, sql: &str, types: &[ParamType]) -> Result<StatementId, SessionError> {
+    fn prepare(&mut self, sql: &str, types: &[ParamType]) -> Result<StatementId> {
         let wanted = self
             .connection
             .prepare_cached(sql)
@@ -112,7 +110,7 @@ impl Session for SqliteSession {
         statement: StatementId,
         params: &[Param<'_>],
         each: &mut dyn FnMut(&dyn Row),
-    ) -> Result<Done, SessionError> {
+    ) -> Result<Done> {
         let prepared = find(&mut self.statements, statement, "SQLITE_MISUSE")?;
         if params.len() != prepared.params {
             let (wanted, given) = (prepared.params, params.len());

@@ -24,10 +24,9 @@ use std::time::Duration;
 use self::layers::Layers;
 use self::socket::Socket;
 use self::tls::Tls;
-use crate::{Address, SessionError};
+use crate::{Address, Result, SessionError};
 
-/// The longest message that is taken from or sent to a server, in bytes. A length beyond it is a
-/// broken peer or a mistake.
+/// The longest message taken or sent, in bytes. A greater length is a broken peer or a mistake.
 pub(crate) const MAX_MESSAGE: usize = 64 << 20;
 
 /// First size of the read buffer: a reply of a hundred rows fits.
@@ -49,15 +48,14 @@ pub(crate) struct Stream {
 
 impl Stream {
     /// Opens a connection. `timeout` bounds the connect, the waits for an answer, and each send.
-    pub(crate) fn connect(address: &Address, timeout: Duration) -> Result<Self, SessionError> {
+    pub(crate) fn connect(address: &Address, timeout: Duration) -> Result<Self> {
         let timeout = timeout.clamp(TIMEOUT_RANGE.0, TIMEOUT_RANGE.1);
         let socket = socket::open(address, timeout)
             .map_err(|cause| SessionError::Connect { address: address.to_string(), cause })?;
         Ok(Self::over(socket, matches!(address, Address::Socket(_)), timeout))
     }
 
-    /// Stands on a connected, blocking socket that has `timeout` for its reads and writes.
-    /// `polls_first` is for Unix sockets.
+    /// Stands on a blocking socket with `timeout` for reads and writes. `polls_first` is for Unix sockets.
     pub(crate) fn over(socket: OwnedFd, polls_first: bool, timeout: Duration) -> Self {
         Self {
             socket: Socket::over(socket, polls_first, timeout),
@@ -70,7 +68,7 @@ impl Stream {
     /// Encrypts the connection from here on; `host` is the name sent to the server. Returns
     /// what was agreed: `TLSv1.3 TLS_AES_256_GCM_SHA384`. The server must have said that it is ready.
     /// Errors: those of a lost connection, and a peer that does not speak TLS 1.2 or 1.3.
-    pub(crate) fn encrypt(&mut self, host: &str) -> Result<String, SessionError> {
+    pub(crate) fn encrypt(&mut self, host: &str) -> Result<String> {
         self.socket.begin()?;
         if !self.unread().is_empty() {
             self.abandon();
@@ -90,17 +88,17 @@ impl Stream {
 
     /// Sends all of `bytes`, which begin a request. The wait for the answer begins here.
     #[inline]
-    pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> Result {
         self.write(bytes, true)
     }
 
     /// Sends all of `bytes`, which go on with a request. The wait for the answer begins here.
-    pub(crate) fn send_more(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
+    pub(crate) fn send_more(&mut self, bytes: &[u8]) -> Result {
         self.write(bytes, false)
     }
 
     #[inline]
-    fn write(&mut self, bytes: &[u8], begins: bool) -> Result<(), SessionError> {
+    fn write(&mut self, bytes: &[u8], begins: bool) -> Result {
         self.socket.begin()?;
         if let Some(layers) = &mut self.layers {
             return layers.send(&mut self.socket, bytes, begins);
@@ -108,13 +106,8 @@ impl Stream {
         self.socket.write_all(bytes)
     }
 
-    /// Sends several short requests at once, whose bytes lie one after the other and end where `ends`
-    /// says. The wait for the first answer begins here.
-    pub(crate) fn send_requests(
-        &mut self,
-        bytes: &[u8],
-        ends: &[usize],
-    ) -> Result<(), SessionError> {
+    /// Sends several short requests at once, which end where `ends` says. The wait for the first answer begins.
+    pub(crate) fn send_requests(&mut self, bytes: &[u8], ends: &[usize]) -> Result {
         self.socket.begin()?;
         let Some(layers) = &mut self.layers else {
             return self.socket.write_all(bytes);
@@ -129,12 +122,12 @@ impl Stream {
     }
 
     /// Begins the wait for the next of several answers, which has the whole timeout again.
-    pub(crate) fn begin_answer(&mut self) -> Result<(), SessionError> {
+    pub(crate) fn begin_answer(&mut self) -> Result {
         self.socket.begin()
     }
 
     /// Takes what has arrived, without waiting; was there anything beyond what was unread already?
-    pub(crate) fn has_arrived(&mut self) -> Result<bool, SessionError> {
+    pub(crate) fn has_arrived(&mut self) -> Result<bool> {
         self.socket.check_usable()?;
         let before = self.unread().len();
         if self.socket.is_readable() {
@@ -150,7 +143,7 @@ impl Stream {
 
     /// Waits until at least `count` unread bytes are there and returns all that are unread.
     #[inline]
-    pub(crate) fn ensure(&mut self, count: usize) -> Result<&[u8], SessionError> {
+    pub(crate) fn ensure(&mut self, count: usize) -> Result<&[u8]> {
         if self.buffer.len() - self.start < count {
             self.fill_to(count)?;
         }
@@ -179,6 +172,16 @@ impl Stream {
         self.socket.abandon();
     }
 
+    /// Completes the error of an answer with its statement. After an answer that the protocol does not
+    /// allow, what follows has no meaning either: the connection ends.
+    #[cold]
+    pub(crate) fn settle(&mut self, error: SessionError, sql: &str) -> SessionError {
+        if matches!(error, SessionError::Protocol { .. }) {
+            self.abandon();
+        }
+        error.about(sql)
+    }
+
     /// After a send that found the connection lost: takes what the server had said before, and returns
     /// all that is unread. Does not wait, because the socket is shut down.
     #[cold]
@@ -193,7 +196,7 @@ impl Stream {
 
     /// Out of line, so that messages which have arrived cost next to nothing.
     #[inline(never)]
-    fn fill_to(&mut self, count: usize) -> Result<(), SessionError> {
+    fn fill_to(&mut self, count: usize) -> Result {
         self.socket.check_usable()?;
         if count > MAX_MESSAGE {
             return Err(self.refuse(count));
@@ -213,7 +216,7 @@ impl Stream {
     }
 
     #[inline]
-    fn fill(&mut self) -> Result<(), SessionError> {
+    fn fill(&mut self) -> Result {
         let is_full = self.buffer.len() == self.buffer.capacity();
         if self.start > 0 || is_full || self.layers.is_some() {
             return self.fill_with_care();
@@ -223,7 +226,7 @@ impl Stream {
     }
 
     #[inline(never)]
-    fn fill_with_care(&mut self) -> Result<(), SessionError> {
+    fn fill_with_care(&mut self) -> Result {
         // What is unread moves to the front: part of one message, and seldom more than a row.
         if self.start > 0 {
             self.buffer.drain(..self.start);

@@ -6,11 +6,11 @@
 //! A client that finds nobody waiting is given the next arrival and sleeps towards it.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use model::{Arrivals, Nanos, OpenLoop, Rng, mix};
 
-use crate::ClientContext;
+use crate::{ClientContext, lock};
 
 /// In place of an arrival: there is none.
 const NEVER: Nanos = Nanos(u64::MAX);
@@ -44,8 +44,7 @@ struct State {
 }
 
 impl Queue {
-    /// A queue in which `capacity` arrivals may wait. `per_second` arrive, of all clients together; the
-    /// times of Poisson arrivals follow from `seed`.
+    /// A queue for `capacity` of `per_second` arrivals of all clients; `seed` decides Poisson times.
     pub fn new(per_second: u64, arrivals: Arrivals, capacity: u32, seed: u64) -> Self {
         let mut state = State::begin(per_second, 0, Rng::new(mix(seed, &[0])));
         state.plan_next(arrivals);
@@ -97,8 +96,7 @@ impl Queue {
         now > self.state().closes
     }
 
-    /// The arrival that was taken at `due` was not served, because the step was over before the client
-    /// woke up.
+    /// The arrival that was taken at `due` was not served: the step was over before the client woke up.
     pub fn give_back(&self, due: Nanos) {
         if due != NEVER {
             let mut state = self.state();
@@ -136,7 +134,7 @@ impl Queue {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
@@ -489,7 +487,6 @@ mod waiting {
             clients: vec![(role, Box::new(client))],
             pace: None,
             end: End::After(Nanos::from_millis(200)),
-            warmup: Nanos(0),
         };
         run(setup, &Stop::default(), &mut Blind).unwrap();
         let arrivals = arrivals.lock().unwrap();

@@ -2,28 +2,24 @@
 
 use std::sync::{Arc, Mutex};
 
-use model::{KindSpec, Nanos, Note, NoteKind, StepRecord};
+use model::{KindSpec, Note, NoteKind, StepRecord};
 
 use crate::engine::{Blind, Client, End, Observer, Role, StepSetup, run};
-use crate::{StepClock, StepError, Stop};
+use crate::{Result, StepClock, Stop, lock};
 
 /// Clients of a step, with what they are to it.
 pub type Clients = Vec<(Role, Box<dyn Client>)>;
 
-/// Facts worth keeping that clients come across, each with the name that it stands under where that is not
-/// its step's.
+/// Facts that clients find out, each with the name that it stands under where that is not its step's.
 pub type Notes = Arc<Mutex<Vec<(Option<NoteKind>, String)>>>;
 
 pub fn note(notes: &Notes, text: String) {
-    if let Ok(mut notes) = notes.lock() {
-        notes.push((None, text));
-    }
+    lock(notes).push((None, text));
 }
 
 /// All notes, which are taken; `what` the step's are about.
 pub fn taken(notes: &Notes, what: &NoteKind) -> Vec<Note> {
-    let notes = notes.lock().map(|mut notes| std::mem::take(&mut *notes));
-    let notes = notes.unwrap_or_default().into_iter();
+    let notes = std::mem::take(&mut *lock(notes)).into_iter();
     notes.map(|(own, text)| Note::new(own.unwrap_or_else(|| what.clone()), text)).collect()
 }
 
@@ -40,13 +36,12 @@ pub struct FixedWork<'a> {
 }
 
 impl FixedWork<'_> {
-    pub fn run(self, stop: &Stop, observer: &mut dyn Observer) -> Result<StepRecord, StepError> {
+    pub fn run(self, stop: &Stop, observer: &mut dyn Observer) -> Result<StepRecord> {
         let setup = StepSetup {
             kinds: self.kinds,
             clients: self.clients,
             pace: None,
             end: End::AllDone { limit: None },
-            warmup: Nanos(0),
         };
         let record = run(setup, stop, observer)?;
         let (name, notes) = self.notes;
@@ -55,7 +50,7 @@ impl FixedWork<'_> {
 }
 
 /// Runs clients whose work is no result: nobody looks at its rate. The kind of their operations is `kind`.
-pub fn unseen(kind: &str, clients: Clients, stop: &Stop) -> Result<(), StepError> {
+pub fn unseen(kind: &str, clients: Clients, stop: &Stop) -> Result {
     let notes = Notes::default();
     let kinds = vec![KindSpec { name: kind.to_owned(), scheduled: false }];
     let work = FixedWork { kinds, clients, clock: stop.clock(), notes: (kind.into(), &notes) };

@@ -14,10 +14,9 @@ use self::client::{ClientThread, Crew};
 use self::collector::Collector;
 pub use self::setup::{Blind, End, Observer, Pace, StepSetup};
 use self::shared::Shared;
-use crate::StepError;
-pub use crate::clock::Stop;
 use crate::recorder::{MOST_KINDS, Recorder};
-pub use crate::turns::NAP;
+pub use crate::turns::{NAP, Stop};
+use crate::{Result, StepError};
 
 /// Stack of a client's thread: its own frames are shallow, and only touched pages cost memory.
 pub const CLIENT_STACK: usize = 256 << 10;
@@ -27,16 +26,8 @@ pub const CLIENT_STACK: usize = 256 << 10;
 /// # Errors
 /// What a client failed with first; [`StepError::Interrupted`] when the user or the observer ended the
 /// step; [`StepError::Thread`] when there are too many clients for the system.
-pub fn run(
-    setup: StepSetup,
-    stop: &Stop,
-    observer: &mut dyn Observer,
-) -> Result<StepRecord, StepError> {
-    let StepSetup { kinds, mut clients, pace, end, warmup } = setup;
-    if warmup.0 > 0 {
-        let end = End::After(warmup);
-        pass(&kinds, &mut clients, None, end, stop, &mut Blind)?;
-    }
+pub fn run(setup: StepSetup, stop: &Stop, observer: &mut dyn Observer) -> Result<StepRecord> {
+    let StepSetup { kinds, mut clients, pace, end } = setup;
     pass(&kinds, &mut clients, pace, end, stop, observer)
 }
 
@@ -48,7 +39,7 @@ pub fn pass(
     end: End,
     stop: &Stop,
     observer: &mut dyn Observer,
-) -> Result<StepRecord, StepError> {
+) -> Result<StepRecord> {
     if kinds.len() > MOST_KINDS {
         let message =
             format!("a step with {} kinds of operations; {MOST_KINDS} are possible", kinds.len());
@@ -106,7 +97,7 @@ fn spawn<'scope>(
     thread: ClientThread<'scope>,
     client: &'scope mut dyn Client,
     of: usize,
-) -> Result<(), StepError> {
+) -> Result {
     let number = thread.index + 1;
     let builder = thread::Builder::new().stack_size(CLIENT_STACK).name(thread.role.name.clone());
     match builder.spawn_scoped(scope, move || thread.run(client)) {

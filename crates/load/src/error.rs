@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 
 use drivers::SessionError;
 
+/// What fails with an error of a step unless it names another one.
+pub type Result<T = (), E = StepError> = std::result::Result<T, E>;
+
 /// A step that failed. The trial is over; what was measured until then is kept.
 #[derive(Debug, thiserror::Error)]
 pub enum StepError {

@@ -1,6 +1,6 @@
 //! What clients do about errors: by the server's code, with the plan's own lists first.
 
-use drivers::SessionError;
+use drivers::{SessionError, retryable};
 use model::{Dialect, ErrorRules};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,62 +17,48 @@ pub enum Reaction {
 #[derive(Clone, Debug)]
 pub struct Rules {
     plan: ErrorRules,
-    usual: &'static Usual,
+    usual: Usual,
 }
 
 /// What is usual for a dialect. A code that ends in `*` stands for all that begin so. The lists are asked
 /// in this order; an error in none of them fails the step.
-#[derive(Debug)]
-struct Usual {
-    fatal: &'static [&'static str],
-    retry: &'static [&'static str],
-    ignore: &'static [&'static str],
-    reconnect: &'static [&'static str],
-}
+type Usual = &'static [(&'static [&'static str], Reaction)];
 
 /// Numbers: <https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html> and
 /// <https://mariadb.com/docs/server/reference/error-codes/mariadb-error-code-reference>.
-const MYSQL: Usual = Usual {
+const MYSQL: Usual = &[
     // 1153 a packet over the limit: it comes again, however often it is sent.
-    fatal: &["1153"],
-    // 1020 the record has changed since it was read (snapshot isolation), 1205 lock wait timeout, 1213
-    // deadlock, 1615 the statement needs to be prepared again, 3572 a lock was not available (NOWAIT).
-    retry: &["1020", "1205", "1213", "1615", "3572"],
+    (&["1153"], Reaction::Fail),
+    (retryable(Dialect::Mysql), Reaction::Retry),
     // 1022, 1062, 1586 duplicate key.
-    ignore: &["1022", "1062", "1586"],
+    (&["1022", "1062", "1586"], Reaction::Ignore),
     // 1053 shutdown, 1152 to 1161 the connection was aborted, 1927 and 3169 it was killed, 2006 and 2013 it
     // is gone, 4031 it was idle for too long.
-    reconnect: &[
-        "1053", "1152", "1154", "1155", "1156", "1157", "1158", "1159", "1160", "1161", "1927",
-        "2006", "2013", "3169", "4031",
-    ],
-};
+    (
+        &[
+            "1053", "1152", "1154", "1155", "1156", "1157", "1158", "1159", "1160", "1161", "1927",
+            "2006", "2013", "3169", "4031",
+        ],
+        Reaction::Reconnect,
+    ),
+];
 
 /// SQLSTATEs: <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
-const POSTGRES: Usual = Usual {
+const POSTGRES: Usual = &[
     // 08P01 is of class 08, but says that statement and parameters do not fit.
-    fatal: &["08P01"],
-    // 40001 serialization failure, 40P01 deadlock, 55P03 a lock was not available.
-    retry: &["40001", "40P01", "55P03"],
+    (&["08P01"], Reaction::Fail),
+    (retryable(Dialect::Postgres), Reaction::Retry),
     // 23505 unique violation.
-    ignore: &["23505"],
-    // Class 08 the connection, 57P01 shutdown, 57P02 crash of another session, 57P03 not yet started, 57P05
-    // idle for too long.
-    reconnect: &["08*", "57P01", "57P02", "57P03", "57P05"],
-};
+    (&["23505"], Reaction::Ignore),
+    // Class 08 the connection, 57P01 shutdown, 57P02 another session's crash, 57P03 starting, 57P05 idle.
+    (&["08*", "57P01", "57P02", "57P03", "57P05"], Reaction::Reconnect),
+];
 
 /// Result codes: <https://sqlite.org/rescode.html>. Sessions tell the primary one and add the extended
-/// one to the message.
-const SQLITE: Usual = Usual {
-    fatal: &[],
-    retry: &["SQLITE_BUSY", "SQLITE_LOCKED"],
-    // SQLITE_CONSTRAINT is a duplicate key only with one of DUPLICATE_KEY.
-    ignore: &[],
-    reconnect: &[],
-};
+/// one to the message. `SQLITE_CONSTRAINT` is a duplicate key only with one of [`DUPLICATE_KEY`].
+const SQLITE: Usual = &[(retryable(Dialect::Sqlite), Reaction::Retry)];
 
-/// Extended codes of `SQLITE_CONSTRAINT` for a duplicate key: of the primary key, of a unique index, of
-/// the rowid.
+/// Extended codes of `SQLITE_CONSTRAINT` for duplicates: of the primary key, a unique index, the rowid.
 const DUPLICATE_KEY: [&str; 3] = ["1555", "2067", "2579"];
 
 impl Rules {
@@ -80,9 +66,9 @@ impl Rules {
         Self {
             plan: plan.clone(),
             usual: match dialect {
-                Dialect::Mysql => &MYSQL,
-                Dialect::Postgres => &POSTGRES,
-                Dialect::Sqlite => &SQLITE,
+                Dialect::Mysql => MYSQL,
+                Dialect::Postgres => POSTGRES,
+                Dialect::Sqlite => SQLITE,
             },
         }
     }
@@ -96,7 +82,11 @@ impl Rules {
     pub fn reaction(&self, error: &SessionError) -> Reaction {
         let reaction = match self.of_plan(error.code()) {
             // The operation cannot be repeated, nor the next one be sent, without another session.
-            Some(Reaction::Ignore | Reaction::Retry) if ends_session(error) => Reaction::Reconnect,
+            Some(Reaction::Ignore | Reaction::Retry)
+                if !matches!(error, SessionError::Server { .. }) =>
+            {
+                Reaction::Reconnect
+            }
             Some(reaction) => reaction,
             None => self.of_usual(error),
         };
@@ -113,8 +103,10 @@ impl Rules {
 
     fn of_plan(&self, code: &str) -> Option<Reaction> {
         let ErrorRules { ignore, retry, fatal, .. } = &self.plan;
-        let lists = [(fatal, Reaction::Fail), (retry, Reaction::Retry), (ignore, Reaction::Ignore)];
-        first(lists.map(|(list, reaction)| (list.as_slice(), reaction)), code)
+        first(
+            &[(fatal, Reaction::Fail), (retry, Reaction::Retry), (ignore, Reaction::Ignore)],
+            code,
+        )
     }
 
     fn of_usual(&self, error: &SessionError) -> Reaction {
@@ -124,17 +116,9 @@ impl Rules {
                 if code == "SQLITE_CONSTRAINT" && is_duplicate_key(message) {
                     return Reaction::Ignore;
                 }
-                let Usual { fatal, retry, ignore, reconnect } = *self.usual;
-                let lists = [
-                    (fatal, Reaction::Fail),
-                    (retry, Reaction::Retry),
-                    (ignore, Reaction::Ignore),
-                    (reconnect, Reaction::Reconnect),
-                ];
-                first(lists, code).unwrap_or(Reaction::Fail)
+                first(self.usual, code).unwrap_or(Reaction::Fail)
             }
-            // Connecting has its own rules, and so has a server that hangs or does not keep the protocol:
-            // the one must be seen, not waited out.
+            // Connecting has its own rules; a server that hangs or breaks the protocol must be seen.
             SessionError::Connect { .. }
             | SessionError::Login { .. }
             | SessionError::Timeout { .. }
@@ -144,12 +128,9 @@ impl Rules {
 }
 
 /// What the first list says that has the code.
-fn first<const N: usize>(
-    lists: [(&[impl AsRef<str>], Reaction); N],
-    code: &str,
-) -> Option<Reaction> {
-    let has = |list: &[_]| list.iter().any(|listed| stands_for(AsRef::as_ref(listed), code));
-    lists.into_iter().find(|(list, _)| has(list)).map(|(_, reaction)| reaction)
+fn first<S: AsRef<str>>(lists: &[(impl AsRef<[S]>, Reaction)], code: &str) -> Option<Reaction> {
+    let has = |list: &[S]| list.iter().any(|listed| stands_for(listed.as_ref(), code));
+    lists.iter().find(|(list, _)| has(list.as_ref())).map(|(_, reaction)| *reaction)
 }
 
 /// Is `code` the listed one, or one of those that it stands for?
@@ -157,17 +138,6 @@ fn stands_for(listed: &str, code: &str) -> bool {
     match listed.strip_suffix('*') {
         Some(beginning) => code.starts_with(beginning),
         None => code == listed,
-    }
-}
-
-fn ends_session(error: &SessionError) -> bool {
-    match error {
-        SessionError::Server { .. } => false,
-        SessionError::Connect { .. }
-        | SessionError::Login { .. }
-        | SessionError::Lost { .. }
-        | SessionError::Timeout { .. }
-        | SessionError::Protocol { .. } => true,
     }
 }
 

@@ -8,7 +8,6 @@
 
 pub mod arrivals;
 pub mod clients;
-pub mod clock;
 pub mod engine;
 pub mod error;
 pub mod errors;
@@ -16,16 +15,24 @@ pub mod measure;
 pub mod outages;
 pub mod ramp;
 pub mod recorder;
+pub mod recovery;
 pub mod schedule;
 pub mod turns;
 pub mod warm;
 pub mod worker;
 pub mod workload;
 
-pub use clock::{StepClock, Stop};
-pub use engine::{CLIENT_STACK, Client, ClientContext, End, Observer, Pace, Role, StepSetup, run};
-pub use error::StepError;
+pub use arrivals::{Arrival, Queue};
+pub use clients::{Clients, FixedWork, Notes, bounded, note, unseen};
+pub use engine::{
+    Blind, CLIENT_STACK, Client, ClientContext, End, NAP, Observer, Pace, Role, StepSetup, run,
+};
+pub use error::{Result, StepError};
+pub use errors::Reaction;
+pub use outages::Refused;
 pub use recorder::{ClientRecorder, Recorder};
+pub use recovery::{Next, Recovering, Recovery};
 pub use schedule::Schedule;
-pub use turns::{Turns, monotonic};
+pub use turns::{StepClock, Stop, Turns, lock, monotonic};
+pub use worker::{Worker, Wrong};
 pub use workload::{Target, Workload};

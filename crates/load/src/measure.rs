@@ -6,7 +6,7 @@ use model::{
 
 use super::clients::Clients;
 use super::warm::{Rates, WINDOW, WarmUp};
-use crate::StepError;
+use crate::Result;
 use crate::arrivals::Queue;
 use crate::engine::{Blind, End, Observer, StepSetup, Stop, pass, run};
 use crate::ramp::{Attempt, RampSpec, Ramped, percentile, ramp};
@@ -20,31 +20,21 @@ pub struct Crew {
 pub struct Windows<'a> {
     pub warmup: WarmUp,
     pub end: End,
-    pub drive: Drive<'a>,
+    /// How operations arrive; `None` in a closed loop.
+    pub stream: Option<(&'a Queue, &'a Stream)>,
     pub counted: &'a [usize],
     /// Called when all windows before the measured one are over.
     pub opens: &'a dyn Fn(),
 }
 
-pub enum Drive<'a> {
-    Closed,
-    Rate {
-        queue: &'a Queue,
-        per_second: u64,
-    },
-    /// They arrive, at the highest rate that keeps the limits; at the first where none does.
-    Ramp {
-        queue: &'a Queue,
-        spec: RampSpec,
-    },
-}
-
 /// How operations arrive: each second of all clients together, how they are spread, and how many may wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Stream {
     pub per_second: u64,
     pub arrivals: Arrivals,
     pub queue: u32,
+    /// Where they arrive at the highest rate that keeps the limits; at the first where none does.
+    pub ramp: Option<RampSpec>,
 }
 
 impl Stream {
@@ -61,21 +51,18 @@ impl Windows<'_> {
         mut crew: Crew,
         stop: &Stop,
         observer: &mut dyn Observer,
-    ) -> Result<StepRecord, StepError> {
-        match &self.drive {
-            Drive::Closed => {
-                let notes = self.warm_up(&mut crew, None, stop)?;
-                Ok(StepRecord { notes, ..self.run(crew, None, stop, observer)? })
+    ) -> Result<StepRecord> {
+        let flow = self.stream.map(|(queue, stream)| (queue, stream.per_second));
+        let mut notes = self.warm_up(&mut crew, flow, stop)?;
+        let measured = match (self.stream, flow) {
+            (Some((queue, Stream { ramp: Some(spec), .. })), _) => {
+                self.measure_ramp(crew, queue, spec, stop, observer)?
             }
-            Drive::Rate { queue, per_second } => {
-                let flow = (*queue, *per_second);
-                let mut notes = self.warm_up(&mut crew, Some(flow), stop)?;
-                let measured = self.at_rate(crew, flow, stop, observer)?;
-                notes.extend(measured.notes);
-                Ok(StepRecord { notes, ..measured })
-            }
-            Drive::Ramp { queue, spec } => self.measure_ramp(crew, queue, spec, stop, observer),
-        }
+            (_, Some(flow)) => self.at_rate(crew, flow, stop, observer)?,
+            (_, None) => self.run(crew, None, stop, observer)?,
+        };
+        notes.extend(measured.notes);
+        Ok(StepRecord { notes, ..measured })
     }
 
     fn measure_ramp(
@@ -85,10 +72,9 @@ impl Windows<'_> {
         spec: &RampSpec,
         stop: &Stop,
         observer: &mut dyn Observer,
-    ) -> Result<StepRecord, StepError> {
-        let mut notes = self.warm_up(&mut crew, Some((queue, spec.from)), stop)?;
+    ) -> Result<StepRecord> {
         let ramped = ramp(&crew.kinds, &mut crew.clients, queue, spec, stop)?;
-        notes.extend(ramp_notes(&ramped, spec, &crew.kinds));
+        let mut notes = ramp_notes(&ramped, spec, &crew.kinds);
         let rate = ramped.highest.unwrap_or(spec.from);
         let measured = self.at_rate(crew, (queue, rate), stop, observer)?;
         if ramped.highest.is_some() {
@@ -109,7 +95,7 @@ impl Windows<'_> {
         crew: &mut Crew,
         flow: Option<(&Queue, u64)>,
         stop: &Stop,
-    ) -> Result<Vec<Note>, StepError> {
+    ) -> Result<Vec<Note>> {
         match self.warmup {
             WarmUp::None => Ok(Vec::new()),
             WarmUp::Fixed(length) => {
@@ -130,15 +116,14 @@ impl Windows<'_> {
         flow: Option<(&Queue, u64)>,
         at_most: Nanos,
         stop: &Stop,
-    ) -> Result<Note, StepError> {
+    ) -> Result<Note> {
         let clock = stop.clock();
         let (mut rates, mut operations) = (Rates::default(), 0);
         loop {
             let began = clock.now();
             let seen = unseen(crew, flow, WINDOW, stop)?;
             let now = clock.now();
-            // What is under way when a window closes is awaited, and may be all there is where operations
-            // take seconds.
+            // What is under way when a window closes is awaited; with slow operations it may be all there is.
             let done = done(&seen, self.counted, |kind| kind.sums.ops + kind.late);
             operations += done;
             let seconds = now.saturating_sub(began).as_secs_f64().max(1e-9);
@@ -154,7 +139,7 @@ impl Windows<'_> {
         flow: (&Queue, u64),
         stop: &Stop,
         observer: &mut dyn Observer,
-    ) -> Result<StepRecord, StepError> {
+    ) -> Result<StepRecord> {
         let measured = self.run(crew, Some(flow), stop, observer)?;
         let (queue, _) = flow;
         let open_loop = queue.outcome(measured.window);
@@ -168,18 +153,13 @@ impl Windows<'_> {
         flow: Option<(&Queue, u64)>,
         stop: &Stop,
         observer: &mut dyn Observer,
-    ) -> Result<StepRecord, StepError> {
+    ) -> Result<StepRecord> {
         (self.opens)();
         if let End::After(length) = self.end {
             begin(flow, length);
         }
-        let setup = StepSetup {
-            kinds: crew.kinds,
-            clients: crew.clients,
-            pace: None,
-            end: self.end,
-            warmup: Nanos(0),
-        };
+        let setup =
+            StepSetup { kinds: crew.kinds, clients: crew.clients, pace: None, end: self.end };
         run(setup, stop, observer)
     }
 }
@@ -189,7 +169,7 @@ pub fn unseen(
     flow: Option<(&Queue, u64)>,
     length: Nanos,
     stop: &Stop,
-) -> Result<StepRecord, StepError> {
+) -> Result<StepRecord> {
     begin(flow, length);
     let Crew { kinds, clients } = crew;
     pass(kinds, clients, None, End::After(length), stop, &mut Blind)
@@ -279,8 +259,7 @@ fn judged(attempt: &Attempt, spec: &RampSpec, kinds: &[KindSpec]) -> String {
     format!("{}, {verdict}", found.join(", "))
 }
 
-/// A note for each limit that the rate kept while it was looked for and does not keep in the measured window,
-/// which is longer.
+/// A note for each limit that the rate kept in the search and breaks in the longer measured window.
 fn limits_not_kept(measured: &StepRecord, rate: u64, spec: &RampSpec) -> Vec<Note> {
     let broken = spec.limits.iter().filter_map(|limit| {
         let kind = measured.kinds.get(limit.kind)?;

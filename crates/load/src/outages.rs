@@ -1,17 +1,13 @@
 //! Sessions that are made ready for a client: what they could not prepare, and another one in place of one
 //! that was lost, because the server was restarted or is gone.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use drivers::{Connector, Session, SessionError};
 use model::Nanos;
 
-use crate::errors::{Reaction, Rules};
-use crate::{ClientContext, StepError};
-
-/// The pause before another attempt where the server lets a client in and cuts it off again.
-const PAUSE: Nanos = Nanos::from_millis(100);
+use crate::{ClientContext, Result, StepError, lock};
 
 /// The first pause between two attempts; each is twice as long as the one before.
 const FIRST_PAUSE: Nanos = Nanos::from_millis(10);
@@ -33,84 +29,21 @@ impl Refused {
     }
 }
 
-/// Ends the transaction in which a client fails: sessions are closed when all clients have ended, and the
-/// others would wait for its locks until then.
-pub fn let_go(session: &mut dyn Session) {
-    // Where this fails the session is lost, and the transaction with it.
-    let _ = session.execute("ROLLBACK");
-}
-
+/// How many sessions were lost, and for how long the longest was away.
 #[derive(Debug, Default)]
-pub struct Outages(Mutex<Outage>);
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Outage {
-    lost: u64,
-    longest: Nanos,
-}
+pub struct Outages(Mutex<(u64, Nanos)>);
 
 impl Outages {
-    fn add(&self, gap: Nanos) {
-        let mut outage = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        outage.lost += 1;
-        outage.longest = outage.longest.max(gap);
+    pub(crate) fn add(&self, gap: Nanos) {
+        let mut outage = lock(&self.0);
+        outage.0 += 1;
+        outage.1 = outage.1.max(gap);
     }
 
     /// What happened, in words; `None` where nothing did.
     pub fn told(&self) -> Option<String> {
-        let outage = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Outage { lost, longest } = outage;
+        let (lost, longest) = *lock(&self.0);
         (lost > 0).then(|| format!("{lost}; the longest was away for {longest}"))
-    }
-}
-
-#[derive(Clone, Copy)]
-pub struct Replacing<'a> {
-    pub connector: &'a dyn Connector,
-    pub rules: &'a Rules,
-    pub outages: &'a Outages,
-    pub limit: Duration,
-    pub client: &'a str,
-}
-
-pub type Replaced<T> = (Box<dyn Session>, T);
-
-impl Replacing<'_> {
-    /// Opens another session in place of one that was lost, and lets `prepare` make it ready. `None` when
-    /// the step was over before.
-    pub fn session<T>(
-        &self,
-        context: &ClientContext<'_>,
-        mut prepare: impl FnMut(&mut dyn Session) -> Result<T, Refused>,
-    ) -> Result<Option<Replaced<T>>, StepError> {
-        let clock = context.recorder.clock();
-        let lost_at = clock.now();
-        loop {
-            let gone = Duration::from(clock.now().saturating_sub(lost_at));
-            let left = self.limit.saturating_sub(gone);
-            let session = reconnect(self.connector, left, context).map_err(|source| {
-                let client = format!("{}, connecting again", self.client);
-                StepError::Session { client, source }
-            })?;
-            let Some(mut session) = session else {
-                self.outages.add(clock.now().saturating_sub(lost_at));
-                return Ok(None);
-            };
-            match prepare(&mut *session) {
-                Ok(prepared) => {
-                    self.outages.add(clock.now().saturating_sub(lost_at));
-                    return Ok(Some((session, prepared)));
-                }
-                // It went away once more.
-                Err(refused)
-                    if self.rules.reaction(&refused.source) == Reaction::Reconnect
-                        && !left.is_zero() =>
-                {
-                    context.wait_until(clock.now() + PAUSE);
-                }
-                Err(refused) => return Err(refused.of(self.client)),
-            }
-        }
     }
 }
 
@@ -156,7 +89,7 @@ fn is_final(error: &SessionError) -> bool {
             false
         }
         // Of the statements that a connector sends: a file or server that is busy passes.
-        SessionError::Server { .. } => error.class() == drivers::ErrorClass::Fatal,
+        SessionError::Server { .. } => !error.is_retryable(),
         SessionError::Login { .. } | SessionError::Protocol { .. } => true,
     }
 }
@@ -259,7 +192,6 @@ mod tests {
             clients: vec![(role, Box::new(client))],
             pace: None,
             end: End::AllDone { limit: Some(window) },
-            warmup: Nanos(0),
         };
         run(setup, &Stop::default(), &mut Blind).unwrap();
         ended.lock().unwrap().take().unwrap()

@@ -5,7 +5,7 @@
 
 use model::{KindSpec, KindTotals, Nanos};
 
-use crate::StepError;
+use crate::Result;
 use crate::arrivals::Queue;
 use crate::engine::{Blind, Client, End, Role, Stop, pass};
 
@@ -47,8 +47,7 @@ pub struct Ramped {
 }
 
 impl RampSpec {
-    /// Are all limits kept by these percentiles? A kind of which nothing ended has no say, unless there is
-    /// no other.
+    /// Are all limits kept by these percentiles? A kind of which nothing ended counts only if it is alone.
     pub fn keeps(&self, at: &[Option<Nanos>]) -> bool {
         let mut limits = self.limits.iter().zip(at);
         at.iter().any(Option::is_some)
@@ -64,7 +63,7 @@ pub fn ramp(
     queue: &Queue,
     spec: &RampSpec,
     stop: &Stop,
-) -> Result<Ramped, StepError> {
+) -> Result<Ramped> {
     search(spec.from, |per_second| {
         queue.restart(per_second);
         queue.close_at(spec.attempt);
@@ -84,41 +83,26 @@ pub fn percentile(kind: &KindTotals, permille: u32) -> Option<Nanos> {
 }
 
 /// Looks for the highest rate that `attempt` says is kept, near enough, beginning at `from`.
-fn search(
-    from: u64,
-    mut attempt: impl FnMut(u64) -> Result<Attempt, StepError>,
-) -> Result<Ramped, StepError> {
-    let mut attempts = Vec::new();
-    let highest = highest(from.max(1), &mut |per_second| {
+fn search(from: u64, mut attempt: impl FnMut(u64) -> Result<Attempt>) -> Result<Ramped> {
+    let (from, mut attempts) = (from.max(1), Vec::new());
+    let mut keeps = |per_second| -> Result<bool> {
         let attempt = attempt(per_second)?;
-        let kept = attempt.kept;
         attempts.push(attempt);
-        Ok(kept)
-    })?;
-    Ok(Ramped { highest, attempts })
-}
-
-fn highest(
-    from: u64,
-    keeps: &mut dyn FnMut(u64) -> Result<bool, StepError>,
-) -> Result<Option<u64>, StepError> {
-    let bracket = if keeps(from)? { Some(double(from, keeps)?) } else { halve(from, keeps)? };
-    let Some((mut kept, mut broken)) = bracket else {
-        return Ok(None);
+        Ok(attempts.last().is_some_and(|attempt| attempt.kept))
     };
-    while broken - kept > (kept * CLOSE_ENOUGH / 100).max(1) {
-        let middle = kept + (broken - kept) / 2;
-        *if keeps(middle)? { &mut kept } else { &mut broken } = middle;
+    let mut bracket =
+        if keeps(from)? { Some(double(from, &mut keeps)?) } else { halve(from, &mut keeps)? };
+    if let Some((kept, broken)) = &mut bracket {
+        while *broken - *kept > (*kept * CLOSE_ENOUGH / 100).max(1) {
+            let middle = *kept + (*broken - *kept) / 2;
+            *if keeps(middle)? { &mut *kept } else { &mut *broken } = middle;
+        }
     }
-    Ok(Some(kept))
+    Ok(Ramped { highest: bracket.map(|(kept, _)| kept), attempts })
 }
 
-/// Doubles a rate that is kept. A rate that is not gets a second chance: a moment's disturbance far below
-/// the highest would decide everything.
-fn double(
-    mut kept: u64,
-    keeps: &mut dyn FnMut(u64) -> Result<bool, StepError>,
-) -> Result<(u64, u64), StepError> {
+/// Doubles a rate that is kept. One that is not gets a second chance, in case a disturbance broke it.
+fn double(mut kept: u64, keeps: &mut dyn FnMut(u64) -> Result<bool>) -> Result<(u64, u64)> {
     loop {
         let next = kept.saturating_mul(2);
         if next == kept || !(keeps(next)? || keeps(next)?) {
@@ -131,8 +115,8 @@ fn double(
 /// Halves a rate that is not kept, until one is.
 fn halve(
     mut broken: u64,
-    keeps: &mut dyn FnMut(u64) -> Result<bool, StepError>,
-) -> Result<Option<(u64, u64)>, StepError> {
+    keeps: &mut dyn FnMut(u64) -> Result<bool>,
+) -> Result<Option<(u64, u64)>> {
     for _ in 0..HALVINGS {
         let next = broken / 2;
         if next == 0 {
@@ -154,7 +138,7 @@ mod tests {
     use model::{Arrivals, Latency, Rng};
 
     use super::*;
-    use crate::ClientContext;
+    use crate::{ClientContext, StepError};
 
     /// A server with `clients` places, in virtual time.
     struct Simulated {

@@ -2,19 +2,18 @@
 //!
 //! Each client appends samples to a buffer of its own, from which the collector takes them once a
 //! second. A sample carries its own end time, so it is counted in the interval in which it ended,
-//! whenever it is taken. A full buffer is folded by its own client, so memory does not depend on the
-//! rate.
+//! whenever it is taken. A client folds its own full buffer, so memory does not depend on the rate.
 
 mod fold;
 mod slot;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use model::{ErrorCount, Interval, KindSpec, KindTotals, Nanos, Readings};
 
 use self::fold::{Failure, Fold};
 use self::slot::{NONE, Sample, Slot};
-use crate::StepClock;
+use crate::{StepClock, lock};
 
 /// Operation kinds that a step can have.
 pub const MOST_KINDS: usize = NONE as usize;
@@ -51,8 +50,7 @@ pub struct ClientRecorder {
 }
 
 impl Recorder {
-    /// A recorder for `clients` clients and these operation kinds, of which there are at most 255, with
-    /// intervals of the length `each`.
+    /// A recorder for so many clients and at most 255 operation kinds, with intervals of the length `each`.
     pub fn new(kinds: Vec<KindSpec>, clients: usize, each: Nanos) -> Self {
         let (least, most) = BUFFER;
         let places = (ALL_BUFFERS / clients.max(1)).clamp(least, most);
@@ -108,8 +106,7 @@ impl Recorder {
         self.slots.iter().filter_map(|slot| slot.busy_since()).min()
     }
 
-    /// What happened in the whole window. To be called when all clients have ended and the last
-    /// interval was handed out.
+    /// What happened in the whole window, once all clients have ended and every interval was handed out.
     pub fn totals(&self) -> (Vec<KindTotals>, Vec<ErrorCount>) {
         let mut fold = lock(&self.fold);
         self.collect(&mut fold);
@@ -128,8 +125,7 @@ impl ClientRecorder {
         &self.clock
     }
 
-    /// From now on each operation is counted in this kind too, whatever its own: the sum of several
-    /// kinds. Parts of operations are not.
+    /// From now on each operation, but not its parts, is counted in this kind too: the sum of several.
     pub fn count_also_in(&mut self, kind: usize) {
         self.also = kind as u8;
     }
@@ -189,8 +185,7 @@ impl ClientRecorder {
         end
     }
 
-    /// As [`ClientRecorder::done`], with the end given: that of the operation's last part, or a
-    /// simulated one.
+    /// As [`ClientRecorder::done`], with a given end: that of the last part, or a simulated one.
     #[inline]
     pub fn record(
         &mut self,
@@ -257,11 +252,6 @@ impl ClientRecorder {
         self.slot.begin_again();
         self.filled = 0;
     }
-}
-
-/// A client that panicked leaves its samples whole, and the fold is changed by one count at a time.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

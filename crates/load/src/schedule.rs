@@ -12,8 +12,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A client that must touch `rate` rows per second, `rows` at a time, as `index` of `clients`.
-    /// `rate` and `rows` must not be zero.
+    /// A client, `index` of `clients`, that touches `rate` rows a second, `rows` at a time; neither is zero.
     pub fn new(rate: u64, rows: u64, index: u32, clients: u32) -> Self {
         let even = Self { rate, rows, phase: Nanos(0) };
         let phase = even.end(1).0 * u64::from(index) / u64::from(clients.max(1));
@@ -28,8 +27,7 @@ impl Schedule {
         Self { phase: Nanos((self.phase.0 + period / 2) % period), ..self }
     }
 
-    /// When operation `n` should start, since the window opened: `n` periods, without accumulated
-    /// rounding.
+    /// When operation `n` should start after the opening: `n` periods, without accumulated rounding.
     pub fn due(&self, n: u64) -> Nanos {
         self.end(n) + self.phase
     }

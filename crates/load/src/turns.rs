@@ -1,7 +1,8 @@
-//! The turns of one system among those of its round. Between them its time stands still.
+//! What a step obeys: the turns of its system among those of its round, between which its time stands still;
+//! its clock; and the user's wish to stop.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use model::Nanos;
@@ -97,8 +98,7 @@ impl Turns {
     }
 
     /// Ends a turn: shuts the gate and stops the clock; where gated, when nobody works any more. False when
-    /// that takes longer than `at_most`: then the turn goes on, because somebody at the gate may hold what
-    /// another one waits for.
+    /// that takes longer than `at_most`: the turn goes on, because one at the gate may block another.
     pub fn end(&self, at_most: Duration) -> bool {
         self.word.fetch_or(SHUT, Ordering::AcqRel);
         let mut state = self.wait_for(at_most, |state| !self.gated || state.working == 0);
@@ -222,7 +222,7 @@ impl Turns {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn wait_while(&self, mut waits: impl FnMut(&State) -> bool) {
@@ -254,9 +254,80 @@ impl Drop for Counted<'_> {
     }
 }
 
+/// The clock of one step: it goes while its system has a turn. Copies agree.
+#[derive(Clone, Debug)]
+pub struct StepClock {
+    turns: Arc<Turns>,
+    origin: Nanos,
+}
+
+impl StepClock {
+    /// Of a step that has all of the time.
+    pub fn start() -> Self {
+        Self::of(&Arc::default())
+    }
+
+    pub(crate) fn of(turns: &Arc<Turns>) -> Self {
+        Self { turns: Arc::clone(turns), origin: turns.now() }
+    }
+
+    #[inline]
+    pub fn now(&self) -> Nanos {
+        self.turns.now().saturating_sub(self.origin)
+    }
+
+    /// How long it is until `at`, while the clock goes.
+    pub(crate) fn left(&self, at: Nanos) -> Duration {
+        if self.turns.is_still() { NAP } else { at.saturating_sub(self.now()).into() }
+    }
+
+    pub(crate) fn turns(&self) -> &Turns {
+        &self.turns
+    }
+}
+
+/// The user's wish to stop, shared with the signal handler. A step in turns has its own, with its turns.
+#[derive(Clone, Debug, Default)]
+pub struct Stop {
+    asked: Arc<AtomicBool>,
+    turns: Arc<Turns>,
+}
+
+impl Stop {
+    /// Of one system among those that take turns.
+    pub fn in_turns(turns: Turns) -> Self {
+        Self { asked: Arc::default(), turns: Arc::new(turns) }
+    }
+
+    pub fn turns(&self) -> &Turns {
+        &self.turns
+    }
+
+    /// A clock that begins now, and stands between the turns.
+    pub fn clock(&self) -> StepClock {
+        StepClock::of(&self.turns)
+    }
+
+    pub fn ask(&self) {
+        self.asked.store(true, Ordering::Relaxed);
+    }
+
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.asked)
+    }
+
+    pub fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+}
+
+/// Locks what threads share. One that panicked leaves it whole: it is changed by one value at a time.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The clock of `Instant`, which has the same zero in all processes since the machine was started. Read
-/// without the checks and conversions of `Instant`, which take as many instructions as the reading: it is
-/// read for each operation.
+/// without the checks of `Instant`, which cost as much as the reading: each operation reads it.
 #[inline]
 pub fn monotonic() -> Nanos {
     let time = clock_gettime(ClockId::Monotonic);

@@ -1,10 +1,10 @@
 //! A session with a name: runs operations, repeats what may be repeated, records everything.
 
-use drivers::{Connector, ErrorClass, Row, Session, SessionError};
+use drivers::{Connector, ParamType, Row, Session, SessionError, StatementId};
 use model::Nanos;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{ClientContext, StepError};
+use crate::{ClientContext, Result, StepError};
 
 /// Tries of one operation before the step fails: a deadlock storm ends, a broken server does not.
 const MAX_TRIES: u32 = 1000;
@@ -16,7 +16,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    pub fn connect(connector: &dyn Connector, name: String) -> Result<Self, StepError> {
+    pub fn connect(connector: &dyn Connector, name: String) -> Result<Self> {
         match connector.connect() {
             Ok(session) => Ok(Self { name, session }),
             Err(source) => Err(StepError::Session { client: name, source }),
@@ -32,7 +32,7 @@ impl Worker {
         kind: usize,
         intended: Option<Nanos>,
         mut act: impl FnMut(&mut dyn Session) -> Result<u64, SessionError>,
-    ) -> Result<Option<u64>, StepError> {
+    ) -> Result<Option<u64>> {
         let started = context.recorder.begin();
         for tries in 1.. {
             let source = match act(&mut *self.session) {
@@ -42,7 +42,7 @@ impl Worker {
                 }
                 Err(source) => source,
             };
-            let retry = source.class() == ErrorClass::Retryable;
+            let retry = source.is_retryable();
             context.recorder.failed(kind, source.code(), retry);
             let client = self.name.clone();
             if !retry {
@@ -59,14 +59,13 @@ impl Worker {
         Ok(None)
     }
 
-    /// Runs a statement that is no operation of the step; repeats it while it may succeed and the step is
-    /// not over.
-    pub fn repeat(&mut self, context: &ClientContext<'_>, sql: &str) -> Result<(), StepError> {
+    /// Runs a statement that is no operation; repeats it while it may succeed and the step is not over.
+    pub fn repeat(&mut self, context: &ClientContext<'_>, sql: &str) -> Result {
         for tries in 1.. {
             let Err(source) = self.session.execute(sql) else {
                 break;
             };
-            if source.class() != ErrorClass::Retryable || tries == MAX_TRIES {
+            if !source.is_retryable() || tries == MAX_TRIES {
                 let client = self.name.clone();
                 return Err(StepError::Session { client, source });
             }
@@ -85,7 +84,7 @@ impl Worker {
         kind: usize,
         statements: &[String],
         rows: u64,
-    ) -> Result<(), StepError> {
+    ) -> Result {
         let last = statements.len().saturating_sub(1);
         for (n, sql) in statements.iter().enumerate() {
             if context.is_over() {
@@ -101,24 +100,29 @@ impl Worker {
     }
 
     /// The single integer that a statement returns; zero for NULL and for no row.
-    pub fn number(&mut self, sql: &str) -> Result<u64, StepError> {
-        number(&mut *self.session, sql)
-            .map_err(|source| StepError::Session { client: self.name.clone(), source })
+    pub fn number(&mut self, sql: &str) -> Result<u64> {
+        let found = number(&mut *self.session, sql);
+        self.named(found)
     }
 
     /// Shows each row that a query returns which is not part of the measured work.
-    pub fn rows(&mut self, sql: &str, each: &mut dyn FnMut(&dyn Row)) -> Result<(), StepError> {
-        match self.session.query(sql, each) {
-            Ok(_) => Ok(()),
-            Err(source) => Err(StepError::Session { client: self.name.clone(), source }),
-        }
+    pub fn rows(&mut self, sql: &str, each: &mut dyn FnMut(&dyn Row)) -> Result {
+        let shown = self.session.query(sql, each);
+        self.named(shown).map(drop)
     }
 
-    pub fn run(&mut self, sql: &str) -> Result<(), StepError> {
-        match self.session.execute(sql) {
-            Ok(_) => Ok(()),
-            Err(source) => Err(StepError::Session { client: self.name.clone(), source }),
-        }
+    pub fn run(&mut self, sql: &str) -> Result {
+        let done = self.session.execute(sql);
+        self.named(done).map(drop)
+    }
+
+    pub fn prepare(&mut self, sql: &str, types: &[ParamType]) -> Result<StatementId> {
+        let prepared = self.session.prepare(sql, types);
+        self.named(prepared)
+    }
+
+    fn named<T>(&self, ended: Result<T, SessionError>) -> Result<T> {
+        ended.map_err(|source| StepError::Session { client: self.name.clone(), source })
     }
 }
 
@@ -136,7 +140,6 @@ pub fn number(session: &mut dyn Session, sql: &str) -> Result<u64, SessionError>
 pub struct Wrong(AtomicU64);
 
 impl Wrong {
-    /// Counts one unless `holds`.
     pub fn unless(&self, holds: bool) {
         if !holds {
             self.0.fetch_add(1, Ordering::Relaxed);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use drivers::Connector;
 use model::{Connection, Dialect, Engine, StepRecord, Version};
 
-use crate::StepError;
+use crate::Result;
 use crate::engine::{Observer, Stop};
 
 /// Where a workload runs: one database of one server.
@@ -35,13 +35,12 @@ pub trait Workload: Send {
         target: &Target,
         stop: &Stop,
         observer: &mut dyn Observer,
-    ) -> Result<StepRecord, StepError>;
+    ) -> Result<StepRecord>;
 
-    /// What the loading steps left in the database of `target`, as JSON for [`Workload::restore`]. To be
-    /// called right after them.
-    fn state(&self, target: &Target) -> Result<String, StepError>;
+    /// What the loading steps have just left in the database of `target`, as JSON for [`Workload::restore`].
+    fn state(&self, target: &Target) -> Result<String>;
 
     /// Takes over what another one loaded and kept: its steps are from now on those after the loading, with one
     /// before them that reads all of the data once and compares it with `state`.
-    fn restore(&mut self, state: &str) -> Result<(), StepError>;
+    fn restore(&mut self, state: &str) -> Result;
 }

@@ -83,7 +83,6 @@ fn two_thousand_clients_begin_wait_and_end() {
         clients: clients.collect(),
         pace: None,
         end: End::After(Nanos::from_secs(SECONDS)),
-        warmup: Nanos(0),
     };
     let mut watch = Watch::default();
     let (before, began) = (Used::now(), Instant::now());

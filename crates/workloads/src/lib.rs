@@ -2,12 +2,10 @@
 //! never a product.
 
 mod insert;
-mod recovery;
 mod sql;
 mod tpcc;
 
-use load::engine::{Observer, Stop};
-use load::{StepError, Target, Workload};
+use load::{Observer, Result, StepError, Stop, Target, Workload};
 use model::{StepRecord, WorkloadSpec};
 
 pub use self::tpcc::acknowledged::{
@@ -15,7 +13,7 @@ pub use self::tpcc::acknowledged::{
 };
 
 /// All of `spec` that decides what its loading steps leave, as JSON: equal texts and seeds, equal data.
-pub fn loading(spec: &WorkloadSpec) -> Result<String, StepError> {
+pub fn loading(spec: &WorkloadSpec) -> Result<String> {
     match spec {
         WorkloadSpec::Insert(spec) => insert::loading(spec),
         WorkloadSpec::Sql(spec) => sql::loading(spec),
@@ -48,15 +46,15 @@ impl Workload for Elsewhere {
         _target: &Target,
         _stop: &Stop,
         _observer: &mut dyn Observer,
-    ) -> Result<StepRecord, StepError> {
+    ) -> Result<StepRecord> {
         Err(elsewhere())
     }
 
-    fn state(&self, _target: &Target) -> Result<String, StepError> {
+    fn state(&self, _target: &Target) -> Result<String> {
         Err(elsewhere())
     }
 
-    fn restore(&mut self, _state: &str) -> Result<(), StepError> {
+    fn restore(&mut self, _state: &str) -> Result {
         Err(elsewhere())
     }
 }

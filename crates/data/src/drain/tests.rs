@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex};
 
-use drivers::{Done, Param, ParamType, Row, SessionInfo, StatementId, Value};
+use drivers::{Done, Param, ParamType, Row, SessionError, SessionInfo, StatementId, Value};
 use model::KindSpec;
 
 use super::*;
@@ -134,7 +134,6 @@ fn drained(
         clients: vec![bounded("settle".to_owned(), client)],
         pace: None,
         end: End::AllDone { limit: None },
-        warmup: Nanos(0),
     };
     run(setup, &Stop::default(), &mut Blind).unwrap();
     let told = told.lock().unwrap();

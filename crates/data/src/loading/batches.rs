@@ -6,31 +6,17 @@
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use drivers::{Connector, Session, SessionError};
-use model::{Dialect, ErrorRules, Nanos};
+use drivers::{Session, SessionError};
+use model::{Dialect, Nanos};
 
 use crate::statements;
-use load::errors::{Reaction, Rules};
-use load::outages::reconnect;
-use load::worker::Worker;
-use load::{ClientContext, StepError};
+use load::{ClientContext, Reaction, Recovery, Result, StepError, Worker};
 
 /// Codes of servers that refuse local files: MySQL to 5.7, MySQL 8, MariaDB.
 const NO_LOCAL_FILES: [&str; 3] = ["1148", "3948", "4166"];
 
 /// The kind of the statements that add rows: the first of the step.
 const KIND: usize = 0;
-
-/// How the clients of a load connect, and what they do about errors.
-pub(crate) struct Recovery {
-    pub(super) connector: Arc<dyn Connector>,
-    pub(crate) rules: Rules,
-    /// How long a client that lost its connection tries to connect again.
-    patience: Duration,
-}
 
 /// A transaction under way in a session.
 pub(super) struct Sending<'a> {
@@ -41,8 +27,7 @@ pub(super) struct Sending<'a> {
     began: Option<Nanos>,
 }
 
-/// A statement that succeeded. It is recorded when its transaction is committed: what was rolled back is in no
-/// number.
+/// A statement that succeeded. It is recorded with the commit: what was rolled back is in no number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     started: Nanos,
@@ -73,9 +58,8 @@ pub(super) trait SendBatch {
     /// Its rows, for messages: `rows 1 to 100 of sbtest1`.
     fn named(&self, batch: &Self::Batch) -> String;
 
-    /// The query that counts those of its rows that are in their table; an error where nothing can tell
-    /// them from others.
-    fn count(&self, batch: &Self::Batch) -> Result<String, StepError>;
+    /// The query that counts those of its rows that are in their table; an error where none can tell.
+    fn count(&self, batch: &Self::Batch) -> Result<String>;
 
     /// Sends it and commits it.
     fn send(&mut self, batch: &Self::Batch, to: &mut Sending<'_>) -> Result<(), SessionError>;
@@ -84,32 +68,8 @@ pub(super) trait SendBatch {
     fn begin_anew(&mut self, session: &mut dyn Session);
 }
 
-impl Recovery {
-    /// By sessions of `connector`, with the plan's rules.
-    pub(crate) fn new(
-        errors: &ErrorRules,
-        dialect: Dialect,
-        connector: &Arc<dyn Connector>,
-    ) -> Self {
-        Self {
-            connector: Arc::clone(connector),
-            rules: Rules::new(errors, dialect),
-            patience: Duration::from_secs(u64::from(errors.reconnect_seconds)),
-        }
-    }
-
-    /// Another session in place of one that was lost; `None` when the step was over before.
-    pub(crate) fn session(
-        &self,
-        context: &ClientContext<'_>,
-    ) -> Result<Option<Box<dyn Session>>, SessionError> {
-        reconnect(&*self.connector, self.patience, context)
-    }
-}
-
 impl Sending<'_> {
-    /// Sends BEGIN before the first statement. Tells whether the statement that follows is a transaction by
-    /// itself: the first one and the last one too.
+    /// Sends BEGIN before the first statement. Is the one that follows a transaction by itself, first and last?
     pub(super) fn begin(&mut self, dialect: Dialect, is_last: bool) -> Result<bool, SessionError> {
         if self.began.is_none() && !is_last {
             self.began = Some(self.context.recorder.begin());
@@ -129,8 +89,7 @@ impl Sending<'_> {
         Ok(())
     }
 
-    /// Sends COMMIT after the last statement where there was a BEGIN, which counts into the time of the first
-    /// statement; COMMIT counts into that of the last.
+    /// Sends COMMIT where there was a BEGIN; they count into the times of the last and the first statement.
     pub(super) fn commit(&mut self) -> Result<(), SessionError> {
         let Some(began) = self.began else { return Ok(()) };
         self.session.execute("COMMIT")?;
@@ -151,7 +110,7 @@ impl<S: SendBatch> Batches<S> {
         recovery: &Recovery,
         batch: &S::Batch,
         context: &mut ClientContext<'_>,
-    ) -> Result<Option<Loaded>, StepError> {
+    ) -> Result<Option<Loaded>> {
         // Was the connection lost, so that the batch may be there or not?
         let mut unsure = false;
         for tries in 1.. {
@@ -177,8 +136,7 @@ impl<S: SendBatch> Batches<S> {
                 });
             }
             match reaction {
-                // There may be no transaction to end, which is an error of its own; a lost connection shows
-                // in the next statement.
+                // There may be no transaction to end; a lost connection shows in the next statement.
                 Reaction::Retry => drop(self.worker.session.execute("ROLLBACK")),
                 Reaction::Reconnect if self.reconnect(recovery, context)? => unsure = true,
                 Reaction::Reconnect => break,
@@ -194,12 +152,7 @@ impl<S: SendBatch> Batches<S> {
     }
 
     /// Tries to load a batch; where it is not sure whether it is there, looks first.
-    fn attempt(
-        &mut self,
-        batch: &S::Batch,
-        unsure: bool,
-        context: &ClientContext<'_>,
-    ) -> Result<(), StepError> {
+    fn attempt(&mut self, batch: &S::Batch, unsure: bool, context: &ClientContext<'_>) -> Result {
         let started = context.recorder.begin();
         let rows = self.sender.rows(batch);
         if unsure && self.is_there(batch, rows)? {
@@ -234,9 +187,8 @@ impl<S: SendBatch> Batches<S> {
         loaded
     }
 
-    /// Is a batch of `rows` rows in its table, whole? A part of it is an error: nothing says which rows are
-    /// missing.
-    fn is_there(&mut self, batch: &S::Batch, rows: u64) -> Result<bool, StepError> {
+    /// Is a batch of `rows` rows in its table, whole? A part is an error: nothing says which rows are missing.
+    fn is_there(&mut self, batch: &S::Batch, rows: u64) -> Result<bool> {
         let sql = self.sender.count(batch)?;
         let found = self.worker.number(&sql)?;
         if found == 0 || found == rows {
@@ -250,11 +202,7 @@ impl<S: SendBatch> Batches<S> {
     }
 
     /// Opens the session again; false when the step was over before that.
-    fn reconnect(
-        &mut self,
-        recovery: &Recovery,
-        context: &ClientContext<'_>,
-    ) -> Result<bool, StepError> {
+    fn reconnect(&mut self, recovery: &Recovery, context: &ClientContext<'_>) -> Result<bool> {
         match recovery.session(context) {
             Ok(Some(session)) => {
                 self.worker.session = session;

@@ -10,7 +10,9 @@
 //! and the index that is built afterwards takes half as long again. There a table has several parts, ranges of
 //! the key.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use load::lock;
 
 /// Batches that are not handed out yet.
 #[derive(Debug)]
@@ -26,8 +28,7 @@ struct Part {
 }
 
 impl Handout {
-    /// Of tables, each with its number of batches, in the order in which they are begun; each is cut into so
-    /// many parts.
+    /// Of tables with their numbers of batches, in the order in which they begin; each is cut into `parts`.
     pub(super) fn new(tables: &[(usize, u64)], parts: u64) -> Self {
         let parts = parts.max(1);
         let all = (0..parts).flat_map(|part| {
@@ -41,10 +42,9 @@ impl Handout {
         Self(Mutex::new(all.collect()))
     }
 
-    /// The next table and batch, by number, for a client that is at part `at`, which tells where it is then;
-    /// `None` when nothing is left.
+    /// The next table and batch number for a client at part `at`, which it updates; `None` when none is left.
     pub(super) fn take(&self, at: &mut Option<usize>) -> Option<(usize, u64)> {
-        let mut parts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut parts = lock(&self.0);
         let is_left = |part: &Part| part.next < part.end;
         if let Some(current) = at.and_then(|at| parts.get_mut(at))
             && !is_left(current)

@@ -10,9 +10,7 @@ use super::batches::{SendBatch, Sending};
 use crate::sink::{Cells, Lines, Tuples};
 use crate::source::{Rows, Source};
 use crate::table::{Batch, Table};
-use load::clients::{Notes, note};
-use load::worker::Worker;
-use load::{StepError, Target};
+use load::{Notes, Result, StepError, Target, Worker, note};
 
 /// Text that is made before some of it is sent by a bulk load.
 const BLOCK: usize = 32 << 10;
@@ -49,7 +47,7 @@ impl<S> Shared<S> {
         target: &Target,
         worker: &mut Worker,
         notes: &Notes,
-    ) -> Result<Self, StepError> {
+    ) -> Result<Self> {
         let statement_size = statement_size(target.dialect, worker)?;
         Ok(Self {
             source,
@@ -93,7 +91,7 @@ impl<S: Source> Sender<S> {
         shared: &Arc<Shared<S>>,
         wanted: LoadMethod,
         session: &dyn Session,
-    ) -> Result<Self, StepError> {
+    ) -> Result<Self> {
         Ok(Self {
             shared: Arc::clone(shared),
             method: method(wanted, shared.dialect, session)?,
@@ -132,8 +130,7 @@ impl<S: Source> Sender<S> {
             let all = self.cells.rows;
             let mut done = 0;
             while done < all {
-                // What is left at the end goes by statements of 64, 32, … rows, so that a session has few to
-                // prepare, whatever the lengths of batches.
+                // The rest goes by statements of 64, 32, … rows, so that a session has few to prepare.
                 let left = all - done;
                 let rows = if left == most || is_one { left } else { 1 << left.ilog2() };
                 let insert = Insert { table: batch.table, nulls, rows };
@@ -189,7 +186,7 @@ impl<S: Source> SendBatch for Sender<S> {
         self.shared.tables[batch.table].place(batch)
     }
 
-    fn count(&self, batch: &Batch) -> Result<String, StepError> {
+    fn count(&self, batch: &Batch) -> Result<String> {
         let table = &self.shared.tables[batch.table];
         match table.condition(batch) {
             Some(condition) => Ok(format!("SELECT COUNT(*) FROM {} WHERE {condition}", table.name)),
@@ -222,13 +219,8 @@ impl<S: Source> SendBatch for Sender<S> {
 ///
 /// The fastest for PostgreSQL is COPY. For the MySQL family it is not LOAD DATA, which takes its text
 /// apart byte by byte: INSERTs of binary parameters cost MariaDB's server a quarter less and MySQL's
-/// about the same, and need no leave to read local files. SQLite has no wire: what is left to save is
-/// parsing and calls.
-fn method(
-    wanted: LoadMethod,
-    dialect: Dialect,
-    session: &dyn Session,
-) -> Result<Method, StepError> {
+/// about the same, and need no leave to read local files. For SQLite they save parsing and calls.
+fn method(wanted: LoadMethod, dialect: Dialect, session: &dyn Session) -> Result<Method> {
     match (wanted, dialect) {
         (LoadMethod::Insert, _) => Ok(Method::Text),
         (LoadMethod::Fastest, Dialect::Mysql | Dialect::Sqlite) => Ok(Method::Prepared),
@@ -245,7 +237,7 @@ fn method(
 }
 
 /// An INSERT as text gets no more rows when it is so long; `worker` asks the server.
-fn statement_size(dialect: Dialect, worker: &mut Worker) -> Result<usize, StepError> {
+fn statement_size(dialect: Dialect, worker: &mut Worker) -> Result<usize> {
     match dialect {
         // Servers before 5.6 take 1 MiB by default, and some are set to less.
         Dialect::Mysql => {

@@ -2,7 +2,7 @@
 
 use super::packets::Packets;
 use super::reply::malformed;
-use crate::SessionError;
+use crate::Result;
 
 /// `UNSIGNED_FLAG` of a column definition.
 const UNSIGNED: u16 = 0x0020;
@@ -14,8 +14,7 @@ const TAIL: usize = 13;
 /// Most bytes of definitions that are kept for a statement. Some 300 columns.
 const MOST_KEPT: usize = 32 << 10;
 
-/// Encoding of one column's values in binary rows. `digits` are those shown after the second, 0 to 6; 0
-/// shows microseconds only when there are any.
+/// Encoding of a column in binary rows. `digits` after the second, 0 to 6; 0 shows them only if not zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     /// Bytes of a signed integer.
@@ -97,8 +96,7 @@ impl Encoding {
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     encodings: Vec<Encoding>,
-    /// The packets that announced them, and described them if any did, with headers; empty when there is
-    /// nothing to compare with.
+    /// The packets that announced and described them, with headers; empty where nothing can be compared.
     packets: Vec<u8>,
     count: usize,
 }
@@ -116,11 +114,7 @@ impl Columns {
 
     /// Reads the definitions of the `count` columns of a statement that was prepared. Results may be
     /// described otherwise, so that there is nothing to compare with yet.
-    pub(super) fn foresee(
-        &mut self,
-        packets: &mut Packets,
-        count: usize,
-    ) -> Result<(), SessionError> {
+    pub(super) fn foresee(&mut self, packets: &mut Packets, count: usize) -> Result {
         *self = Self::default();
         for _ in 0..count {
             self.add(packets.receive_part()?)?;
@@ -129,7 +123,7 @@ impl Columns {
     }
 
     /// The server says in `packet`, given with its header, that it does not describe `count` columns again.
-    pub(super) fn stay(&mut self, packet: &[u8], count: usize) -> Result<(), SessionError> {
+    pub(super) fn stay(&mut self, packet: &[u8], count: usize) -> Result {
         if count != self.encodings.len() {
             return Err(malformed("result, whose columns are not those that were described"));
         }
@@ -139,14 +133,14 @@ impl Columns {
         Ok(())
     }
 
-    fn add(&mut self, definition: &[u8]) -> Result<(), SessionError> {
+    fn add(&mut self, definition: &[u8]) -> Result {
         let encoding = Encoding::parse(definition).ok_or_else(|| malformed("column definition"))?;
         self.encodings.push(encoding);
         Ok(())
     }
 
     /// Reads the definitions of the `count` columns that the packet shown last has announced.
-    pub(super) fn read(&mut self, packets: &mut Packets, count: usize) -> Result<(), SessionError> {
+    pub(super) fn read(&mut self, packets: &mut Packets, count: usize) -> Result {
         self.encodings.clear();
         // There is nothing to compare with until all are read.
         let mut kept = std::mem::take(&mut self.packets);

@@ -7,7 +7,7 @@ use super::rows::{Decoder, RowFormat, Rows};
 use super::statement::Statement;
 use crate::cursor::Cursor;
 use crate::pipeline::Visit;
-use crate::{Done, Param, SessionError};
+use crate::{Done, Param, Result, SessionError};
 
 const COM_QUERY: u8 = 0x03;
 
@@ -30,23 +30,23 @@ impl Exchange {
         Self { packets, decoder: Decoder::default(), known_columns, columns: Columns::default() }
     }
 
-    pub(super) fn command(&mut self, code: u8, body: &[u8]) -> Result<(), SessionError> {
+    pub(super) fn command(&mut self, code: u8, body: &[u8]) -> Result {
         let payload = self.packets.command();
         payload.push(code);
         payload.extend_from_slice(body);
         self.packets.send()
     }
 
-    pub(super) fn send_query(&mut self, sql: &str) -> Result<(), SessionError> {
+    pub(super) fn send_query(&mut self, sql: &str) -> Result {
         self.command(COM_QUERY, sql.as_bytes()).map_err(|error| error.about(sql))
     }
 
-    pub(super) fn query(&mut self, sql: &str, visit: impl Visit) -> Result<Done, SessionError> {
+    pub(super) fn query(&mut self, sql: &str, visit: impl Visit) -> Result<Done> {
         self.send_query(sql)?;
         let mut columns = std::mem::take(&mut self.columns);
         let answer = self.read(RowFormat::Text, &mut columns, visit);
         self.columns = columns;
-        answer.map_err(|error| self.packets.settle(error, sql))
+        answer.map_err(|error| self.packets.stream.settle(error, sql))
     }
 
     #[inline]
@@ -55,7 +55,7 @@ impl Exchange {
         statement: &mut Statement,
         params: &[Param<'_>],
         visit: impl Visit,
-    ) -> Result<Done, SessionError> {
+    ) -> Result<Done> {
         let sent = if let Some(packet) = statement.whole_packet(params) {
             self.packets.send_whole(packet)
         } else {
@@ -69,17 +69,13 @@ impl Exchange {
     }
 
     #[inline]
-    pub(super) fn answer(
-        &mut self,
-        statement: &mut Statement,
-        visit: impl Visit,
-    ) -> Result<Done, SessionError> {
+    pub(super) fn answer(&mut self, statement: &mut Statement, visit: impl Visit) -> Result<Done> {
         match self.read(RowFormat::Binary, &mut statement.columns, visit) {
             Ok(done) => {
                 statement.types_known = true;
                 Ok(done)
             }
-            Err(error) => Err(self.packets.settle(error, &statement.sql)),
+            Err(error) => Err(self.packets.stream.settle(error, &statement.sql)),
         }
     }
 
@@ -91,7 +87,7 @@ impl Exchange {
         format: RowFormat,
         columns: &mut Columns,
         mut visit: impl Visit,
-    ) -> Result<Done, SessionError> {
+    ) -> Result<Done> {
         let mut done = Done::default();
         loop {
             self.packets.wait()?;
@@ -115,7 +111,7 @@ impl Exchange {
         columns: &mut Columns,
         done: &mut Done,
         visit: &mut impl Visit,
-    ) -> Result<bool, SessionError> {
+    ) -> Result<bool> {
         let packet = self.packets.receive_part()?;
         match packet.first() {
             Some(&OK) => {
@@ -123,7 +119,10 @@ impl Exchange {
                 done.affected = done.affected.saturating_add(ok.affected);
                 Ok(ok.more_results)
             }
-            Some(&LOCAL_FILE) => Err(unasked_file()),
+            Some(&LOCAL_FILE) => {
+                let what = "the server asks for a local file, which it was not offered";
+                Err(SessionError::protocol(what))
+            }
             _ => {
                 let announced = Announced::parse(packet, self.known_columns)
                     .ok_or_else(|| malformed("column count"))?;
@@ -145,7 +144,7 @@ impl Exchange {
         columns: &Columns,
         count: &mut u64,
         visit: &mut impl Visit,
-    ) -> Result<bool, SessionError> {
+    ) -> Result<bool> {
         let mut rows = Rows::new(format, columns.encodings(), &mut self.decoder);
         let (mut intact, mut end) = (true, None);
         loop {
@@ -196,11 +195,6 @@ impl Announced {
         let is_possible = (1..=MOST_COLUMNS).contains(&count) && cursor.is_empty();
         is_possible.then_some(Self { count: count as usize, described })
     }
-}
-
-#[cold]
-fn unasked_file() -> SessionError {
-    SessionError::protocol("the server asks for a local file, which it was not offered")
 }
 
 #[cfg(test)]

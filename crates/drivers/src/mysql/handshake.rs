@@ -2,13 +2,12 @@
 
 use model::said;
 
-use super::auth::{Method, Nonce};
+use super::auth::{self, Method, Nonce};
 use super::packets::Packets;
 use super::reply::{END, ERROR, OK, code_and_message, malformed};
-use super::rsa;
 use crate::cursor::{Cursor, put_lenenc};
 use crate::stream::MAX_MESSAGE;
-use crate::{Login, ServerEndpoint, SessionError, SessionInfo};
+use crate::{Login, Result, ServerEndpoint, SessionError, SessionInfo};
 
 /// `CLIENT_*` flags of the protocol.
 mod flag {
@@ -18,8 +17,7 @@ mod flag {
     pub(super) const LONG_FLAG: u32 = 1 << 2;
     pub(super) const CONNECT_WITH_DB: u32 = 1 << 3;
     pub(super) const COMPRESS: u32 = 1 << 5;
-    /// `LOAD DATA LOCAL`. Always asked for, because it cannot be asked for later; a server that asks
-    /// for a file at any other time is refused.
+    /// `LOAD DATA LOCAL`. Always asked for, because it cannot be later; unexpected requests are refused.
     pub(super) const LOCAL_FILES: u32 = 1 << 7;
     pub(super) const PROTOCOL_41: u32 = 1 << 9;
     pub(super) const SSL: u32 = 1 << 11;
@@ -48,16 +46,12 @@ mod flag {
     pub(super) const KNOWN_COLUMNS: u32 = 1 << 4;
 }
 
-#[derive(Debug, PartialEq, Eq)]
-struct CharacterSet {
-    /// Of its default collation.
-    id: u8,
-    name: &'static str,
-}
+/// The id of a character set's default collation, and its name.
+type CharacterSet = (u8, &'static str);
 
 /// `utf8mb4_general_ci`, known to servers since 5.5.3.
-const UTF8MB4: CharacterSet = CharacterSet { id: 45, name: "utf8mb4" };
-const UTF8: CharacterSet = CharacterSet { id: 33, name: "utf8" };
+const UTF8MB4: CharacterSet = (45, "utf8mb4");
+const UTF8: CharacterSet = (33, "utf8");
 
 /// First byte of a packet that goes on with an authentication method.
 const MORE: u8 = 0x01;
@@ -68,8 +62,7 @@ const FULL_WANTED: u8 = 4;
 /// `caching_sha2_password`: the client wants the server's public key.
 const KEY_WANTED: u8 = 2;
 
-/// What to do about a server that cannot encrypt. One that cannot read its certificate says so only in
-/// its log.
+/// What to do about a server that cannot encrypt. Only its log says that it cannot read its certificate.
 const NO_TLS: &str = "the server offers no TLS; give it a certificate that it can read (ssl_cert and \
      ssl_key; its log says if it cannot) and do not switch TLS off (skip_ssl), or connect without TLS. \
      Builds with yaSSL, as most of MySQL 5.5 to 5.7 are, speak no more than TLS 1.1, which this client \
@@ -110,14 +103,11 @@ pub(super) struct Agreed {
     pub(super) known_columns: bool,
 }
 
-pub(super) fn log_in(
-    packets: &mut Packets,
-    server: &ServerEndpoint,
-) -> Result<Agreed, SessionError> {
+pub(super) fn log_in(packets: &mut Packets, server: &ServerEndpoint) -> Result<Agreed> {
     shake_hands(packets, server).map_err(|error| error.about("login"))
 }
 
-fn shake_hands(packets: &mut Packets, server: &ServerEndpoint) -> Result<Agreed, SessionError> {
+fn shake_hands(packets: &mut Packets, server: &ServerEndpoint) -> Result<Agreed> {
     let first = packets.receive()?;
     if first.first() == Some(&ERROR) {
         return Err(refusal(server, first));
@@ -140,7 +130,7 @@ fn shake_hands(packets: &mut Packets, server: &ServerEndpoint) -> Result<Agreed,
     }
     Ok(Agreed {
         local_files: flags & flag::LOCAL_FILES != 0,
-        character_set: character_set(&greeting.version).name,
+        character_set: character_set(&greeting.version).1,
         known_columns: greeting.more_flags & flag::KNOWN_COLUMNS != 0,
         info: SessionInfo {
             server_version: greeting.version,
@@ -151,7 +141,7 @@ fn shake_hands(packets: &mut Packets, server: &ServerEndpoint) -> Result<Agreed,
     })
 }
 
-fn encrypt(packets: &mut Packets, server: &ServerEndpoint) -> Result<String, SessionError> {
+fn encrypt(packets: &mut Packets, server: &ServerEndpoint) -> Result<String> {
     packets.encrypt(server.host()).map_err(|error| match error {
         SessionError::Protocol { what } => server.refused(format!("{what}; {OLD_TLS}")),
         SessionError::Lost { cause } => SessionError::lost(format!("{cause}; {OLD_TLS}")),
@@ -160,7 +150,7 @@ fn encrypt(packets: &mut Packets, server: &ServerEndpoint) -> Result<String, Ses
 }
 
 impl Greeting {
-    fn parse(packet: &[u8]) -> Result<Self, SessionError> {
+    fn parse(packet: &[u8]) -> Result<Self> {
         if packet.first() != Some(&10) {
             let what = "the greeting is not that of a MySQL server (protocol version 10)";
             return Err(SessionError::protocol(what));
@@ -204,7 +194,7 @@ impl Greeting {
     }
 
     /// The flags of this connection. The error says what the server lacks and what to do.
-    fn agree(&self, server: &ServerEndpoint) -> Result<u32, SessionError> {
+    fn agree(&self, server: &ServerEndpoint) -> Result<u32> {
         let login = &server.login;
         if self.flags & flag::NEEDED != flag::NEEDED {
             return Err(server.refused(format!(
@@ -239,7 +229,7 @@ impl Greeting {
     fn put_head(&self, out: &mut Vec<u8>, flags: u32) {
         out.extend_from_slice(&flags.to_le_bytes());
         out.extend_from_slice(&(MAX_MESSAGE as u32).to_le_bytes());
-        out.push(character_set(&self.version).id);
+        out.push(character_set(&self.version).0);
         out.extend_from_slice(&[0; 19]);
         let more_flags = self.more_flags & flag::KNOWN_COLUMNS;
         out.extend_from_slice(&more_flags.to_le_bytes());
@@ -270,7 +260,7 @@ fn authenticate(
     server: &ServerEndpoint,
     mut method: Method,
     mut nonce: Nonce,
-) -> Result<Method, SessionError> {
+) -> Result<Method> {
     let password = &server.login.password;
     for _ in 0..MOST_PACKETS {
         let packet = packets.receive()?;
@@ -293,13 +283,8 @@ fn authenticate(
     Err(malformed("login (too many packets)"))
 }
 
-/// The full authentication of `caching_sha2_password`: the password itself where nobody can listen,
-/// otherwise sealed with the server's public key.
-fn send_password(
-    packets: &mut Packets,
-    server: &ServerEndpoint,
-    nonce: &Nonce,
-) -> Result<(), SessionError> {
+/// Full authentication: the password itself where nobody can listen, otherwise sealed with the server's key.
+fn send_password(packets: &mut Packets, server: &ServerEndpoint, nonce: &Nonce) -> Result {
     if server.is_private() {
         let answer = packets.answer();
         answer.extend_from_slice(server.login.password.as_bytes());
@@ -314,7 +299,7 @@ fn send_password(
         Some((&ERROR, _)) => return Err(refusal(server, packet)),
         _ => return Err(malformed("public key")),
     };
-    let sealed = rsa::seal(&server.login.password, nonce, key).map_err(|cause| {
+    let sealed = auth::seal(&server.login.password, nonce, key).map_err(|cause| {
         server.refused(format!(
             "{cause}; connect over the Unix socket or with TLS, or identify the user with \
              mysql_native_password"
@@ -324,7 +309,7 @@ fn send_password(
     packets.send()
 }
 
-fn switch(server: &ServerEndpoint, request: &[u8]) -> Result<(Method, Nonce), SessionError> {
+fn switch(server: &ServerEndpoint, request: &[u8]) -> Result<(Method, Nonce)> {
     let mut cursor = Cursor::new(request);
     let name = cursor.until_nul();
     let Some(method) = Method::from_name(name) else {

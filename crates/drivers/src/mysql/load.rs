@@ -7,7 +7,7 @@ use super::exchange::Exchange;
 use super::handshake::Agreed;
 use super::reply::{LOCAL_FILE, OK, OkReply, malformed};
 use crate::pipeline::Each;
-use crate::{Row, SessionError};
+use crate::{Result, Row, SessionError};
 
 /// Loads what `next` makes; see [`crate::Session::load_rows`]. Besides the errors of a statement: rows that
 /// the server did not take as they were given, which with `LOCAL` it only warns of. Those that it did
@@ -18,7 +18,7 @@ pub(super) fn load_rows(
     table: &str,
     columns: &[&str],
     next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
-) -> Result<u64, SessionError> {
+) -> Result<u64> {
     if !agreed.local_files {
         return Err(SessionError::protocol(format!(
             "rows cannot be loaded into {table}: the server did not offer LOAD DATA LOCAL at the \
@@ -27,7 +27,7 @@ pub(super) fn load_rows(
     }
     let sql = statement(table, columns, agreed.character_set);
     let (sent, loaded) =
-        send(exchange, &sql, next).map_err(|error| exchange.packets.settle(error, &sql))?;
+        send(exchange, &sql, next).map_err(|error| exchange.packets.stream.settle(error, &sql))?;
     if loaded.warnings > 0 {
         return Err(changed(exchange, &sql, loaded));
     }
@@ -64,7 +64,7 @@ fn send(
     exchange: &mut Exchange,
     sql: &str,
     next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
-) -> Result<(u64, OkReply), SessionError> {
+) -> Result<(u64, OkReply)> {
     exchange.send_query(sql)?;
     if exchange.packets.receive_part()?.first() != Some(&LOCAL_FILE) {
         return Err(malformed("reply to LOAD DATA LOCAL INFILE"));
@@ -78,8 +78,7 @@ fn send(
     Ok((sent, loaded))
 }
 
-/// The error of a load with warnings: values were cut, or rows left out. Its code is that of the
-/// first warning.
+/// The error of a load that cut values or left out rows. Its code is that of the first warning.
 fn changed(exchange: &mut Exchange, sql: &str, loaded: OkReply) -> SessionError {
     let (mut code, mut message) = (String::new(), String::new());
     let mut note = |row: &dyn Row| {

@@ -14,7 +14,6 @@ mod load;
 mod packets;
 mod reply;
 mod rows;
-mod rsa;
 mod statement;
 mod temporal;
 
@@ -27,8 +26,8 @@ use self::statement::{Prepared, Statement, WRONG_ARGUMENTS};
 use crate::pipeline::{Counted, Each, Pipelined, Visit, find};
 use crate::stream::Stream;
 use crate::{
-    Done, Execution, Param, ParamType, Row, ServerEndpoint, Session, SessionError, SessionInfo,
-    StatementId,
+    Done, Execution, Param, ParamType, Result, Row, ServerEndpoint, Session, SessionError,
+    SessionInfo, StatementId,
 };
 
 const COM_QUIT: u8 = 0x01;
@@ -48,11 +47,11 @@ pub struct MysqlSession {
 
 impl MysqlSession {
     /// The endpoint's timeout bounds the connect and each wait for an answer.
-    pub fn open(server: &ServerEndpoint) -> Result<Self, SessionError> {
+    pub fn open(server: &ServerEndpoint) -> Result<Self> {
         Self::log_in(Stream::connect(&server.address, server.timeout)?, server)
     }
 
-    pub(crate) fn log_in(stream: Stream, server: &ServerEndpoint) -> Result<Self, SessionError> {
+    pub(crate) fn log_in(stream: Stream, server: &ServerEndpoint) -> Result<Self> {
         let mut packets = Packets::new(stream);
         let agreed = handshake::log_in(&mut packets, server)?;
         Ok(Self::over(packets, agreed))
@@ -63,7 +62,7 @@ impl MysqlSession {
         Self { exchange, agreed, statements: Vec::new() }
     }
 
-    fn read_prepared(&mut self) -> Result<(Prepared, Columns), SessionError> {
+    fn read_prepared(&mut self) -> Result<(Prepared, Columns)> {
         let packets = &mut self.exchange.packets;
         let packet = packets.receive_part()?;
         let prepared = Prepared::parse(packet).ok_or_else(|| malformed("reply to a prepare"))?;
@@ -87,14 +86,14 @@ impl MysqlSession {
         statement: StatementId,
         params: &[Param<'_>],
         visit: impl Visit,
-    ) -> Result<Done, SessionError> {
+    ) -> Result<Done> {
         let prepared = find(&mut self.statements, statement, UNKNOWN_STATEMENT)?;
         self.exchange.execute(prepared, params, visit)
     }
 }
 
 impl Pipelined for MysqlSession {
-    fn send_ahead(&mut self, batch: &[Execution<'_>]) -> Result<usize, SessionError> {
+    fn send_ahead(&mut self, batch: &[Execution<'_>]) -> Result<usize> {
         let sent = self.exchange.packets.send_ahead(batch.len(), |index, out| {
             let Some((id, params)) = batch.get(index) else { return Ok(()) };
             find(&mut self.statements, *id, UNKNOWN_STATEMENT)?.put(out, params)
@@ -108,30 +107,27 @@ impl Pipelined for MysqlSession {
         })
     }
 
-    fn begin_answer(&mut self) -> Result<(), SessionError> {
+    fn begin_answer(&mut self) -> Result {
         self.exchange.packets.begin_answer()
     }
 
-    fn read_answer(
-        &mut self,
-        statement: StatementId,
-        visit: impl Visit,
-    ) -> Result<Done, SessionError> {
+    fn read_answer(&mut self, statement: StatementId, visit: impl Visit) -> Result<Done> {
         let prepared = find(&mut self.statements, statement, UNKNOWN_STATEMENT)?;
         self.exchange.answer(prepared, visit)
     }
 }
 
 impl Session for MysqlSession {
-    fn query(&mut self, sql: &str, each: &mut dyn FnMut(&dyn Row)) -> Result<Done, SessionError> {
+    fn query(&mut self, sql: &str, each: &mut dyn FnMut(&dyn Row)) -> Result<Done> {
         self.exchange.query(sql, Each(each))
     }
 
-    fn prepare(&mut self, sql: &str, types: &[ParamType]) -> Result<StatementId, SessionError> {
+    fn prepare(&mut self, sql: &str, types: &[ParamType]) -> Result<StatementId> {
         let sent = self.exchange.command(COM_STMT_PREPARE, sql.as_bytes());
         sent.map_err(|error| error.about(sql))?;
-        let (prepared, columns) =
-            self.read_prepared().map_err(|error| self.exchange.packets.settle(error, sql))?;
+        let (prepared, columns) = self
+            .read_prepared()
+            .map_err(|error| self.exchange.packets.stream.settle(error, sql))?;
         if usize::from(prepared.params) != types.len() {
             // The server answers nothing to this.
             self.exchange.command(COM_STMT_CLOSE, &prepared.id.to_le_bytes())?;
@@ -149,15 +145,11 @@ impl Session for MysqlSession {
         statement: StatementId,
         params: &[Param<'_>],
         each: &mut dyn FnMut(&dyn Row),
-    ) -> Result<Done, SessionError> {
+    ) -> Result<Done> {
         self.run(statement, params, Each(each))
     }
 
-    fn count_prepared(
-        &mut self,
-        statement: StatementId,
-        params: &[Param<'_>],
-    ) -> Result<Done, SessionError> {
+    fn count_prepared(&mut self, statement: StatementId, params: &[Param<'_>]) -> Result<Done> {
         self.run(statement, params, Counted)
     }
 
@@ -166,7 +158,7 @@ impl Session for MysqlSession {
         batch: &[Execution<'_>],
         each: &mut dyn FnMut(usize, &dyn Row),
         done: &mut dyn FnMut(usize, Done),
-    ) -> Result<(), SessionError> {
+    ) -> Result {
         self.run_ahead(batch, each, done)
     }
 
@@ -179,7 +171,7 @@ impl Session for MysqlSession {
         table: &str,
         columns: &[&str],
         next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
-    ) -> Result<u64, SessionError> {
+    ) -> Result<u64> {
         load::load_rows(&mut self.exchange, &self.agreed, table, columns, next)
     }
 
@@ -191,7 +183,7 @@ impl Session for MysqlSession {
 impl Drop for MysqlSession {
     /// Says goodbye, so that the server does not count an aborted connection.
     fn drop(&mut self) {
-        if !self.exchange.packets.is_broken() {
+        if !self.exchange.packets.stream.is_broken() {
             // A server that is gone needs no goodbye.
             let _ = self.exchange.command(COM_QUIT, &[]);
         }

@@ -1,9 +1,9 @@
 //! Packets: three bytes of length, one of sequence, then the payload.
 
 use super::reply::{ERROR, code_and_message, is_end, malformed, server_error};
-use crate::SessionError;
 use crate::pipeline::MOST_AHEAD;
 use crate::stream::{MAX_MESSAGE, Stream};
+use crate::{Result, SessionError};
 
 pub(super) const HEADER: usize = 4;
 /// A payload of this length says that the message goes on in the next packet.
@@ -24,7 +24,7 @@ pub(super) enum Take {
 /// for what comes in: nothing is allocated per message unless it is longer than 16 MiB.
 #[derive(Debug)]
 pub(super) struct Packets {
-    stream: Stream,
+    pub(super) stream: Stream,
     sequence: u8,
     /// Bytes of the packet that was shown last; consumed when the next one is asked for.
     shown: usize,
@@ -49,7 +49,7 @@ impl Packets {
         }
     }
 
-    pub(super) fn encrypt(&mut self, host: &str) -> Result<String, SessionError> {
+    pub(super) fn encrypt(&mut self, host: &str) -> Result<String> {
         self.let_go();
         self.stream.encrypt(host)
     }
@@ -60,8 +60,7 @@ impl Packets {
         self.stream.compress();
     }
 
-    /// Starts the first packet of a command. The caller appends the payload, then calls
-    /// [`Packets::send`].
+    /// Starts a command's first packet. The caller appends the payload, then calls [`Packets::send`].
     #[inline]
     pub(super) fn command(&mut self) -> &mut Vec<u8> {
         self.sequence = 0;
@@ -77,18 +76,18 @@ impl Packets {
 
     /// Sends the payload that was appended, in as many packets as it needs.
     #[inline]
-    pub(super) fn send(&mut self) -> Result<(), SessionError> {
+    pub(super) fn send(&mut self) -> Result {
         self.send_payload().map_err(|error| self.explain(error, self.outgoing.len()))
     }
 
     #[inline]
-    pub(super) fn send_whole(&mut self, packet: &[u8]) -> Result<(), SessionError> {
+    pub(super) fn send_whole(&mut self, packet: &[u8]) -> Result {
         self.sequence = 1;
         self.stream.send(packet).map_err(|error| self.explain(error, packet.len()))
     }
 
     #[inline]
-    fn send_payload(&mut self) -> Result<(), SessionError> {
+    fn send_payload(&mut self) -> Result {
         if self.outgoing.len() >= HEADER + FULL {
             return self.send_split();
         }
@@ -99,7 +98,7 @@ impl Packets {
 
     /// A message that ends exactly with a full packet is followed by an empty one.
     #[cold]
-    fn send_split(&mut self) -> Result<(), SessionError> {
+    fn send_split(&mut self) -> Result {
         let mut rest = self.outgoing.get(HEADER..).unwrap_or_default();
         if rest.len() > MAX_MESSAGE {
             return Err(SessionError::protocol(format!(
@@ -129,8 +128,8 @@ impl Packets {
     pub(super) fn send_ahead(
         &mut self,
         count: usize,
-        mut put: impl FnMut(usize, &mut Vec<u8>) -> Result<(), SessionError>,
-    ) -> Result<usize, SessionError> {
+        mut put: impl FnMut(usize, &mut Vec<u8>) -> Result,
+    ) -> Result<usize> {
         put(0, self.command())?;
         self.ends.clear();
         self.ends.push(self.outgoing.len());
@@ -152,7 +151,7 @@ impl Packets {
         Ok(self.ends.len())
     }
 
-    fn send_commands(&mut self) -> Result<(), SessionError> {
+    fn send_commands(&mut self) -> Result {
         let mut start = 0;
         for &end in &self.ends {
             seal(self.outgoing.get_mut(start..end).unwrap_or_default(), 0);
@@ -163,7 +162,7 @@ impl Packets {
             .map_err(|error| self.explain(error, self.outgoing.len()))
     }
 
-    pub(super) fn begin_answer(&mut self) -> Result<(), SessionError> {
+    pub(super) fn begin_answer(&mut self) -> Result {
         self.sequence = 1;
         self.stream.begin_answer()
     }
@@ -171,10 +170,7 @@ impl Packets {
     /// Sends the content of a file that the server has asked for: what `next` appends, as long as it
     /// says that there is something, in packets that every server takes, then an empty one. Returns
     /// how many lines were sent.
-    pub(super) fn send_file(
-        &mut self,
-        next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
-    ) -> Result<u64, SessionError> {
+    pub(super) fn send_file(&mut self, next: &mut dyn FnMut(&mut Vec<u8>) -> bool) -> Result<u64> {
         let mut lines = 0;
         loop {
             let more = next(self.answer());
@@ -190,7 +186,7 @@ impl Packets {
         Ok(lines)
     }
 
-    fn send_file_parts(&mut self) -> Result<(), SessionError> {
+    fn send_file_parts(&mut self) -> Result {
         let content = self.outgoing.get(HEADER..).unwrap_or_default();
         if content.is_empty() {
             // An empty packet would end the file.
@@ -207,7 +203,7 @@ impl Packets {
         Ok(())
     }
 
-    fn send_file_part(&mut self) -> Result<(), SessionError> {
+    fn send_file_part(&mut self) -> Result {
         seal(&mut self.outgoing, self.sequence);
         self.sequence = self.sequence.wrapping_add(1);
         self.stream.send_more(&self.outgoing)
@@ -238,7 +234,7 @@ impl Packets {
 
     /// The payload of the next message, in place until the next call.
     #[inline]
-    pub(super) fn receive(&mut self) -> Result<&[u8], SessionError> {
+    pub(super) fn receive(&mut self) -> Result<&[u8]> {
         self.let_go();
         let Some(length) = self.arrived() else {
             return self.receive_unusual();
@@ -251,7 +247,7 @@ impl Packets {
 
     /// The next packet of an answer, which may end with an error at any point.
     #[inline]
-    pub(super) fn receive_part(&mut self) -> Result<&[u8], SessionError> {
+    pub(super) fn receive_part(&mut self) -> Result<&[u8]> {
         let packet = self.receive()?;
         if packet.first() == Some(&ERROR) {
             return Err(server_error(packet));
@@ -260,7 +256,7 @@ impl Packets {
     }
 
     #[inline]
-    pub(super) fn receive_end(&mut self) -> Result<(), SessionError> {
+    pub(super) fn receive_end(&mut self) -> Result {
         if is_end(self.receive_part()?) { Ok(()) } else { Err(malformed("end of definitions")) }
     }
 
@@ -270,15 +266,14 @@ impl Packets {
         self.shown = 0;
     }
 
-    /// The packet that was shown last, with its header; empty when it was one of several that made up
-    /// a message.
+    /// The packet that was shown last, with its header; empty when it was one of several of a message.
     pub(super) fn shown(&self) -> &[u8] {
         self.stream.unread().get(..self.shown).unwrap_or_default()
     }
 
     /// Waits until the next packet has begun to arrive, and lets go of the last one.
     #[inline]
-    pub(super) fn wait(&mut self) -> Result<(), SessionError> {
+    pub(super) fn wait(&mut self) -> Result {
         self.let_go();
         self.stream.ensure(HEADER).map(|_| ())
     }
@@ -315,8 +310,7 @@ impl Packets {
     }
 
     /// Passes over the next `count` packets if they are the bytes of `packets`, headers included, and
-    /// the packet that ends a list of definitions follows; passes over that one too. Tells whether it
-    /// did.
+    /// the end of a list of definitions follows, and over that one too; returns whether it did.
     #[inline]
     pub(super) fn pass_over(&mut self, packets: &[u8], count: usize) -> bool {
         self.let_go();
@@ -347,7 +341,7 @@ impl Packets {
     /// The payload of the next message, which has not arrived, or is long, or is out of order.
     #[cold]
     #[inline(never)]
-    fn receive_unusual(&mut self) -> Result<&[u8], SessionError> {
+    fn receive_unusual(&mut self) -> Result<&[u8]> {
         let (length, in_order) = self.header()?;
         if length == FULL {
             return self.join(in_order);
@@ -363,7 +357,7 @@ impl Packets {
     }
 
     /// Payload length of the next packet, and whether its sequence number is the expected one.
-    fn header(&mut self) -> Result<(usize, bool), SessionError> {
+    fn header(&mut self) -> Result<(usize, bool)> {
         let expected = self.sequence;
         let Some(&[a, b, c, sequence]) = self.stream.ensure(HEADER)?.first_chunk() else {
             return Err(malformed("packet header"));
@@ -375,7 +369,7 @@ impl Packets {
 
     /// Joins a message of several packets; the header of the first is unread.
     #[cold]
-    fn join(&mut self, first_in_order: bool) -> Result<&[u8], SessionError> {
+    fn join(&mut self, first_in_order: bool) -> Result<&[u8]> {
         self.joined.clear();
         let (mut length, mut in_order) = (FULL, first_in_order);
         loop {
@@ -397,7 +391,7 @@ impl Packets {
     }
 
     /// Moves `length` bytes from the stream to the joined message, as they arrive.
-    fn take_joined(&mut self, length: usize) -> Result<(), SessionError> {
+    fn take_joined(&mut self, length: usize) -> Result {
         let mut missing = length;
         while missing > 0 {
             let arrived = self.stream.ensure(1)?;
@@ -408,20 +402,6 @@ impl Packets {
             missing -= taken;
         }
         Ok(())
-    }
-
-    /// Completes the error of an answer with its statement. After an answer that the protocol does not
-    /// allow, what follows has no meaning either: the connection ends.
-    #[cold]
-    pub(super) fn settle(&mut self, error: SessionError, sql: &str) -> SessionError {
-        if matches!(error, SessionError::Protocol { .. }) {
-            self.stream.abandon();
-        }
-        error.about(sql)
-    }
-
-    pub(super) fn is_broken(&self) -> bool {
-        self.stream.is_broken()
     }
 }
 
@@ -692,6 +672,6 @@ mod tests {
         packets.command().resize(HEADER + MAX_MESSAGE + 1, b' ');
         let error = packets.send().unwrap_err().to_string();
         assert!(error.contains("fewer rows per statement"), "{error}");
-        assert!(!packets.is_broken());
+        assert!(!packets.stream.is_broken());
     }
 }

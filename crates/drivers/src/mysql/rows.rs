@@ -61,8 +61,7 @@ impl<'a> Rows<'a> {
         Self { format, columns, shortest, values_at, decoder }
     }
 
-    /// May this packet, which does not end the rows, be one of them? All that is asked of a row whose
-    /// values nobody wants.
+    /// May this packet, which does not end the rows, be one? All that is checked where nobody wants values.
     #[inline]
     pub(super) fn may_begin(&self, packet: &[u8]) -> bool {
         let begins = match self.format {
@@ -72,8 +71,7 @@ impl<'a> Rows<'a> {
         begins && packet.len() >= self.shortest
     }
 
-    /// Shows the row in `packet`, which may begin one. Is it one, as far as it was looked at? Malformed
-    /// values are NULL.
+    /// Shows the row in `packet`. Is it one, as far as it was looked at? Malformed values are NULL.
     #[inline]
     pub(super) fn show<V: Visit>(&mut self, packet: &[u8], visit: &mut V) -> bool {
         if !V::LOOKS {
@@ -103,8 +101,7 @@ pub(super) struct Decoder {
     spare: RefCell<Texts>,
 }
 
-/// The texts of the values that come in binary and that [`Value`] has no number for: dates, times, and
-/// integers beyond `i64`.
+/// Texts of binary values that [`Value`] has no number for: dates, times, integers beyond `i64`.
 #[derive(Debug, Default)]
 struct Texts {
     bytes: Vec<u8>,
@@ -115,8 +112,7 @@ struct Texts {
 struct LazyRow<'a> {
     packet: &'a [u8],
     rows: &'a Rows<'a>,
-    /// The column after the one that was asked for last, and where it begins: columns are mostly read in
-    /// their order.
+    /// The column after the last one asked for, and its start: columns are mostly read in their order.
     next: Cell<(usize, usize)>,
     is_malformed: Cell<bool>,
 }
@@ -155,8 +151,7 @@ impl<'a> LazyRow<'a> {
         Some(self.packet.len() - cursor.rest().len())
     }
 
-    /// The value at `cursor`, which passes over it. Integers are read by their width: reading bytes first and
-    /// converting them costs half as much again.
+    /// The value at `cursor`, which passes over it. Integers are read by width: reading bytes first costs more.
     #[inline]
     fn value_at(
         &self,

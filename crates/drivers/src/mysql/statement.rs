@@ -4,7 +4,7 @@ use super::column::Columns;
 use super::packets::{FULL, HEADER, seal};
 use crate::cursor::{Cursor, put_lenenc};
 use crate::error::excerpt;
-use crate::{Param, ParamType, SessionError};
+use crate::{Param, ParamType, Result, SessionError};
 
 const COM_STMT_EXECUTE: u8 = 0x17;
 const TYPE_LONGLONG: u8 = 0x08;
@@ -24,8 +24,7 @@ pub(super) struct Statement {
     /// in later ones, for which the server remembers them.
     first: Vec<u8>,
     later: Vec<u8>,
-    /// The whole packet of a later execution when all parameters are integers, into which their
-    /// values are written; otherwise empty.
+    /// The packet of a later execution, to write values into, when all parameters are integers.
     integers: Vec<u8>,
     /// Has the server executed it once without an error? Before that it may not know the types.
     pub(super) types_known: bool,
@@ -107,7 +106,7 @@ impl Statement {
     }
 
     #[inline]
-    pub(super) fn put(&self, out: &mut Vec<u8>, params: &[Param<'_>]) -> Result<(), SessionError> {
+    pub(super) fn put(&self, out: &mut Vec<u8>, params: &[Param<'_>]) -> Result {
         if params.len() != self.types.len() {
             let (wanted, given) = (self.types.len(), params.len());
             let error = SessionError::parameter_count(WRONG_ARGUMENTS, wanted, given);

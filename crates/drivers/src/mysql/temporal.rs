@@ -1,5 +1,4 @@
-//! Dates and times of binary rows, shown as the server's text protocol shows them. The server leaves out
-//! what is zero at the end: fraction, time, all.
+//! Dates and times of binary rows, as in the text protocol. The server leaves out zeros at the end.
 
 /// Appends a date as `2026-11-21`. `None` when the bytes are not a date.
 pub(super) fn put_date(out: &mut Vec<u8>, bytes: &[u8]) -> Option<()> {
@@ -8,8 +7,7 @@ pub(super) fn put_date(out: &mut Vec<u8>, bytes: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// Appends a date and time as `2026-11-21 10:00:00`, with `digits` of the second's fraction.
-/// `None` when the bytes are not a date and time.
+/// Appends `2026-11-21 10:00:00` with `digits` of the fraction. `None` when the bytes are not a moment.
 pub(super) fn put_date_time(out: &mut Vec<u8>, bytes: &[u8], digits: u8) -> Option<()> {
     let (day, clock) = split_date(bytes)?;
     let clock = Clock::read(clock)?;
@@ -25,8 +23,7 @@ pub(super) fn put_date_time(out: &mut Vec<u8>, bytes: &[u8], digits: u8) -> Opti
     clock.put_fraction(out, digits)
 }
 
-/// Appends a span of time as `-838:59:59`, with `digits` of the second's fraction. `None` when the
-/// bytes are not one.
+/// Appends a time span as `-838:59:59`, with `digits` of the fraction. `None` when the bytes are none.
 pub(super) fn put_time(out: &mut Vec<u8>, bytes: &[u8], digits: u8) -> Option<()> {
     let (negative, days, clock) = match bytes {
         [] => (false, 0, bytes),

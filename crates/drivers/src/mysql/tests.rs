@@ -20,7 +20,7 @@ use super::handshake::tests::greeting;
 use super::packets::Packets;
 use crate::stream::Stream;
 use crate::{
-    Address, Done, ErrorClass, Login, Param, ParamType, Row, ServerEndpoint, Session, SessionError,
+    Address, Done, Login, Param, ParamType, Row, ServerEndpoint, Session, SessionError,
     SessionInfo, Value,
 };
 
@@ -216,7 +216,7 @@ fn a_server_error_names_the_statement_and_the_session_goes_on() {
     let mut session = MysqlSession::open(&connector).unwrap();
     let sql = format!("insert into t values {}", "(1),".repeat(100));
     let error = session.execute(&sql).unwrap_err();
-    assert_eq!(error.class(), ErrorClass::Retryable);
+    assert!(error.is_retryable());
     let SessionError::Server { code, message, statement } = error else {
         panic!("{error}");
     };

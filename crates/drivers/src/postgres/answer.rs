@@ -5,7 +5,7 @@ use super::fault::{self, Fault, malformed, unexpected};
 use super::row::{DataRow, Format, column_count};
 use super::wire::{Wire, kind};
 use crate::pipeline::Visit;
-use crate::{Done, SessionError};
+use crate::{Done, Result, SessionError};
 
 pub(super) enum Columns<'a> {
     /// Simple query: the answer describes them, and all come as text.
@@ -31,7 +31,7 @@ impl Columns<'_> {
 
     /// Reads a `RowDescription`, or `NoData` in its place.
     #[inline]
-    fn describe(&mut self, kind: u8, body: &[u8]) -> Result<(), SessionError> {
+    fn describe(&mut self, kind: u8, body: &[u8]) -> Result {
         let count = if kind == kind::NO_DATA {
             0
         } else {
@@ -52,8 +52,7 @@ impl Columns<'_> {
         }
     }
 
-    /// The server skips a Sync that was sent with a `COPY … FROM STDIN`; the extended protocol
-    /// needs another one.
+    /// The server skips a Sync sent with a `COPY … FROM STDIN`; the extended protocol needs another.
     fn needs_sync(&self) -> bool {
         match self {
             Self::Described(_) => false,
@@ -64,17 +63,13 @@ impl Columns<'_> {
 
 /// Reads the whole answer to a query that was sent, and shows each row to `visit`.
 #[inline]
-pub(super) fn read(
-    wire: &mut Wire,
-    columns: Columns<'_>,
-    mut visit: impl Visit,
-) -> Result<Done, SessionError> {
+pub(super) fn read(wire: &mut Wire, columns: Columns<'_>, mut visit: impl Visit) -> Result<Done> {
     let mut answer = Answer {
         columns,
         done: Done::default(),
         is_ended: false,
         failure: None,
-        copies: Copies::default(),
+        has_refused_copy: false,
     };
     loop {
         wire.wait()?;
@@ -92,7 +87,7 @@ struct Answer<'a> {
     /// Has the server said how the query ended?
     is_ended: bool,
     failure: Option<SessionError>,
-    copies: Copies,
+    has_refused_copy: bool,
 }
 
 enum Next {
@@ -105,11 +100,7 @@ impl Answer<'_> {
     /// Reads the messages that every answer has, as far as they have arrived: nearly always the
     /// whole answer, one message after the other in place.
     #[inline]
-    fn read_arrived(
-        &mut self,
-        wire: &mut Wire,
-        visit: &mut impl Visit,
-    ) -> Result<Next, SessionError> {
+    fn read_arrived(&mut self, wire: &mut Wire, visit: &mut impl Visit) -> Result<Next> {
         let mut arrived = wire.arrived();
         let is_announced = self.columns.are_announced();
         let (next, rest) = loop {
@@ -141,12 +132,14 @@ impl Answer<'_> {
 
     /// Reads a message of any other kind, which has arrived.
     #[cold]
-    fn read_unusual(&mut self, wire: &mut Wire) -> Result<(), SessionError> {
+    fn read_unusual(&mut self, wire: &mut Wire) -> Result {
         match wire.next()? {
             kind::EMPTY_QUERY => self.is_ended = true,
             kind::ROW_DESCRIPTION => self.columns.describe(kind::ROW_DESCRIPTION, wire.body())?,
             kind::ERROR => self.failure = Some(read_error(wire)?),
-            kind::COPY_IN => self.copies.refuse(wire, self.columns.needs_sync())?,
+            kind::COPY_IN => {
+                refuse_copy(wire, &mut self.has_refused_copy, self.columns.needs_sync())?;
+            }
             kind::COPY_OUT => self.failure = Some(fault::copy_out()),
             kind::COPY_DATA
             | kind::COPY_DONE
@@ -158,7 +151,7 @@ impl Answer<'_> {
         Ok(())
     }
 
-    fn end(self) -> Result<Done, SessionError> {
+    fn end(self) -> Result<Done> {
         match self.failure {
             Some(error) => Err(error),
             None if self.is_ended => Ok(self.done),
@@ -168,7 +161,7 @@ impl Answer<'_> {
 }
 
 #[inline]
-fn show<V: Visit>(body: &[u8], formats: &[Format], visit: &mut V) -> Result<(), SessionError> {
+fn show<V: Visit>(body: &[u8], formats: &[Format], visit: &mut V) -> Result {
     if !V::LOOKS {
         return Ok(());
     }
@@ -186,58 +179,47 @@ fn strange_row() -> SessionError {
 }
 
 /// Reads on until the server is ready again, whatever it says. A COPY that begins is refused.
-pub(super) fn skip(wire: &mut Wire, is_extended: bool) -> Result<(), SessionError> {
-    let mut copies = Copies::default();
+pub(super) fn skip(wire: &mut Wire, is_extended: bool) -> Result {
+    let mut has_refused_copy = false;
     loop {
         match wire.next()? {
             kind::READY => return Ok(()),
             kind::ERROR => {
                 read_error(wire)?;
             }
-            kind::COPY_IN => copies.refuse(wire, is_extended)?,
+            kind::COPY_IN => refuse_copy(wire, &mut has_refused_copy, is_extended)?,
             _ => {}
         }
     }
 }
 
 /// The error that was read last. A fatal one is returned as `Err`: nothing follows it.
-pub(super) fn read_error(wire: &mut Wire) -> Result<SessionError, SessionError> {
+pub(super) fn read_error(wire: &mut Wire) -> Result<SessionError> {
     let fault = Fault::read(wire.body())?;
     if fault.ends_session {
-        wire.abandon();
+        wire.stream.abandon();
         return Err(fault.into_error());
     }
     Ok(fault.into_error())
 }
 
-#[derive(Debug, Default)]
-struct Copies {
-    was_refused: bool,
-}
-
-impl Copies {
-    /// Refuses a COPY as a query, for whose rows the server now waits. The error that follows ends
-    /// the query, so there is no second one to refuse.
-    #[cold]
-    fn refuse(&mut self, wire: &mut Wire, needs_sync: bool) -> Result<(), SessionError> {
-        if std::mem::replace(&mut self.was_refused, true) {
-            return Err(unexpected(kind::COPY_IN, "a query that was ended"));
-        }
-        let mut request = Vec::new();
-        encode::message(&mut request, b'f', |body| {
-            encode::string(body, "COPY FROM STDIN is not supported as a query; use INSERT");
-        });
-        if needs_sync {
-            encode::sync(&mut request);
-        }
-        wire.send(&request)
+/// Refuses a COPY as a query, for whose rows the server waits. An error ends the query: a second is wrong.
+#[cold]
+fn refuse_copy(wire: &mut Wire, was_refused: &mut bool, needs_sync: bool) -> Result {
+    if std::mem::replace(was_refused, true) {
+        return Err(unexpected(kind::COPY_IN, "a query that was ended"));
     }
+    let mut request = encode::copy_fail("COPY FROM STDIN is not supported as a query; use INSERT");
+    if needs_sync {
+        encode::sync(&mut request);
+    }
+    wire.send(&request)
 }
 
 /// Rows that a `CommandComplete` reports as changed: `INSERT 0 50`, `DELETE 3`, `UPDATE 1`.
 /// A `SELECT 50` that showed no rows has put them into a table (`CREATE TABLE AS`).
 #[inline]
-fn affected(body: &[u8], shown: u64) -> Result<u64, SessionError> {
+fn affected(body: &[u8], shown: u64) -> Result<u64> {
     if shown > 0 && body.starts_with(b"SELECT ") {
         return Ok(0);
     }

@@ -5,8 +5,8 @@ use super::answer::{self, Columns, read_error};
 use super::encode;
 use super::fault::unexpected;
 use super::wire::{Wire, kind};
-use crate::SessionError;
 use crate::pipeline::Counted;
+use crate::{Result, SessionError};
 
 const ROWS_AT: usize = 5;
 
@@ -24,7 +24,7 @@ pub(super) fn run(
     buffer: &mut Vec<u8>,
     sql: &str,
     next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
-) -> Result<u64, SessionError> {
+) -> Result<u64> {
     buffer.clear();
     encode::message(buffer, b'Q', |body| encode::string(body, sql));
     wire.send(buffer)?;
@@ -43,7 +43,7 @@ pub(super) fn run(
     Ok(answer::read(wire, columns, Counted)?.affected)
 }
 
-fn begin(wire: &mut Wire) -> Result<(), SessionError> {
+fn begin(wire: &mut Wire) -> Result {
     match wire.next_answer()? {
         kind::COPY_IN => Ok(()),
         kind::ERROR => {
@@ -61,7 +61,7 @@ fn send_rows(
     wire: &mut Wire,
     buffer: &mut Vec<u8>,
     next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
-) -> Result<(), SessionError> {
+) -> Result {
     let mut are_more = true;
     while are_more {
         buffer.clear();
@@ -78,7 +78,7 @@ fn send_rows(
     Ok(())
 }
 
-fn check(wire: &mut Wire) -> Result<(), SessionError> {
+fn check(wire: &mut Wire) -> Result {
     match wire.next()? {
         kind::ERROR => Err(read_error(wire)?),
         kind::NOTICE | kind::NOTIFICATION | kind::PARAMETER_STATUS => Ok(()),
@@ -91,14 +91,7 @@ fn refuse_rows(wire: &mut Wire, error: SessionError) -> SessionError {
     if !matches!(error, SessionError::Server { .. }) {
         return error;
     }
-    let mut request = Vec::new();
-    encode::message(&mut request, b'f', |body| {
-        encode::string(body, "the client has too long rows");
-    });
-    match wire.send(&request) {
-        Ok(()) => error,
-        Err(lost) => lost,
-    }
+    wire.send(&encode::copy_fail("the client has too long rows")).err().unwrap_or(error)
 }
 
 #[cfg(test)]

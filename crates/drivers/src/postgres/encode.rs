@@ -43,6 +43,13 @@ pub(super) fn int32(buffer: &mut Vec<u8>, number: u32) {
     buffer.extend_from_slice(&number.to_be_bytes());
 }
 
+/// A `CopyFail`, which ends a COPY whose rows are not sent.
+pub(super) fn copy_fail(reason: &str) -> Vec<u8> {
+    let mut request = Vec::new();
+    message(&mut request, b'f', |body| string(body, reason));
+    request
+}
+
 /// Appends a Sync: the end of a series of extended messages.
 pub(super) fn sync(buffer: &mut Vec<u8>) {
     message(buffer, b'S', |_| ());

@@ -2,8 +2,8 @@
 
 use model::said;
 
-use crate::SessionError;
 use crate::cursor::Cursor;
+use crate::{Result, SessionError};
 
 /// SQLSTATE of what this client finds out before the server does: `protocol_violation`,
 /// `datatype_mismatch`, `program_limit_exceeded`, `invalid_sql_statement_name`.
@@ -25,7 +25,7 @@ pub(super) struct Fault {
 impl Fault {
     /// Reads an `ErrorResponse`: fields of one byte and a string each, ended by a zero byte.
     /// Field types: <https://www.postgresql.org/docs/current/protocol-error-fields.html>.
-    pub(super) fn read(body: &[u8]) -> Result<Self, SessionError> {
+    pub(super) fn read(body: &[u8]) -> Result<Self> {
         let mut fault = Self::default();
         let (mut detail, mut hint) = (None, None);
         let mut parts = Cursor::new(body);

@@ -11,7 +11,7 @@ use super::encode;
 use super::fault::{Fault, malformed, unexpected};
 use super::wire::{Wire, kind};
 use crate::cursor::Cursor;
-use crate::{Address, Login, ServerEndpoint, SessionError, SessionInfo};
+use crate::{Address, Login, Result, ServerEndpoint, SessionError, SessionInfo};
 
 /// Protocol 3.0, which servers since 7.4 speak.
 const PROTOCOL_VERSION: u32 = 3 << 16;
@@ -33,7 +33,7 @@ mod request {
 }
 
 /// Refuses what no server of this protocol can do, before one is asked.
-pub(super) fn check(server: &ServerEndpoint) -> Result<(), SessionError> {
+pub(super) fn check(server: &ServerEndpoint) -> Result {
     let cannot = if server.compression {
         "the PostgreSQL protocol has no compression; do not ask for it"
     } else if server.tls && matches!(server.address, Address::Socket(_)) {
@@ -44,10 +44,7 @@ pub(super) fn check(server: &ServerEndpoint) -> Result<(), SessionError> {
     Err(server.refused(cannot))
 }
 
-pub(super) fn log_in(
-    wire: &mut Wire,
-    server: &ServerEndpoint,
-) -> Result<SessionInfo, SessionError> {
+pub(super) fn log_in(wire: &mut Wire, server: &ServerEndpoint) -> Result<SessionInfo> {
     let mut entry = Entry { wire, server };
     entry.run().map_err(|error| error.about("login"))
 }
@@ -58,7 +55,7 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    fn run(&mut self) -> Result<SessionInfo, SessionError> {
+    fn run(&mut self) -> Result<SessionInfo> {
         let tls = self.server.tls.then(|| self.encrypt()).transpose()?;
         let startup = self.startup()?;
         self.wire.send(&startup)?;
@@ -80,7 +77,7 @@ impl Entry<'_> {
     }
 
     /// Agrees with the server on TLS, which it answers with one byte; what was agreed.
-    fn encrypt(&mut self) -> Result<String, SessionError> {
+    fn encrypt(&mut self) -> Result<String> {
         let mut request = Vec::new();
         encode::measured(&mut request, |body| encode::int32(body, SSL_REQUEST));
         self.wire.send(&request)?;
@@ -98,7 +95,7 @@ impl Entry<'_> {
         }
     }
 
-    fn startup(&self) -> Result<Vec<u8>, SessionError> {
+    fn startup(&self) -> Result<Vec<u8>> {
         let Login { user, database, .. } = &self.server.login;
         if user.contains('\0') || database.contains('\0') {
             return Err(self.server.refused("a name with a zero byte cannot be sent"));
@@ -127,7 +124,7 @@ impl Entry<'_> {
     /// Answers what the server asks, which is one thing: whoever has had one proof and asks for
     /// another, or for the password itself, gets nothing. Returns the method in the words of
     /// `pg_hba.conf`; `trust` stands for all that ask the client nothing (also `peer` and `ident`).
-    fn authenticate(&mut self) -> Result<&'static str, SessionError> {
+    fn authenticate(&mut self) -> Result<&'static str> {
         let method = match self.authentication_request()? {
             request::OK => return Ok("trust"),
             request::CLEARTEXT if !self.server.is_private() => {
@@ -158,7 +155,7 @@ impl Entry<'_> {
         Ok(method)
     }
 
-    fn expect(&mut self, wanted: u32) -> Result<(), SessionError> {
+    fn expect(&mut self, wanted: u32) -> Result {
         let got = self.authentication_request()?;
         if got != wanted {
             let what = format!("request {got} where {wanted} must come");
@@ -168,7 +165,7 @@ impl Entry<'_> {
     }
 
     /// Waits for an authentication message and returns its request.
-    fn authentication_request(&mut self) -> Result<u32, SessionError> {
+    fn authentication_request(&mut self) -> Result<u32> {
         loop {
             match self.wire.next()? {
                 kind::AUTHENTICATION => {
@@ -188,7 +185,7 @@ impl Entry<'_> {
         self.wire.body().get(4..).unwrap_or_default()
     }
 
-    fn answer_md5(&mut self) -> Result<(), SessionError> {
+    fn answer_md5(&mut self) -> Result {
         let salt = <[u8; 4]>::try_from(self.authentication_data())
             .map_err(|_| malformed("AuthenticationMD5Password", "a salt not of four bytes"))?;
         let user = self.server.login.user.as_bytes();
@@ -196,14 +193,14 @@ impl Entry<'_> {
         self.send_password(&hash)
     }
 
-    fn password(&self) -> Result<&str, SessionError> {
+    fn password(&self) -> Result<&str> {
         if self.server.login.password.is_empty() {
             return Err(self.server.refused("the server asks for a password and none is given"));
         }
         Ok(&self.server.login.password)
     }
 
-    fn send_password(&mut self, password: &str) -> Result<(), SessionError> {
+    fn send_password(&mut self, password: &str) -> Result {
         let mut message = Vec::new();
         encode::message(&mut message, b'p', |body| encode::string(body, password));
         self.wire.send(&message)
@@ -218,7 +215,7 @@ impl Entry<'_> {
     }
 }
 
-fn note_parameter(body: &[u8], info: &mut SessionInfo) -> Result<(), SessionError> {
+fn note_parameter(body: &[u8], info: &mut SessionInfo) -> Result {
     let mut parts = Cursor::new(body);
     let (Some(name), Some(value)) = (parts.string(), parts.string()) else {
         return Err(malformed("ParameterStatus", "a string without end"));

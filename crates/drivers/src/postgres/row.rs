@@ -72,15 +72,13 @@ pub(super) fn column_types(description: &[u8]) -> Option<Vec<u32>> {
     parts.rest().is_empty().then_some(types)
 }
 
-/// A `DataRow` as it came. A value is looked for only when it is asked for, because most rows of a
-/// benchmark are only counted.
+/// A `DataRow` as it came. A value is decoded only when asked for: most rows are only counted.
 #[derive(Debug)]
 pub(super) struct DataRow<'a> {
     /// The values, each with its length in front.
     values: &'a [u8],
     formats: &'a [Format],
-    /// A column and where it begins in `values`, behind the one that was asked for last: columns
-    /// are mostly read in their order.
+    /// The column after the last one asked for, and its start: columns are mostly read in their order.
     next: Cell<(usize, usize)>,
     is_malformed: Cell<bool>,
 }

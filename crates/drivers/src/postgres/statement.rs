@@ -7,7 +7,7 @@ use super::row::{Format, column_types};
 use super::wire::{Wire, kind};
 use crate::cursor::Cursor;
 use crate::error::excerpt;
-use crate::{Param, ParamType, SessionError};
+use crate::{Param, ParamType, Result, SessionError};
 
 /// A statement that the server has parsed, and the request that runs it.
 ///
@@ -21,8 +21,7 @@ pub(super) struct Prepared {
     /// How the columns of its rows come; empty for a statement without rows.
     formats: Vec<Format>,
     types: Vec<ParamType>,
-    /// The run with the parameters that were encoded last: the Bind message up to them, each with
-    /// its length in front, then `tail`.
+    /// The last run: the Bind message up to its parameters, each with its length in front, then `tail`.
     request: Vec<u8>,
     params_at: usize,
     tail: Vec<u8>,
@@ -44,7 +43,7 @@ impl Prepared {
         sql: &str,
         types: &[ParamType],
         describe: bool,
-    ) -> Result<Self, SessionError> {
+    ) -> Result<Self> {
         let count = u16::try_from(types.len()).map_err(|_| {
             SessionError::parameter_count(WRONG_COUNT, u16::MAX.into(), types.len())
         })?;
@@ -83,7 +82,7 @@ impl Prepared {
     }
 
     #[inline]
-    pub(super) fn encode(&mut self, params: &[Param<'_>]) -> Result<(), SessionError> {
+    pub(super) fn encode(&mut self, params: &[Param<'_>]) -> Result {
         if params.len() != self.types.len() {
             return Err(SessionError::parameter_count(WRONG_COUNT, self.types.len(), params.len()));
         }
@@ -105,7 +104,7 @@ impl Prepared {
     }
 
     #[inline]
-    fn patch(&mut self, params: &[Param<'_>]) -> Result<(), SessionError> {
+    fn patch(&mut self, params: &[Param<'_>]) -> Result {
         let slots = self.request.get_mut(self.params_at..).unwrap_or_default();
         let slots = slots.chunks_exact_mut(INT_SLOT);
         for (index, (slot, param)) in slots.zip(params).enumerate() {
@@ -117,7 +116,7 @@ impl Prepared {
         Ok(())
     }
 
-    fn rebuild(&mut self, params: &[Param<'_>]) -> Result<(), SessionError> {
+    fn rebuild(&mut self, params: &[Param<'_>]) -> Result {
         let request = &mut self.request;
         request.truncate(self.params_at);
         for (index, (param, declared)) in params.iter().zip(&self.types).enumerate() {
@@ -148,24 +147,17 @@ impl Prepared {
     }
 }
 
-/// The type's OID in `pg_type.dat`: `int8`, `timestamp`, `numeric`.
+/// The type's OID in `pg_type.dat` (`int8`, `timestamp`, `numeric`), and the format code of its values: numbers
+/// go as binary, the rest as the text that it is.
 ///
 /// The type of a text is left to the server (0), which takes that of the column: a declared `varchar`
 /// would turn the comparison with a `char(n)` column into one of `text`, which no index on it serves.
-fn oid(declared: ParamType) -> u32 {
+fn wire_type(declared: ParamType) -> (u32, u16) {
     match declared {
-        ParamType::Int => 20,
-        ParamType::Text => 0,
-        ParamType::DateTime => 1114,
-        ParamType::Decimal => 1700,
-    }
-}
-
-/// Numbers go as binary, the rest as the text that it is.
-fn format_code(declared: ParamType) -> u16 {
-    match declared {
-        ParamType::Int => 1,
-        ParamType::Text | ParamType::DateTime | ParamType::Decimal => 0,
+        ParamType::Int => (20, 1),
+        ParamType::Text => (0, 0),
+        ParamType::DateTime => (1114, 0),
+        ParamType::Decimal => (1700, 0),
     }
 }
 
@@ -176,7 +168,7 @@ fn parse_request(name: &str, sql: &str, types: &[ParamType], count: u16) -> Vec<
         encode::string(body, sql);
         encode::int16(body, count);
         for declared in types {
-            encode::int32(body, oid(*declared));
+            encode::int32(body, wire_type(*declared).0);
         }
     });
     encode::message(&mut request, b'D', |body| {
@@ -194,14 +186,13 @@ fn bind_head(name: &str, types: &[ParamType]) -> Vec<u8> {
         // The unnamed portal.
         encode::string(body, "");
         encode::string(body, name);
-        format_codes(body, types.iter().map(|declared| format_code(*declared)));
+        format_codes(body, types.iter().map(|declared| wire_type(*declared).1));
         encode::int16(body, types.len() as u16);
     });
     head
 }
 
-/// The end of the Bind message, then Describe where it is asked for, Execute of all rows and Sync; and how
-/// long the first is.
+/// The end of Bind, then Describe where asked for, Execute of all rows, Sync; and the length of the first.
 fn bind_tail(formats: &[Format], describe: bool) -> (Vec<u8>, usize) {
     let mut tail = Vec::new();
     format_codes(&mut tail, formats.iter().map(|format| format.code()));
@@ -220,8 +211,7 @@ fn bind_tail(formats: &[Format], describe: bool) -> (Vec<u8>, usize) {
     (tail, bind_rest)
 }
 
-/// Appends format codes: one for all where they are the same, which a server need not read one by
-/// one; otherwise one for each.
+/// Appends format codes: one for all where they are the same, which is less to read; otherwise each.
 fn format_codes(body: &mut Vec<u8>, codes: impl ExactSizeIterator<Item = u16> + Clone) {
     let first = codes.clone().next();
     let count = if codes.clone().all(|code| Some(code) == first) {
@@ -236,7 +226,7 @@ fn format_codes(body: &mut Vec<u8>, codes: impl ExactSizeIterator<Item = u16> + 
 }
 
 /// Reads the answer to Parse and Describe up to the server being ready again.
-fn read_description(wire: &mut Wire, given: usize) -> Result<Vec<Format>, SessionError> {
+fn read_description(wire: &mut Wire, given: usize) -> Result<Vec<Format>> {
     let mut formats = None;
     let mut failure = None;
     loop {

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::{Address, Login};
+use crate::{Address, Login, SessionError};
 
 mod copy;
 mod pipeline;

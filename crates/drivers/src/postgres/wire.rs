@@ -1,8 +1,8 @@
 //! Replies, one message at a time, read where they lie in the stream's buffer.
 
 use super::fault::{Fault, TOO_LONG, malformed, printable};
-use crate::SessionError;
 use crate::stream::{MAX_MESSAGE, Stream};
+use crate::{Result, SessionError};
 
 /// First bytes of the messages that a server sends.
 pub(super) mod kind {
@@ -44,7 +44,7 @@ impl Wire {
         Self { stream, current: 0 }
     }
 
-    pub(super) fn send(&mut self, request: &[u8]) -> Result<(), SessionError> {
+    pub(super) fn send(&mut self, request: &[u8]) -> Result {
         if request.len() > MAX_MESSAGE {
             // Nothing of it was sent.
             let message = format!(
@@ -78,7 +78,7 @@ impl Wire {
 
     /// Waits until a message has arrived whole; lets go of the one that was read last.
     #[inline]
-    pub(super) fn wait(&mut self) -> Result<(), SessionError> {
+    pub(super) fn wait(&mut self) -> Result {
         self.stream.consume(std::mem::take(&mut self.current));
         // Most answers arrive in one piece.
         if self.arrived().next().is_none() {
@@ -90,7 +90,7 @@ impl Wire {
     /// Another protocol is recognised by the header alone, without a wait for a body that never comes.
     #[cold]
     #[inline(never)]
-    fn wait_for_message(&mut self) -> Result<(), SessionError> {
+    fn wait_for_message(&mut self) -> Result {
         let Some(header) = self.stream.ensure(HEADER)?.first_chunk() else {
             return Err(malformed("header", "shorter than five bytes"));
         };
@@ -117,7 +117,7 @@ impl Wire {
     }
 
     /// Waits for the next message and returns its kind; [`Wire::body`] shows the rest of it.
-    pub(super) fn next(&mut self) -> Result<u8, SessionError> {
+    pub(super) fn next(&mut self) -> Result<u8> {
         self.wait()?;
         let Some((kind, body)) = self.arrived().next() else {
             return Err(malformed("header", "no message after the wait for one"));
@@ -127,7 +127,7 @@ impl Wire {
     }
 
     /// The next message that answers a request: what a server may say at any time is skipped.
-    pub(super) fn next_answer(&mut self) -> Result<u8, SessionError> {
+    pub(super) fn next_answer(&mut self) -> Result<u8> {
         loop {
             match self.next()? {
                 kind::NOTICE | kind::NOTIFICATION | kind::PARAMETER_STATUS => {}
@@ -143,7 +143,7 @@ impl Wire {
     }
 
     /// Waits for a single byte that answers a request outside of the messages, and leaves it there.
-    pub(super) fn peek(&mut self) -> Result<u8, SessionError> {
+    pub(super) fn peek(&mut self) -> Result<u8> {
         self.stream.consume(std::mem::take(&mut self.current));
         match self.stream.ensure(1)?.first() {
             Some(byte) => Ok(*byte),
@@ -152,29 +152,14 @@ impl Wire {
     }
 
     /// Encrypts the connection after the server has agreed with one byte; what was agreed.
-    pub(super) fn encrypt(&mut self, host: &str) -> Result<String, SessionError> {
+    pub(super) fn encrypt(&mut self, host: &str) -> Result<String> {
         self.stream.consume(1);
         self.stream.encrypt(host)
     }
 
     /// Has the server said something that was not read yet? Does not wait.
-    pub(super) fn has_arrived(&mut self) -> Result<bool, SessionError> {
+    pub(super) fn has_arrived(&mut self) -> Result<bool> {
         Ok(self.stream.unread().len() > self.current || self.stream.has_arrived()?)
-    }
-
-    /// Adds the statement to an error. After a broken protocol nothing that comes has a meaning, so the
-    /// session ends.
-    #[cold]
-    pub(super) fn settle(&mut self, error: SessionError, sql: &str) -> SessionError {
-        if matches!(error, SessionError::Protocol { .. }) {
-            self.abandon();
-        }
-        error.about(sql)
-    }
-
-    /// Ends the connection: what comes next has no meaning.
-    pub(super) fn abandon(&mut self) {
-        self.stream.abandon();
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use rusqlite::Error;
-use rusqlite::ffi;
+use rusqlite::{Error, ffi};
 
 use model::said;
 
@@ -127,7 +126,7 @@ mod tests {
     fn a_busy_file_is_retryable_and_a_missing_one_is_not_a_statement_error() {
         let busy = Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None);
         let path = Path::new("lab.sqlite");
-        assert_eq!(at_connect(path, "PRAGMA x", &busy).class(), crate::ErrorClass::Retryable);
+        assert!(at_connect(path, "PRAGMA x", &busy).is_retryable());
         let missing = Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CANTOPEN), None);
         assert!(matches!(
             at_connect(path, "open", &missing),

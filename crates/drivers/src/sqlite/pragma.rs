@@ -9,15 +9,10 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
 use super::fault;
-use crate::SessionError;
+use crate::Result;
 
 /// Sets one pragma and compares its value with the requested one.
-pub(super) fn set(
-    connection: &Connection,
-    path: &Path,
-    name: &str,
-    value: &str,
-) -> Result<(), SessionError> {
+pub(super) fn set(connection: &Connection, path: &Path, name: &str, value: &str) -> Result {
     let statement = format!("PRAGMA {name} = {value}");
     let failed = |error: rusqlite::Error| fault::at_connect(path, &statement, &error);
     if !is_known(connection, name).map_err(failed)? {

@@ -7,7 +7,7 @@
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
-use crate::SessionError;
+use crate::{Result, SessionError};
 
 const HEADER: usize = 7;
 
@@ -46,12 +46,7 @@ impl Compressed {
     }
 
     /// Appends to `wire` what is sent for `bytes`; with `begins`, they begin a request.
-    pub(super) fn encode(
-        &mut self,
-        bytes: &[u8],
-        begins: bool,
-        wire: &mut Vec<u8>,
-    ) -> Result<(), SessionError> {
+    pub(super) fn encode(&mut self, bytes: &[u8], begins: bool, wire: &mut Vec<u8>) -> Result {
         if begins {
             self.begin_request();
         }
@@ -74,7 +69,7 @@ impl Compressed {
 
     /// Takes bytes as they arrived and appends to `out` what is complete. Anything may arrive: memory
     /// follows what has arrived, never a length that was only announced.
-    pub(super) fn decode(&mut self, arrived: &[u8], out: &mut Vec<u8>) -> Result<(), SessionError> {
+    pub(super) fn decode(&mut self, arrived: &[u8], out: &mut Vec<u8>) -> Result {
         self.answered = true;
         let mut pending = std::mem::take(&mut self.pending);
         pending.extend_from_slice(arrived);
@@ -98,8 +93,7 @@ impl Compressed {
         Ok(())
     }
 
-    /// Each request starts the sequence, and so does each answer, with 1, when several requests
-    /// were sent at once.
+    /// Each request starts the sequence; so does each answer, with 1, to several requests sent at once.
     fn begin_request(&mut self) {
         if self.answered {
             self.answered = false;
@@ -110,7 +104,7 @@ impl Compressed {
     }
 
     /// Appends `bytes` deflated, if that makes them shorter.
-    fn deflate(&mut self, bytes: &[u8], wire: &mut Vec<u8>) -> Result<bool, SessionError> {
+    fn deflate(&mut self, bytes: &[u8], wire: &mut Vec<u8>) -> Result<bool> {
         let start = wire.len();
         wire.reserve(bytes.len());
         self.deflate.reset();
@@ -122,12 +116,7 @@ impl Compressed {
     }
 
     /// Appends what a deflated body stands for, which the server says is `length` bytes.
-    fn inflate(
-        &mut self,
-        body: &[u8],
-        length: usize,
-        out: &mut Vec<u8>,
-    ) -> Result<(), SessionError> {
+    fn inflate(&mut self, body: &[u8], length: usize, out: &mut Vec<u8>) -> Result {
         let end = out.len() + length;
         let mut rest = body;
         self.inflate.reset(true);
@@ -157,14 +146,8 @@ impl Compressed {
         Ok(())
     }
 
-    /// Is this the number of a frame that may come now? A server that ends a connection on its own
-    /// account numbers its last words as it likes.
-    fn take_sequence(
-        &mut self,
-        sequence: u8,
-        header: Header,
-        body: &[u8],
-    ) -> Result<(), SessionError> {
+    /// May a frame with this number come now? A server's last words may have any number.
+    fn take_sequence(&mut self, sequence: u8, header: Header, body: &[u8]) -> Result {
         if sequence != self.sequence {
             let begins_answer = sequence == 1 && self.requests > 1;
             let last_words = header.inflated == 0 && body.get(4) == Some(&0xff);
@@ -230,7 +213,7 @@ pub(crate) mod tests {
     }
 
     /// What a client that has sent one short request makes of `wire`.
-    fn decoded(wire: &[u8]) -> Result<Vec<u8>, SessionError> {
+    fn decoded(wire: &[u8]) -> Result<Vec<u8>> {
         let (mut codec, mut sent, mut out) = (Compressed::new(), Vec::new(), Vec::new());
         codec.encode(b"request", true, &mut sent).unwrap();
         codec.decode(wire, &mut out).map(|()| out)

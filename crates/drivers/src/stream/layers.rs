@@ -3,7 +3,7 @@
 use super::compressed::Compressed;
 use super::socket::Socket;
 use super::tls::Tls;
-use crate::SessionError;
+use crate::Result;
 
 /// Bytes that are encoded and sent at a time: the memory of a layer does not follow the statement's.
 const PART: usize = 256 << 10;
@@ -35,12 +35,7 @@ impl Layers {
     }
 
     /// Encodes, encrypts and sends; with `begins`, the bytes begin a request.
-    pub(super) fn send(
-        &mut self,
-        socket: &mut Socket,
-        bytes: &[u8],
-        begins: bool,
-    ) -> Result<(), SessionError> {
+    pub(super) fn send(&mut self, socket: &mut Socket, bytes: &[u8], begins: bool) -> Result {
         let mut begins = begins;
         for part in bytes.chunks(PART) {
             let sent = self.encode([(part, begins)].into_iter()).and_then(|()| self.encrypt());
@@ -56,17 +51,14 @@ impl Layers {
         &mut self,
         socket: &mut Socket,
         requests: impl Iterator<Item = &'a [u8]>,
-    ) -> Result<(), SessionError> {
+    ) -> Result {
         self.encode(requests.map(|request| (request, true)))
             .and_then(|()| self.encrypt())
             .inspect_err(|_| socket.abandon())?;
         socket.write_all(&self.wire)
     }
 
-    fn encode<'a>(
-        &mut self,
-        parts: impl Iterator<Item = (&'a [u8], bool)>,
-    ) -> Result<(), SessionError> {
+    fn encode<'a>(&mut self, parts: impl Iterator<Item = (&'a [u8], bool)>) -> Result {
         self.coded.clear();
         for (part, begins) in parts {
             match &mut self.codec {
@@ -77,7 +69,7 @@ impl Layers {
         Ok(())
     }
 
-    fn encrypt(&mut self) -> Result<(), SessionError> {
+    fn encrypt(&mut self) -> Result {
         self.wire.clear();
         if let Some(tls) = &mut self.tls {
             return tls.encrypt(&self.coded, &mut self.wire);
@@ -87,11 +79,7 @@ impl Layers {
     }
 
     /// Waits for bytes and appends to `out` what they carry, which may be nothing yet.
-    pub(super) fn receive(
-        &mut self,
-        socket: &mut Socket,
-        out: &mut Vec<u8>,
-    ) -> Result<(), SessionError> {
+    pub(super) fn receive(&mut self, socket: &mut Socket, out: &mut Vec<u8>) -> Result {
         if let (false, Some(codec)) = (self.early.is_empty(), &mut self.codec) {
             let early = std::mem::take(&mut self.early);
             let decoded = codec.decode(&early, out);
@@ -104,7 +92,7 @@ impl Layers {
         self.unpack(out).inspect_err(|_| socket.abandon())
     }
 
-    fn unpack(&mut self, out: &mut Vec<u8>) -> Result<(), SessionError> {
+    fn unpack(&mut self, out: &mut Vec<u8>) -> Result {
         match (&mut self.tls, &mut self.codec) {
             (Some(tls), Some(codec)) => {
                 self.decrypted.clear();

@@ -16,12 +16,11 @@ use rustix::net::{
 };
 
 use super::watch::Watched;
-use crate::{Address, SessionError};
+use crate::{Address, Result, SessionError};
 
 /// One connected socket, whose reads and writes end by themselves after the timeout.
 ///
-/// It sends and receives with `send` and `recv`, which are shorter ways through the kernel than `write` and
-/// `read`.
+/// It uses `send` and `recv`, which are shorter ways through the kernel than `write` and `read`.
 #[derive(Debug)]
 pub(super) struct Socket {
     watched: Arc<Watched>,
@@ -45,8 +44,7 @@ enum Patience {
 }
 
 impl Socket {
-    /// Of a connected, blocking socket with `timeout` as its own for reads and writes: at least a
-    /// millisecond and at most a year.
+    /// Of a blocking socket with this `timeout` for reads and writes: a millisecond to a year.
     pub(super) fn over(fd: OwnedFd, polls_first: bool, timeout: Duration) -> Self {
         Self {
             // Only polls are without a timeout of their own.
@@ -60,13 +58,13 @@ impl Socket {
 
     /// Begins an exchange: what is waited for from here on has the whole timeout.
     #[inline]
-    pub(super) fn begin(&mut self) -> Result<(), SessionError> {
+    pub(super) fn begin(&mut self) -> Result {
         self.patience = Patience::Whole;
         self.check_usable()
     }
 
     #[inline]
-    pub(super) fn write_all(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
+    pub(super) fn write_all(&mut self, bytes: &[u8]) -> Result {
         match self.send(bytes) {
             Ok(sent) if sent == bytes.len() => Ok(()),
             other => self.write_rest(bytes, other),
@@ -82,11 +80,7 @@ impl Socket {
     /// Goes on after a first write that did not send all.
     #[cold]
     #[inline(never)]
-    fn write_rest(
-        &mut self,
-        bytes: &[u8],
-        first: Result<usize, Errno>,
-    ) -> Result<(), SessionError> {
+    fn write_rest(&mut self, bytes: &[u8], first: Result<usize, Errno>) -> Result {
         let (mut rest, mut written) = (bytes, first);
         loop {
             match written {
@@ -105,10 +99,9 @@ impl Socket {
         }
     }
 
-    /// Waits for bytes and appends them to `buffer`, as many as its spare capacity takes, which must
-    /// not be zero.
+    /// Waits for bytes and appends as many to `buffer` as its spare capacity, which is not zero, takes.
     #[inline]
-    pub(super) fn read(&mut self, buffer: &mut Vec<u8>) -> Result<(), SessionError> {
+    pub(super) fn read(&mut self, buffer: &mut Vec<u8>) -> Result {
         loop {
             self.wait()?;
             match recv(self.watched.fd(), spare_capacity(buffer), RecvFlags::empty()) {
@@ -123,7 +116,7 @@ impl Socket {
 
     /// Waits until a read may be tried, which then blocks no longer than the socket's own timeout.
     #[inline]
-    fn wait(&mut self) -> Result<(), SessionError> {
+    fn wait(&mut self) -> Result {
         if !matches!(self.patience, Patience::Whole) {
             return self.go_on();
         }
@@ -159,7 +152,7 @@ impl Socket {
 
     /// May this exchange wait once more? Starts the clock when it does not run yet.
     #[cold]
-    fn go_on(&mut self) -> Result<(), SessionError> {
+    fn go_on(&mut self) -> Result {
         let now = Instant::now();
         match self.patience {
             Patience::Until(end) if end <= now => Err(self.timed_out()),
@@ -183,7 +176,7 @@ impl Socket {
     }
 
     #[inline]
-    pub(super) fn check_usable(&self) -> Result<(), SessionError> {
+    pub(super) fn check_usable(&self) -> Result {
         if self.broken {
             return Err(SessionError::lost("an earlier error ended this session"));
         }
@@ -219,8 +212,7 @@ pub(super) fn open(address: &Address, timeout: Duration) -> Result<OwnedFd, Stri
     }
 }
 
-/// The standard library cannot bound the connect, which waits for ever when the server's queue is
-/// full.
+/// The standard library cannot bound the connect, which waits for ever on a server's full queue.
 fn open_unix(path: &Path, timeout: Duration) -> Result<OwnedFd, String> {
     let address = SocketAddrUnix::new(path).map_err(|errno| match errno {
         Errno::NAMETOOLONG => {

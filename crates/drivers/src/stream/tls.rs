@@ -17,7 +17,7 @@ use rustls::{
 };
 
 use super::socket::Socket;
-use crate::SessionError;
+use crate::{Result, SessionError};
 
 /// Bytes that are read at a time during the handshake: more than a chain of certificates has.
 const READ: usize = 16 << 10;
@@ -37,7 +37,7 @@ impl Tls {
         socket: &mut Socket,
         host: &str,
         out: &mut Vec<u8>,
-    ) -> Result<(Self, String), SessionError> {
+    ) -> Result<(Self, String)> {
         let mut tls = Self::new(host).map_err(|error| failed(socket, broken(error)))?;
         let (mut wire, mut arrived) = (Vec::new(), Vec::with_capacity(READ));
         loop {
@@ -78,26 +78,21 @@ impl Tls {
     }
 
     /// Appends to `wire` the records that carry `bytes`.
-    pub(super) fn encrypt(&mut self, bytes: &[u8], wire: &mut Vec<u8>) -> Result<(), SessionError> {
+    pub(super) fn encrypt(&mut self, bytes: &[u8], wire: &mut Vec<u8>) -> Result {
         self.connection.writer().write_all(bytes).map_err(broken)?;
         self.flush(wire)
     }
 
     /// Appends to `wire` what TLS itself has to say.
-    fn flush(&mut self, wire: &mut Vec<u8>) -> Result<(), SessionError> {
+    fn flush(&mut self, wire: &mut Vec<u8>) -> Result {
         while self.connection.wants_write() {
             self.connection.write_tls(wire).map_err(broken)?;
         }
         Ok(())
     }
 
-    /// Takes bytes as they arrived and appends to `out` what they carry. What follows the peer's
-    /// goodbye is refused.
-    pub(super) fn decrypt(
-        &mut self,
-        arrived: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Result<(), SessionError> {
+    /// Takes bytes as they arrived and appends their content to `out`; refuses any after the peer's goodbye.
+    pub(super) fn decrypt(&mut self, arrived: &[u8], out: &mut Vec<u8>) -> Result {
         let mut rest = arrived;
         while !rest.is_empty() {
             let taken = self.connection.read_tls(&mut rest);

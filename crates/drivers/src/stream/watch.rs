@@ -2,8 +2,7 @@
 //!
 //! A `poll` with a timeout arms a timer and takes it back, for a tenth of what the kernel needs for the whole
 //! round trip. So the first wait of an exchange has none: one thread of the process looks at all connections
-//! a few times within the shortest of their timeouts, and shuts down those that have waited longer than
-//! theirs.
+//! a few times within the shortest of their timeouts, and shuts down those that waited too long.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -59,8 +58,7 @@ impl Watched {
         self.guarded
     }
 
-    /// A wait begins, or ends. Only the thread that has the socket calls this, so nothing is lost between
-    /// load and store.
+    /// A wait begins, or ends. Only the socket's thread calls this: nothing changes between load and store.
     #[inline]
     pub(super) fn step(&self) {
         let wait = self.wait.load(Ordering::Relaxed);

@@ -15,7 +15,7 @@ mod types;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use drivers::{Done, ErrorClass, Param, ParamType, PostgresSession, Session, SessionError, Value};
+use drivers::{Done, Param, ParamType, PostgresSession, Session, SessionError, Value};
 
 use self::server::Server;
 
@@ -269,7 +269,7 @@ fn a_wait_for_a_lock_is_retryable(server: &Server) {
     holder.execute("LOCK TABLE t").unwrap();
     other.execute("SET lock_timeout = '50ms'").unwrap();
     let locked = other.execute("SELECT count(*) FROM t").unwrap_err();
-    assert_eq!((locked.code(), locked.class()), ("55P03", ErrorClass::Retryable));
+    assert_eq!((locked.code(), locked.is_retryable()), ("55P03", true));
     holder.execute("ROLLBACK").unwrap();
 }
 

@@ -15,7 +15,7 @@ use model::Nanos;
 use super::shared::{Shared, sleep};
 use crate::recorder::Recorder;
 use crate::turns::{Counted, NAP};
-use crate::{ClientRecorder, StepClock, StepError, Stop};
+use crate::{ClientRecorder, Result, StepClock, StepError, Stop};
 
 /// One client: owns its sessions and generators, runs on its own thread.
 pub trait Client: Send {
@@ -24,7 +24,7 @@ pub trait Client: Send {
     ///
     /// Called once in each window: twice where the step has a warm-up, more often where it looks for a
     /// rate or is measured in slices. Times of [`ClientContext`] count from the opening of that window.
-    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError>;
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result;
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,8 +100,7 @@ impl ClientContext<'_> {
     }
 }
 
-/// The threads of all clients, as the collecting thread has them. It gives the step up when it leaves
-/// before them, however it does.
+/// The threads of all clients, for the collecting thread. Dropped before they end, it gives the step up.
 pub(super) struct Crew<'a> {
     shared: &'a Shared,
     threads: Vec<Thread>,
@@ -118,7 +117,7 @@ impl<'a> Crew<'a> {
 
     /// Ends the step for all clients; those that sleep wake up.
     pub(super) fn end(&self) {
-        self.shared.end();
+        self.shared.close_window();
         self.threads.iter().for_each(Thread::unpark);
     }
 }

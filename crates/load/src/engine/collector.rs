@@ -45,8 +45,7 @@ impl Collector<'_> {
         Cut { length: closed, on_target: on_target.result(), short }
     }
 
-    /// Hands out each interval until the window has to close; how many those were, and whether it was the
-    /// limit that cut the work short.
+    /// Hands out each interval until the window closes; how many, and whether the limit cut the work short.
     fn while_open(
         &self,
         end: End,

@@ -16,8 +16,7 @@ pub struct Pace {
     pub slack: u64,
     /// Share of a second's rows that may be missing, in per cent.
     pub tolerance_percent: u64,
-    /// Do writers make up for lost time? Then a second is on target when they are not behind at its
-    /// end; else when its own rows are enough.
+    /// Do writers make up for lost time? Then a second is on target by all rows so far, otherwise by its own.
     pub catches_up: bool,
 }
 
@@ -26,17 +25,12 @@ pub struct StepSetup {
     pub clients: Vec<(Role, Box<dyn Client>)>,
     pub pace: Option<Pace>,
     pub end: End,
-    /// All clients run for so long before the window opens; zero for no warm-up. It is a window of its
-    /// own: what they record is in no number, the observer sees none of it, and what is under way at its
-    /// end is awaited. An error in it fails the step. Only for clients that can run twice.
-    pub warmup: Nanos,
 }
 
 /// When a step's window closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// When the last bounded client is done; given up after the limit, what was done until then counts.
-    /// The last interval is as long as is left.
+    /// When the last bounded client is done, or at the limit. The last interval is as long as is left.
     AllDone { limit: Option<Nanos> },
     /// After exactly this time, whoever is done, bounded or not. What ended by then counts; what is under
     /// way then is late. With whole seconds, all intervals are whole.
@@ -56,8 +50,7 @@ impl End {
     }
 }
 
-/// Is told what happens in a step: `Open`, each interval, `Close`, the last intervals. Called on the
-/// thread that runs the step, never by clients.
+/// Sees a step: `Open`, each interval, `Close`, the last intervals. Called on the thread that runs it.
 pub trait Observer {
     /// The window opens after this returns, or has just closed: the moment to read the probes.
     fn edge(&mut self, edge: Edge);

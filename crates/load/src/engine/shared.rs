@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use model::Nanos;
 
-use crate::turns::NAP;
-use crate::{StepClock, StepError, Stop};
+use crate::turns::{NAP, lock};
+use crate::{Result, StepClock, StepError, Stop};
 
 /// The longest that a client sleeps at once, whatever its schedule says.
 const LONGEST: Duration = Duration::from_secs(10);
@@ -55,18 +55,16 @@ impl Shared {
         self.over.load(Ordering::Relaxed)
     }
 
-    /// Shuts the gate, for the collecting thread. It opens when the guard is dropped: to the window if
-    /// there is a clock in it, else to nothing.
+    /// Shuts the gate for the collecting thread. Dropping the guard opens it; no clock: to no window.
     pub(super) fn shut_gate(&self) -> RwLockWriteGuard<'_, Option<StepClock>> {
         self.gate.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
-    /// Blocks the collecting thread until `done`, at most until `until` on this clock. `done` is asked at
-    /// least every [`NAP`], for what nobody tells of.
+    /// Blocks the collecting thread until `done`, asked at least every [`NAP`], or `until` on this clock.
     pub(super) fn wait(
         &self,
         until: Option<(&StepClock, Nanos)>,
@@ -78,10 +76,8 @@ impl Shared {
             if left.is_zero() {
                 return;
             }
-            state = self
-                .changed
-                .wait_timeout(state, left.min(NAP))
-                .map_or_else(|poisoned| poisoned.into_inner().0, |(state, _)| state);
+            let waited = self.changed.wait_timeout(state, left.min(NAP));
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
@@ -91,7 +87,7 @@ impl Shared {
         self.changed.notify_one();
     }
 
-    pub(super) fn outcome(&self, stop: &Stop) -> Result<(), StepError> {
+    pub(super) fn outcome(&self, stop: &Stop) -> Result {
         let mut state = self.state();
         match state.failure.take() {
             Some(failure) => Err(failure),
@@ -130,10 +126,6 @@ impl Shared {
     pub(super) fn close_window(&self) {
         self.over.store(true, Ordering::Relaxed);
         self.changed.notify_one();
-    }
-
-    pub(super) fn end(&self) {
-        self.over.store(true, Ordering::Relaxed);
     }
 
     pub(super) fn leave(&self) {

@@ -140,13 +140,19 @@ impl Observer for Seen {
 
 fn setup(clients: Vec<(Role, Box<dyn Client>)>) -> StepSetup {
     let kinds = ["insert", "query"].map(|k| KindSpec { name: k.to_owned(), scheduled: false });
-    StepSetup {
-        kinds: kinds.to_vec(),
-        clients,
-        pace: None,
-        end: End::AllDone { limit: None },
-        warmup: Nanos(0),
-    }
+    StepSetup { kinds: kinds.to_vec(), clients, pace: None, end: End::AllDone { limit: None } }
+}
+
+/// Runs a window of this length that nobody sees, then that of the step, by the same clients.
+fn run_warm(
+    setup: StepSetup,
+    length: Nanos,
+    stop: &Stop,
+    observer: &mut dyn Observer,
+) -> Result<StepRecord, StepError> {
+    let StepSetup { kinds, mut clients, pace, end } = setup;
+    pass(&kinds, &mut clients, None, End::After(length), stop, &mut Blind)?;
+    pass(&kinds, &mut clients, pace, end, stop, observer)
 }
 
 fn client(name: &str, bounded: bool, client: impl Client + 'static) -> (Role, Box<dyn Client>) {
@@ -219,10 +225,10 @@ fn a_warm_up_leaves_nothing() {
     let mut seen = Seen::default();
     let setup = StepSetup {
         end: End::After(Nanos::from_millis(100)),
-        warmup: Nanos::from_millis(100),
         ..setup(vec![client("a", false, twice.clone())])
     };
-    let record = run(setup, &Stop::default(), &mut seen).unwrap();
+    let length = Nanos::from_millis(100);
+    let record = run_warm(setup, length, &Stop::default(), &mut seen).unwrap();
     assert_eq!(*twice.windows.lock().unwrap(), [0, 1]);
     assert_eq!(seen.edges, [Edge::Open, Edge::Close]);
     assert_eq!(seen.ops, [0, 1]);
@@ -246,11 +252,9 @@ impl Client for Awaited {
 #[test]
 fn a_warm_up_waits_for_no_client() {
     let told = Arc::new(Mutex::new(Vec::new()));
-    let setup = StepSetup {
-        warmup: Nanos::from_millis(10),
-        ..setup(vec![client("a", true, Awaited(Arc::clone(&told)))])
-    };
-    run(setup, &Stop::default(), &mut Seen::default()).unwrap();
+    let setup = setup(vec![client("a", true, Awaited(Arc::clone(&told)))]);
+    let length = Nanos::from_millis(10);
+    run_warm(setup, length, &Stop::default(), &mut Seen::default()).unwrap();
     assert_eq!(*told.lock().unwrap(), [false, true]);
 }
 
@@ -285,11 +289,9 @@ fn a_stall_shows_to_the_last_interval() {
 fn an_error_in_the_warm_up_fails_the_step() {
     let twice = Twice { fails_in: Some(0), ..Twice::default() };
     let mut seen = Seen::default();
-    let setup = StepSetup {
-        warmup: Nanos::from_secs(60),
-        ..setup(vec![client("a", false, twice.clone()), client("b", false, Sleeper)])
-    };
-    let error = run(setup, &Stop::default(), &mut seen).unwrap_err();
+    let setup = setup(vec![client("a", false, twice.clone()), client("b", false, Sleeper)]);
+    let length = Nanos::from_secs(60);
+    let error = run_warm(setup, length, &Stop::default(), &mut seen).unwrap_err();
     assert_eq!(error.to_string(), "on purpose");
     assert!(seen.edges.is_empty() && seen.lengths.is_empty());
     assert_eq!(twice.windows.lock().unwrap().len(), 1, "no second window");
@@ -299,9 +301,8 @@ fn an_error_in_the_warm_up_fails_the_step() {
 fn stopping_in_the_warm_up_ends_the_step_at_once() {
     let began = Instant::now();
     let mut seen = Seen::default();
-    let setup =
-        StepSetup { warmup: Nanos::from_secs(60), ..setup(vec![client("a", false, Sleeper)]) };
-    let error = run(setup, &stop_after(50), &mut seen).unwrap_err();
+    let setup = setup(vec![client("a", false, Sleeper)]);
+    let error = run_warm(setup, Nanos::from_secs(60), &stop_after(50), &mut seen).unwrap_err();
     assert!(matches!(error, StepError::Interrupted));
     assert!(seen.edges.is_empty());
     assert!(began.elapsed() < Duration::from_secs(30));

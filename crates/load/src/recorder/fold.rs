@@ -14,8 +14,7 @@ pub(super) struct Fold {
     each: Nanos,
     /// Intervals that are not yet handed out, by index.
     open: BTreeMap<u32, Vec<Tally>>,
-    /// First interval that is not yet handed out; a sample that comes later than its interval is
-    /// counted in this one.
+    /// First interval that is not yet handed out; it also counts samples that come too late for theirs.
     next: u32,
     totals: Vec<KindInterval>,
     late: Vec<u64>,
@@ -146,8 +145,7 @@ impl Fold {
         (totals.collect(), errors.collect())
     }
 
-    /// An operation that ended after the window: late if it was under way when it closed, else none of
-    /// the window's business.
+    /// An operation that ended after the window: late if it began before it closed, otherwise ignored.
     pub(super) fn count_late(&mut self, kinds: [u8; 2], started: Nanos) {
         if started > self.closed {
             return;
@@ -159,8 +157,7 @@ impl Fold {
         }
     }
 
-    /// The interval in which something ended; what ended exactly on the closing edge belongs to the one
-    /// before it.
+    /// The interval in which something ended; the closing edge itself belongs to the interval before it.
     fn interval_of(&self, end: Nanos) -> u64 {
         end.0.min(self.closed.0.saturating_sub(1)) / self.each.0
     }
@@ -241,8 +238,7 @@ const BUCKETS: usize = place((1 << LENGTH) - 1) + 1;
 /// Buckets that are looked at together.
 const BLOCK: usize = 64;
 
-/// Latencies of one kind in one interval, counted in as few instructions as it takes, to become a [`Latency`]
-/// once a second.
+/// Latencies of one kind in one interval, counted in few instructions; a [`Latency`] once a second.
 #[derive(Clone, Debug)]
 struct Buckets(Box<[u32]>);
 

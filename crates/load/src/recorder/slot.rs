@@ -74,8 +74,7 @@ impl Slot {
         cells.iter().map(Cell::read)
     }
 
-    /// Begins again at the first cell. Only for the slot's client, under the lock of the fold, when all
-    /// samples were taken.
+    /// Begins again at the first cell, all samples being taken. Only for its client, with the fold locked.
     pub(super) fn begin_again(&self) {
         self.taken.store(0, Ordering::Relaxed);
         self.filled.store(0, Ordering::Relaxed);

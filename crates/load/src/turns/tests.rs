@@ -63,7 +63,6 @@ fn in_turns(gated: bool, client: Busy, end: End) -> (StepRecord, Vec<Nanos>, u32
         clients: vec![(role, Box::new(client))],
         pace: None,
         end,
-        warmup: Nanos(0),
     };
     thread::scope(|scope| {
         let of_step = stop.clone();

@@ -10,14 +10,8 @@ use model::{Check, Dialect, InsertSpec, InsertStage as Stage};
 use super::inserted::{Inserted, Stream, TableState};
 use super::samples::Sampled;
 use super::{Insert, sql};
-use data::checksum::{Form, RowHash};
-use data::reading::taken;
-use data::row_counts::check_counts;
-use load::clients::unseen;
-use load::clients::{Clients, bounded};
-use load::engine::Stop;
-use load::worker::Worker;
-use load::{Client, ClientContext, StepError, Target};
+use data::{Form, RowHash, check_counts, taken};
+use load::{Client, ClientContext, Clients, Result, Stop, Target, Worker, bounded, lock, unseen};
 
 /// Rows that one query returns; in between it is seen whether somebody wants to stop.
 const ROWS: u64 = 100_000;
@@ -38,14 +32,8 @@ impl Insert {
     }
 
     /// What the tables hold against what they must hold, after a step: their rows counted, and at the end
-    /// compared. Both reads whole tables and so warms the cache: it is done only before the settle phase and
-    /// at the end.
-    pub(super) fn prove(
-        &self,
-        index: usize,
-        target: &Target,
-        stop: &Stop,
-    ) -> Result<Vec<Check>, StepError> {
+    /// compared. Both read whole tables and so warm the cache: only before the settle phase and at the end.
+    pub(super) fn prove(&self, index: usize, target: &Target, stop: &Stop) -> Result<Vec<Check>> {
         match self.stages.get(index + 1) {
             None => {
                 let mut checks = self.count_rows(target)?;
@@ -63,7 +51,7 @@ impl Insert {
         }
     }
 
-    fn count_rows(&self, target: &Target) -> Result<Vec<Check>, StepError> {
+    fn count_rows(&self, target: &Target) -> Result<Vec<Check>> {
         let tables = self.tables.iter().zip(0..);
         check_counts(target, tables.map(|(state, number)| (state.rows(), sql::table_name(number))))
     }
@@ -74,7 +62,7 @@ fn compare_all(
     tables: &[TableState],
     target: &Target,
     stop: &Stop,
-) -> Result<Vec<Check>, StepError> {
+) -> Result<Vec<Check>> {
     let checks = Arc::new(Mutex::new(Vec::new()));
     let clients = tables.iter().zip(0..).map(|(state, number)| {
         let table = sql::table_name(number);
@@ -89,7 +77,7 @@ fn compare_all(
         };
         Ok(bounded(name, reader))
     });
-    unseen("scan", clients.collect::<Result<Clients, StepError>>()?, stop)?;
+    unseen("scan", clients.collect::<Result<Clients>>()?, stop)?;
     let mut checks = taken(&checks);
     checks.sort_by_key(|(number, _): &(u32, Check)| *number);
     Ok(checks.into_iter().map(|(_, check)| check).collect())
@@ -106,7 +94,7 @@ struct Reader {
 }
 
 impl Client for Reader {
-    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result {
         while !context.is_over() {
             let comparison = &mut self.comparison;
             let query = sql::rows_after(self.dialect, &self.table, comparison.last, ROWS);
@@ -117,10 +105,7 @@ impl Client for Reader {
                 break;
             }
         }
-        if let Ok(mut checks) = self.checks.lock() {
-            let check = self.comparison.check(&self.table);
-            checks.push((self.number, check));
-        }
+        lock(&self.checks).push((self.number, self.comparison.check(&self.table)));
         Ok(())
     }
 }

@@ -29,15 +29,12 @@ use self::state::{State, TableLoad, TableReader};
 use self::writer::{
     Coupling, Deleter, IndexBuilder, InsertStatement, Inserter, Pacer, Turn, Writer,
 };
-use data::reading::{Found, taken};
-use data::row_counts::check;
-use data::settle;
-use data::statements::{around_index, push_placeholder};
-use data::table::Table;
-use load::clients::{self, Clients, Notes};
-use load::engine::{Client, End, Observer, Pace, Role, StepSetup, Stop, run};
-use load::worker::{Worker, Wrong};
-use load::{Schedule, StepError, Target, Workload};
+use data::statements::around_index;
+use data::{Found, Table, check, push_placeholder, settle, taken};
+use load::{
+    Client, Clients, End, Notes, Observer, Pace, Result, Role, Schedule, StepError, StepSetup,
+    Stop, Target, Worker, Workload, Wrong, clients, run,
+};
 
 /// A query step is given up after this many times its nominal length.
 const OVERRUN: u64 = 10;
@@ -71,11 +68,11 @@ impl Setup<'_> {
         self.clients.push((Role { name, bounded }, Box::new(client)));
     }
 
-    fn connect(&self, name: &str) -> Result<Worker, StepError> {
+    fn connect(&self, name: &str) -> Result<Worker> {
         Worker::connect(&*self.target.connector, name.to_owned())
     }
 
-    fn connect_patient(&self, name: &str) -> Result<Worker, StepError> {
+    fn connect_patient(&self, name: &str) -> Result<Worker> {
         Worker::connect(&*self.target.patient, name.to_owned())
     }
 }
@@ -117,7 +114,7 @@ impl Insert {
         sql::table(target, number, &self.spec, self.rows_per_table())
     }
 
-    fn create_tables(&self, step: &Setup<'_>) -> Result<(), StepError> {
+    fn create_tables(&self, step: &Setup<'_>) -> Result {
         let dialect = step.target.dialect;
         if self.spec.partitions > 0 && dialect == Dialect::Sqlite {
             return Err(StepError::Unsupported(format!(
@@ -134,12 +131,7 @@ impl Insert {
         Ok(())
     }
 
-    fn inserter(
-        &mut self,
-        step: &mut Setup<'_>,
-        client: u32,
-        turn: Turn,
-    ) -> Result<Inserter, StepError> {
+    fn inserter(&mut self, step: &mut Setup<'_>, client: u32, turn: Turn) -> Result<Inserter> {
         let rows_per_commit = turn.rows_per_commit;
         let mut worker = step.connect(&format!("insert {}", client + 1))?;
         let table_number = self.table_of(client);
@@ -147,7 +139,7 @@ impl Insert {
         let statement = if self.spec.writes == Statements::Prepared {
             let rows = rows_per_commit as usize;
             let (sql, types) = table.insert_prepared(step.target.dialect, false, rows);
-            InsertStatement::Prepared(query::prepare(&mut worker, &sql, &types)?)
+            InsertStatement::Prepared(worker.prepare(&sql, &types)?)
         } else {
             let sql = table.insert_head();
             InsertStatement::Text { head: sql.len(), sql }
@@ -185,7 +177,7 @@ impl Insert {
         client: u32,
         turn: Turn,
         lo: &Arc<AtomicU64>,
-    ) -> Result<Deleter, StepError> {
+    ) -> Result<Deleter> {
         let mut worker = step.connect(&format!("delete {}", client + 1))?;
         let table_number = self.table_of(client);
         let table = sql::table_name(table_number);
@@ -195,7 +187,7 @@ impl Insert {
             let mut lo = String::new();
             push_placeholder(&mut lo, dialect, 1);
             let sql = sql::delete(dialect, &table, &lo, turn.rows_per_commit);
-            prepared = Some(query::prepare(&mut worker, &sql, &[drivers::ParamType::Int])?);
+            prepared = Some(worker.prepare(&sql, &[drivers::ParamType::Int])?);
         }
         Ok(Deleter {
             writer: Writer {
@@ -216,12 +208,7 @@ impl Insert {
     }
 
     /// The writers of one client: an inserter and, where there are deletes, a deleter in step.
-    fn add_writers(
-        &mut self,
-        step: &mut Setup<'_>,
-        client: u32,
-        lo: &Arc<AtomicU64>,
-    ) -> Result<(), StepError> {
+    fn add_writers(&mut self, step: &mut Setup<'_>, client: u32, lo: &Arc<AtomicU64>) -> Result {
         let rows_per_commit = step.stage.rows_per_commit(&self.spec);
         let statements = step.stage.rows(&self.spec).div_ceil(u64::from(rows_per_commit));
         let with_deletes = self.deletes() && step.stage.has_deletes();
@@ -251,7 +238,7 @@ impl Insert {
                 (Some(Pacer::Even(schedule)), Some(Pacer::Even(between)))
             }
             Pacing::Burst => {
-                let pacer = Pacer::burst(rate, rows);
+                let pacer = Pacer::Burst { size: rate.div_ceil(rows).max(1), since: Nanos(0) };
                 (Some(pacer.clone()), Some(pacer))
             }
         }
@@ -263,7 +250,7 @@ impl Insert {
         client: u32,
         (kind, rate): (QueryKind, u32),
         lo: &Arc<AtomicU64>,
-    ) -> Result<(), StepError> {
+    ) -> Result {
         let (spec, number) = (&self.spec, self.table_of(client));
         for session in 0..spec.query_sessions {
             let name = format!("query {}.{}", client + 1, session + 1);
@@ -301,7 +288,7 @@ impl Insert {
         Ok(())
     }
 
-    fn add_index_builders(&mut self, step: &mut Setup<'_>) -> Result<(), StepError> {
+    fn add_index_builders(&mut self, step: &mut Setup<'_>) -> Result {
         let mut expected = 0;
         for number in 0..self.tables.len() as u32 {
             let statements = sql::create_indexes(step.target, &self.table(number, step.target));
@@ -323,7 +310,7 @@ impl Insert {
         Ok(())
     }
 
-    fn add_settling(&self, step: &mut Setup<'_>) -> Result<(), StepError> {
+    fn add_settling(&self, step: &mut Setup<'_>) -> Result {
         let tables: Vec<String> = (0..self.tables.len() as u32).map(sql::table_name).collect();
         let rows = self.spec.rows * u64::from(self.spec.clients);
         let at_least = settle::length(self.spec.settle, rows);
@@ -331,7 +318,7 @@ impl Insert {
         Ok(())
     }
 
-    fn add_readers(&self, step: &mut Setup<'_>) -> Result<(), StepError> {
+    fn add_readers(&self, step: &mut Setup<'_>) -> Result {
         for (load, number) in self.loaded.iter().zip(0..) {
             let table = self.table(number, step.target);
             let (role, dialect) = (format!("read {}", table.name), step.target.dialect);
@@ -346,7 +333,7 @@ impl Insert {
         Ok(())
     }
 
-    fn add_clients(&mut self, step: &mut Setup<'_>, stop: &Stop) -> Result<(), StepError> {
+    fn add_clients(&mut self, step: &mut Setup<'_>, stop: &Stop) -> Result {
         match step.stage {
             Stage::Index => return self.add_index_builders(step),
             Stage::Settle => return self.add_settling(step),
@@ -377,107 +364,7 @@ impl Insert {
         }
         Ok(())
     }
-}
 
-impl Workload for Insert {
-    fn run(
-        &mut self,
-        index: usize,
-        target: &Target,
-        stop: &Stop,
-        observer: &mut dyn Observer,
-    ) -> Result<StepRecord, StepError> {
-        let clock = stop.clock();
-        let stage = &self.stages[index].clone();
-        let mut step = Setup {
-            target,
-            stage,
-            kinds: Kinds::of(stage, &self.spec),
-            clients: Clients::new(),
-            wrong: Arc::default(),
-            notes: Arc::default(),
-            checks: Arc::default(),
-            requested_rows: 0,
-            expected_ops: None,
-            sampled: Vec::new(),
-        };
-        self.add_clients(&mut step, stop)?;
-        let paced = stage.rate().map(|rate| u64::from(rate) * u64::from(self.spec.clients));
-        let longest = Nanos::from_secs(u64::from(self.spec.query_seconds) * OVERRUN);
-        let setup = StepSetup {
-            kinds: step.kinds.specs.clone(),
-            clients: std::mem::take(&mut step.clients),
-            pace: paced.map(|rows_per_second| self.pace(&step, rows_per_second)),
-            end: End::AllDone { limit: paced.map(|_| longest) },
-            warmup: Nanos(0),
-        };
-        let measured = run(setup, stop, observer)?;
-        let elapsed = clock.now();
-        let mut checks = self.checks(&step, &measured);
-        checks.extend(self.prove(index, target, stop)?);
-        let mut notes = clients::taken(&step.notes, &NoteKind::Settle);
-        notes.extend(self.notes(&step, &measured));
-        Ok(StepRecord { elapsed, requested_rows: step.requested_rows, checks, notes, ..measured })
-    }
-
-    fn state(&self, target: &Target) -> Result<String, StepError> {
-        let mut worker = Worker::connect(&*target.patient, "ends of the tables".to_owned())?;
-        let mut end = |end: &str, table: &str| {
-            worker.number(&format!("SELECT {end}(transactionid) FROM {table}"))
-        };
-        let tables = self.tables.iter().zip(0..).map(|(table, number)| {
-            let name = sql::table_name(number);
-            Ok(TableLoad {
-                inserted: table.inserted(),
-                deleted: table.deleted(),
-                lowest: end("MIN", &name)?,
-                highest: end("MAX", &name)?,
-            })
-        });
-        let state = State {
-            tables: tables.collect::<Result<_, StepError>>()?,
-            next_row: self.next_row.clone(),
-            seed: self.seed,
-        };
-        data::state::write(&state)
-    }
-
-    fn restore(&mut self, state: &str) -> Result<(), StepError> {
-        let state = State::read(state, self.tables.len(), self.next_row.len())?;
-        let done = Stage::loading(&self.stages);
-        for (number, load) in (0..).zip(&state.tables) {
-            let clients = match self.spec.tables {
-                Tables::Own => number..number + 1,
-                Tables::Shared => 0..self.spec.clients,
-            };
-            let table = &mut self.tables[number as usize];
-            table.batches = inserted::loaded(&self.spec, &self.stages[..done], state.seed, clients);
-            table.deleted.store(load.deleted, Ordering::Relaxed);
-            if table.inserted() != load.inserted {
-                return Err(StepError::State(format!(
-                    "{} rows were inserted into {}; the plan inserts {}",
-                    load.inserted,
-                    sql::table_name(number),
-                    table.inserted()
-                )));
-            }
-        }
-        self.next_row = state.next_row;
-        self.loaded = state.tables;
-        self.stages.splice(..done, [Stage::Warm]);
-        Ok(())
-    }
-}
-
-/// All of `spec` that decides what loading leaves. The bounds of partitions depend on the rows of all
-/// steps.
-pub(super) fn loading(spec: &InsertSpec) -> Result<String, StepError> {
-    let rows = Insert::new(spec.clone(), 0).rows_per_table();
-    let bounds = (spec.partitions > 0).then_some(rows);
-    data::state::write(&(state::VERSION, state::of_loading(spec), bounds))
-}
-
-impl Insert {
     fn pace(&self, step: &Setup<'_>, rows_per_second: u64) -> Pace {
         let statement = u64::from(step.stage.rows_per_commit(&self.spec));
         Pace {
@@ -537,6 +424,102 @@ impl Insert {
         }
         notes
     }
+}
+
+impl Workload for Insert {
+    fn run(
+        &mut self,
+        index: usize,
+        target: &Target,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<StepRecord> {
+        let clock = stop.clock();
+        let stage = &self.stages[index].clone();
+        let mut step = Setup {
+            target,
+            stage,
+            kinds: Kinds::of(stage, &self.spec),
+            clients: Clients::new(),
+            wrong: Arc::default(),
+            notes: Arc::default(),
+            checks: Arc::default(),
+            requested_rows: 0,
+            expected_ops: None,
+            sampled: Vec::new(),
+        };
+        self.add_clients(&mut step, stop)?;
+        let paced = stage.rate().map(|rate| u64::from(rate) * u64::from(self.spec.clients));
+        let longest = Nanos::from_secs(u64::from(self.spec.query_seconds) * OVERRUN);
+        let setup = StepSetup {
+            kinds: step.kinds.specs.clone(),
+            clients: std::mem::take(&mut step.clients),
+            pace: paced.map(|rows_per_second| self.pace(&step, rows_per_second)),
+            end: End::AllDone { limit: paced.map(|_| longest) },
+        };
+        let measured = run(setup, stop, observer)?;
+        let elapsed = clock.now();
+        let mut checks = self.checks(&step, &measured);
+        checks.extend(self.prove(index, target, stop)?);
+        let mut notes = clients::taken(&step.notes, &NoteKind::Settle);
+        notes.extend(self.notes(&step, &measured));
+        Ok(StepRecord { elapsed, requested_rows: step.requested_rows, checks, notes, ..measured })
+    }
+
+    fn state(&self, target: &Target) -> Result<String> {
+        let mut worker = Worker::connect(&*target.patient, "ends of the tables".to_owned())?;
+        let mut end = |end: &str, table: &str| {
+            worker.number(&format!("SELECT {end}(transactionid) FROM {table}"))
+        };
+        let tables = self.tables.iter().zip(0..).map(|(table, number)| {
+            let name = sql::table_name(number);
+            Ok(TableLoad {
+                inserted: table.inserted(),
+                deleted: table.deleted(),
+                lowest: end("MIN", &name)?,
+                highest: end("MAX", &name)?,
+            })
+        });
+        let state = State {
+            tables: tables.collect::<Result<_>>()?,
+            next_row: self.next_row.clone(),
+            seed: self.seed,
+        };
+        data::state::write(&state)
+    }
+
+    fn restore(&mut self, state: &str) -> Result {
+        let state = State::read(state, self.tables.len(), self.next_row.len())?;
+        let done = Stage::loading(&self.stages);
+        for (number, load) in (0..).zip(&state.tables) {
+            let clients = match self.spec.tables {
+                Tables::Own => number..number + 1,
+                Tables::Shared => 0..self.spec.clients,
+            };
+            let table = &mut self.tables[number as usize];
+            table.batches = inserted::loaded(&self.spec, &self.stages[..done], state.seed, clients);
+            table.deleted.store(load.deleted, Ordering::Relaxed);
+            if table.inserted() != load.inserted {
+                return Err(StepError::State(format!(
+                    "{} rows were inserted into {}; the plan inserts {}",
+                    load.inserted,
+                    sql::table_name(number),
+                    table.inserted()
+                )));
+            }
+        }
+        self.next_row = state.next_row;
+        self.loaded = state.tables;
+        self.stages.splice(..done, [Stage::Warm]);
+        Ok(())
+    }
+}
+
+/// All of `spec` that decides what loading leaves. The rows of all steps decide the bounds of partitions.
+pub(super) fn loading(spec: &InsertSpec) -> Result<String> {
+    let rows = Insert::new(spec.clone(), 0).rows_per_table();
+    let bounds = (spec.partitions > 0).then_some(rows);
+    data::state::write(&(state::VERSION, state::of_loading(spec), bounds))
 }
 
 /// How queries go unless the plan says so itself: on PostgreSQL the original sends `execute` as text.

@@ -3,15 +3,15 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use drivers::{Done, Param, ParamType, Row, Session, SessionError, StatementId};
+use drivers::{Param, ParamType, Row, StatementId};
 use model::{Dialect, Nanos, Rng};
 
 use super::rows::{PRICES, PRODUCTS, REGISTERS};
 use super::samples::{Point, Range, Sampler, Samples, entry};
 use super::sql::{self, ByName};
-use data::statements::push_placeholder;
-use load::worker::{Worker, Wrong, number};
-use load::{Client, ClientContext, StepError};
+use data::push_placeholder;
+use load::worker::number;
+use load::{Client, ClientContext, Result, Worker, Wrong, lock};
 
 /// Domains of the leading columns of `sql::INDEXES`, in their order.
 const DOMAINS: [u64; 3] = [PRODUCTS, REGISTERS, PRICES];
@@ -61,7 +61,7 @@ const SURELY: u64 = 10;
 
 impl RangeQueries {
     /// A session that uses the first `indexes` secondary indexes.
-    pub(super) fn new(mut session: QuerySession, indexes: u32) -> Result<Self, StepError> {
+    pub(super) fn new(mut session: QuerySession, indexes: u32) -> Result<Self> {
         let QuerySession { worker, dialect, table, limit, reads, .. } = &mut session;
         let mut statements = Vec::new();
         for index in 0..(indexes as usize).min(DOMAINS.len()) {
@@ -70,7 +70,7 @@ impl RangeQueries {
                 Reads::Prepared => {
                     let mut key = String::new();
                     push_placeholder(&mut key, *dialect, 1);
-                    let id = prepare(worker, &query(&key), &[ParamType::Int])?;
+                    let id = worker.prepare(&query(&key), &[ParamType::Int])?;
                     RangeStatement::Prepared(id)
                 }
                 Reads::Text => {
@@ -88,10 +88,20 @@ impl RangeQueries {
         let sampler = Sampler::new(session.of_table);
         Ok(Self { session, statements, sql: String::new(), sampler })
     }
+
+    /// Must a range from `lowest` hold as many rows as its limit? Values are uniform, so with ten
+    /// times as many expected, fewer than the limit do not happen by chance.
+    fn is_surely_full(&self, index: usize, lowest: i64) -> bool {
+        let domain = DOMAINS[index];
+        let left = domain.saturating_sub(lowest.unsigned_abs());
+        let rows = u128::from(self.session.table_rows);
+        let expected = rows * u128::from(left) / u128::from(domain);
+        expected >= u128::from(SURELY * u64::from(self.session.limit))
+    }
 }
 
 impl Client for RangeQueries {
-    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result {
         while !context.is_over() {
             let rng = &mut self.session.rng;
             let index = rng.below(self.statements.len() as u64) as usize;
@@ -123,10 +133,13 @@ impl Client for RangeQueries {
                         check(row);
                         kept.push(entry(row));
                     };
-                    let done = if is_kept {
-                        statement.send(session, sql, key, &mut keep)?
-                    } else {
-                        statement.send(session, sql, key, &mut check)?
+                    let each: &mut dyn FnMut(&dyn Row) =
+                        if is_kept { &mut keep } else { &mut check };
+                    let done = match statement {
+                        RangeStatement::Text(..) => session.query(sql, each)?,
+                        RangeStatement::Prepared(id) => {
+                            session.execute_prepared(*id, &[Param::Int(key)], each)?
+                        }
                     };
                     Ok(done.rows)
                 })?;
@@ -139,39 +152,8 @@ impl Client for RangeQueries {
                 self.sampler.keep(Range { index, lowest, is_full: rows == limit, rows: kept });
             }
         }
-        if let Ok(mut samples) = self.session.samples.lock() {
-            samples.ranges.append(&mut self.sampler.kept);
-        }
+        lock(&self.session.samples).ranges.append(&mut self.sampler.kept);
         Ok(())
-    }
-}
-
-impl RangeStatement {
-    /// Sends the query with this key; `sql` is its text where it is not prepared.
-    #[inline]
-    fn send(
-        &self,
-        session: &mut dyn Session,
-        sql: &str,
-        key: i64,
-        each: &mut dyn FnMut(&dyn Row),
-    ) -> Result<Done, SessionError> {
-        match self {
-            Self::Text(..) => session.query(sql, each),
-            Self::Prepared(id) => session.execute_prepared(*id, &[Param::Int(key)], each),
-        }
-    }
-}
-
-impl RangeQueries {
-    /// Must a range from `lowest` hold as many rows as its limit? Values are uniform, so with ten
-    /// times as many expected, fewer than the limit do not happen by chance.
-    fn is_surely_full(&self, index: usize, lowest: i64) -> bool {
-        let domain = DOMAINS[index];
-        let left = domain.saturating_sub(lowest.unsigned_abs());
-        let rows = u128::from(self.session.table_rows);
-        let expected = rows * u128::from(left) / u128::from(domain);
-        expected >= u128::from(SURELY * u64::from(self.session.limit))
     }
 }
 
@@ -197,7 +179,7 @@ impl PointQueries {
         mut session: QuerySession,
         (max_kind, max_refresh): (usize, u32),
         lo: Arc<AtomicU64>,
-    ) -> Result<Self, StepError> {
+    ) -> Result<Self> {
         let QuerySession { worker, dialect, table, limit, reads, .. } = &mut session;
         let keys = *limit as usize;
         let mut head = format!("{}(", sql::point_head(table));
@@ -206,7 +188,7 @@ impl PointQueries {
             Reads::Text => {}
             Reads::Prepared => {
                 let sql = sql::point_prepared(*dialect, table, *limit);
-                prepared = Some(prepare(worker, &sql, &vec![ParamType::Int; keys])?);
+                prepared = Some(worker.prepare(&sql, &vec![ParamType::Int; keys])?);
             }
             Reads::ByName => {
                 let named = ByName::point(table, *limit);
@@ -254,7 +236,7 @@ impl PointQueries {
 }
 
 impl Client for PointQueries {
-    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result {
         let mut hi = 0;
         let mut asked = 0u32;
         while !context.is_over() {
@@ -303,9 +285,7 @@ impl Client for PointQueries {
                 self.sampler.keep(kept);
             }
         }
-        if let Ok(mut samples) = self.session.samples.lock() {
-            samples.points.append(&mut self.sampler.kept);
-        }
+        lock(&self.session.samples).points.append(&mut self.sampler.kept);
         Ok(())
     }
 }
@@ -319,7 +299,7 @@ pub(super) struct LongTransaction {
 }
 
 impl Client for LongTransaction {
-    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result {
         let read = format!("SELECT transactionid FROM {} LIMIT 1", self.table);
         while !context.is_over() {
             let until = context.recorder.clock().now() + Nanos::from_secs(u64::from(self.seconds));
@@ -330,13 +310,4 @@ impl Client for LongTransaction {
         }
         Ok(())
     }
-}
-
-pub(super) fn prepare(
-    worker: &mut Worker,
-    sql: &str,
-    types: &[ParamType],
-) -> Result<StatementId, StepError> {
-    let prepared = worker.session.prepare(sql, types);
-    prepared.map_err(|source| StepError::Session { client: worker.name.clone(), source })
 }

@@ -8,6 +8,7 @@
 
 use std::ops::Range;
 
+use data::values::write_datetime;
 use model::{InsertSpec, Rng, mix};
 
 /// Distinct values of `cashregisterid`.
@@ -104,8 +105,7 @@ impl Rows {
         Row { cashregister, customer, product, price, data: ascii(self.text.written()) }
     }
 
-    /// Appends `('2026-…',1,2,3,4.00,'aaaX'),…` for these rows; the price carries two decimals, as in the
-    /// original.
+    /// Appends `('2026-…',1,2,3,4.00,'aaaX'),…` for these rows; prices have two decimals, as in the original.
     pub(super) fn append(&mut self, sql: &mut String, date: &str, numbers: Range<u64>) {
         // A variable of its own stays in registers.
         let mut text = std::mem::take(&mut self.text);
@@ -147,8 +147,7 @@ fn ascii(text: &[u8]) -> &str {
     std::str::from_utf8(text).unwrap_or_default()
 }
 
-/// The digits of each number below 1,000: three bytes in the order of the text, the lowest first, and above
-/// them the number of leading zeros.
+/// The digits of each number below 1,000: three bytes in text order, and above them the leading zeros.
 const DIGITS: [u32; 1_000] = {
     let mut digits = [0; 1_000];
     let mut n = 0;
@@ -271,29 +270,14 @@ impl Date {
     }
 }
 
-const DAYS: [u64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+/// 2026-01-01 00:00:00, in seconds since 1970.
+const FIRST_SECOND: u64 = 1_767_225_600;
 
 /// `dateandtime` of all rows of the statement that begins with row `number`: 19 ASCII characters.
 pub(super) fn date_and_time(number: u64) -> String {
-    let seconds = number / ROWS_PER_SECOND;
-    // Seconds since 2026-01-01 00:00:00, by days of years without leap days in between: the value
-    // must be valid and rise, not name a real moment.
-    let (mut day, of_day) = (seconds / 86_400, seconds % 86_400);
-    let year = 2026 + day / 365;
-    day %= 365;
-    let mut month = 0;
-    while day >= DAYS[month] {
-        day -= DAYS[month];
-        month += 1;
-    }
-    format!(
-        "{year:04}-{:02}-{:02} {:02}:{:02}:{:02}",
-        month + 1,
-        day + 1,
-        of_day / 3600,
-        of_day / 60 % 60,
-        of_day % 60
-    )
+    let mut text = String::with_capacity(DATE_AND_TIME);
+    write_datetime((FIRST_SECOND + number / ROWS_PER_SECOND) as i64, &mut text);
+    text
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use drivers::{Row, Value};
 use model::{Check, InsertSpec};
 
 use super::inserted::{Inserted, Stream, TableState};
-use data::checksum::{Form, RowHash};
+use data::{Form, RowHash};
+use load::lock;
 
 /// Answers that are kept of all sessions of a table.
 const MOST: usize = 64;
@@ -119,8 +120,7 @@ pub(super) struct Sampled {
 impl Sampled {
     /// Compares the samples with what the table held during the step; `after` is what it holds now.
     pub(super) fn check(&self, spec: &InsertSpec, after: &TableState) -> Check {
-        let samples = self.samples.lock().map(|mut s| std::mem::take(&mut *s));
-        let samples = samples.unwrap_or_default();
+        let samples = std::mem::take(&mut *lock(&self.samples));
         let queries = samples.ranges.len() + samples.points.len();
         let wrong = wrong(samples, spec, &self.before, after);
         Check {

@@ -3,9 +3,7 @@
 use drivers::ParamType;
 use model::{Dialect, Engine, InsertSpec};
 
-use data::checksum::Form;
-use data::statements;
-use data::table::{Column, Index, Partitions, Table, engine_option};
+use data::{Column, Form, Index, Partitions, Table, engine_option, statements};
 use load::Target;
 
 /// The key, which servers give.
@@ -195,8 +193,7 @@ pub(super) fn rows_after(dialect: Dialect, table: &str, last: i64, limit: u64) -
 /// A column of each of [`INDEXES`] that no other one has: who counts its values reads that index.
 const ONLY_THERE: [&str; 3] = ["productid", "cashregisterid", "dateandtime"];
 
-/// Counts the rows of the table by reading it itself, or with the number of a secondary index by
-/// reading that, from one end to the other.
+/// Counts the rows of the table by reading all of it, or all of the secondary index with this number.
 pub(super) fn scan(dialect: Dialect, table: &Table, index: Option<usize>) -> String {
     let name = &table.name;
     let Some(index) = index else {

@@ -1,15 +1,12 @@
-//! What the loading steps left, for a trial that goes on from there in another process, and the phase with which
-//! that one begins.
+//! What the loading steps left, for a trial that continues in another process, and that trial's first phase.
 
 use model::{Dialect, InsertScale, InsertSpec, InsertStage as Stage, Pacing, Statements};
 use serde::{Deserialize, Serialize};
 
 use super::sql;
-use data::reading::Found;
-use data::row_counts::check;
-use data::table::Table;
-use load::worker::{Worker, number};
-use load::{Client, ClientContext, StepError};
+use data::{Found, Table, check};
+use load::worker::number;
+use load::{Client, ClientContext, Result, StepError, Worker, lock};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) tables: Vec<TableLoad>,
@@ -35,7 +32,7 @@ impl TableLoad {
 }
 
 impl State {
-    pub(super) fn read(text: &str, tables: usize, clients: usize) -> Result<Self, StepError> {
+    pub(super) fn read(text: &str, tables: usize, clients: usize) -> Result<Self> {
         let state: Self = data::state::read(text)?;
         let has = (state.tables.len(), state.next_row.len());
         if has != (tables, clients) {
@@ -72,8 +69,7 @@ pub(super) fn of_loading(spec: &InsertSpec) -> InsertSpec {
     }
 }
 
-/// Reads one table and its indexes once, so that the caches hold what fits, as they do after a load; and what is
-/// found must be what was loaded.
+/// Reads one table and its indexes once, to fill the caches as a load does; compares with what was loaded.
 pub(super) struct TableReader {
     pub(super) worker: Worker,
     pub(super) dialect: Dialect,
@@ -83,8 +79,7 @@ pub(super) struct TableReader {
 }
 
 impl TableReader {
-    /// What is asked: its name, the query, the number that this must return, and whether that counts the rows that
-    /// were read.
+    /// The questions: name, query, the number that it must return, and whether that counts the rows read.
     fn expected(&self) -> Vec<(String, String, u64, bool)> {
         let (load, name) = (&self.load, &self.table.name);
         let key = |end: &str, number| {
@@ -104,7 +99,7 @@ impl TableReader {
 }
 
 impl Client for TableReader {
-    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result {
         for (what, query, expected, is_count) in self.expected() {
             let mut found = 0;
             let read = self.worker.operate(context, 0, None, |session| {
@@ -114,9 +109,7 @@ impl Client for TableReader {
             if read.is_none() {
                 break;
             }
-            if let Ok(mut checks) = self.checks.lock() {
-                checks.push(check(what, expected, found));
-            }
+            lock(&self.checks).push(check(what, expected, found));
         }
         Ok(())
     }

@@ -8,9 +8,8 @@ use model::{Dialect, Nanos};
 
 use super::rows::{Date, Rows};
 use super::sql;
-use load::engine::NAP;
-use load::worker::{Worker, Wrong, number};
-use load::{Client, ClientContext, Schedule, StepError};
+use load::worker::number;
+use load::{Client, ClientContext, NAP, Result, Schedule, Worker, Wrong, lock};
 
 /// Inserter and deleter may be `ahead` statements ahead of each other, no more.
 #[derive(Debug)]
@@ -21,7 +20,6 @@ pub(super) struct Coupling {
     changed: Condvar,
 }
 
-/// Which side of a coupling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Insert,
@@ -35,7 +33,7 @@ impl Coupling {
 
     /// Waits until `side` may do its next statement; false when the step is over before that.
     fn wait(&self, side: Side, context: &ClientContext<'_>) -> bool {
-        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut done = lock(&self.done);
         loop {
             let (mine, theirs) = (done[side as usize], done[1 - side as usize]);
             if mine < theirs + self.ahead {
@@ -45,15 +43,13 @@ impl Coupling {
                 return false;
             }
             let _rest = context.rest();
-            done = self
-                .changed
-                .wait_timeout(done, NAP)
-                .map_or_else(|poisoned| poisoned.into_inner().0, |(done, _)| done);
+            let waited = self.changed.wait_timeout(done, NAP);
+            done = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
     fn advance(&self, side: Side) {
-        self.done.lock().unwrap_or_else(PoisonError::into_inner)[side as usize] += 1;
+        lock(&self.done)[side as usize] += 1;
         self.changed.notify_one();
     }
 }
@@ -63,8 +59,7 @@ impl Coupling {
 pub(super) enum Pacer {
     /// Each statement at its own time.
     Even(Schedule),
-    /// As the original: this many statements at the start of each second; time that was lost is not
-    /// made up for.
+    /// As the original: so many statements at the start of each second; lost time is not made up for.
     Burst { size: u64, since: Nanos },
 }
 
@@ -72,11 +67,6 @@ pub(super) enum Pacer {
 const NEARLY_A_SECOND: Nanos = Nanos::from_millis(950);
 
 impl Pacer {
-    /// A pacer of the original's kind for `rate` rows a second, `rows` a statement.
-    pub(super) fn burst(rate: u64, rows: u64) -> Self {
-        Self::Burst { size: rate.div_ceil(rows).max(1), since: Nanos(0) }
-    }
-
     /// Waits until statement `n` may be sent; false when the step is over before that.
     fn wait(&mut self, n: u64, context: &ClientContext<'_>) -> bool {
         match self {
@@ -104,8 +94,7 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// Waits for statement `n`: first for the other side, then for the pacer. False when the step
-    /// is over before that.
+    /// Waits for statement `n`: for the other side, then for the pacer. False when the step is over before.
     fn wait(&mut self, n: u64, side: Side, context: &ClientContext<'_>) -> bool {
         !context.is_over()
             && self.coupling.as_ref().is_none_or(|coupling| coupling.wait(side, context))
@@ -152,7 +141,7 @@ impl Writer {
         side: Side,
         context: &mut ClientContext<'_>,
         act: impl FnMut(&mut dyn Session) -> Result<u64, SessionError>,
-    ) -> Result<bool, StepError> {
+    ) -> Result<bool> {
         if !self.turn.wait(n, side, context) {
             return Ok(false);
         }
@@ -181,7 +170,7 @@ pub(super) enum InsertStatement {
 }
 
 impl Client for Inserter {
-    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result {
         let mut batch = Batch::default();
         let rows = self.writer.turn.rows_per_commit;
         for n in 0..self.writer.turn.statements {
@@ -219,7 +208,7 @@ pub(super) struct IndexBuilder {
 }
 
 impl Client for IndexBuilder {
-    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result {
         self.first.run(context)?;
         self.worker.build_indexes(context, self.kind, &self.statements, self.rows)
     }
@@ -284,7 +273,7 @@ pub(super) struct Deleter {
 }
 
 impl Client for Deleter {
-    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result {
         let min = format!("SELECT MIN(transactionid) FROM {}", self.table);
         let rows = self.writer.turn.rows_per_commit;
         let mut sql = String::new();

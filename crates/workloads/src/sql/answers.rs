@@ -1,14 +1,14 @@
-//! Checks of answers: how many rows came back, or were changed, against what has to be. What is in them is
-//! checked by a sample: [`super::sampled`].
+//! Checks of answers by their numbers of rows. [`super::sampled`] checks a sample of their contents.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use model::{Check, Dialect, Verb};
 
 use super::compile::{Answer, Sent};
 use super::drawn::Values;
-use data::row_counts::check;
+use data::check;
+use load::lock;
 
 /// Wrong answers that notes show in full.
 const TOLD: usize = 5;
@@ -30,8 +30,7 @@ impl Answers {
     }
 
     pub(crate) fn told(&self) -> Vec<String> {
-        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        told.clone()
+        lock(&self.told).clone()
     }
 
     /// Counts one; it is put into words only while there are few.
@@ -42,7 +41,7 @@ impl Answers {
     }
 
     pub(super) fn tell(&self, tell: impl FnOnce() -> String) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = lock(&self.told);
         if told.len() < TOLD {
             told.push(tell());
         }

@@ -11,12 +11,10 @@ use super::drawn::Values;
 use super::sampled::{Answer, Sampled, Turn};
 use super::shape::Shape;
 use super::statements::{Facts, Ids};
-use crate::recovery::{Next, Recovering, Recovery};
-use data::row_counts::RowCounts;
-use load::arrivals::Arrival;
-use load::arrivals::Queue;
-use load::outages::Refused;
-use load::{Client, ClientContext, StepError};
+use data::RowCounts;
+use load::{
+    Arrival, Client, ClientContext, Next, Queue, Recovering, Recovery, Refused, Result, Worker,
+};
 
 pub(super) fn name(number: u32) -> String {
     format!("client {}", number + 1)
@@ -86,14 +84,9 @@ struct Own {
 struct Change {
     table: u32,
     copy: u32,
-    what: Counted,
+    /// The column whose sum has changed; `None` where the number of rows has.
+    column: Option<u32>,
     by: i64,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Counted {
-    Rows,
-    Sum(u32),
 }
 
 struct Operating<'a> {
@@ -119,14 +112,9 @@ enum Ended {
 
 impl SqlClient {
     /// Connects client `number` and prepares its statements.
-    pub(super) fn connect(common: &Arc<Common>, number: u32, rng: Rng) -> Result<Self, StepError> {
-        let name = name(number);
-        let mut session = match common.recovery.connector.connect() {
-            Ok(session) => session,
-            Err(source) => {
-                return Err(StepError::Session { client: name, source });
-            }
-        };
+    pub(super) fn connect(common: &Arc<Common>, number: u32, rng: Rng) -> Result<Self> {
+        let Worker { name, mut session } =
+            Worker::connect(&*common.recovery.connector, name(number))?;
         let ids = common.prepare(number, &mut *session);
         let ids = ids.map_err(|refused| refused.of(&name))?;
         let own = Own {
@@ -151,7 +139,7 @@ impl SqlClient {
 }
 
 impl Client for SqlClient {
-    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result {
         let Self { common, own } = self;
         if let Some(kind) = common.every {
             context.recorder.count_also_in(kind);
@@ -166,11 +154,7 @@ impl Client for SqlClient {
 }
 
 impl Own {
-    fn closed_loop(
-        &mut self,
-        common: &Common,
-        context: &mut ClientContext<'_>,
-    ) -> Result<(), StepError> {
+    fn closed_loop(&mut self, common: &Common, context: &mut ClientContext<'_>) -> Result {
         let mut started = context.recorder.begin();
         while !context.is_over_at(started) && !common.is_done(context, started) {
             started = match self.operate(common, context, started, None)? {
@@ -187,7 +171,7 @@ impl Own {
         common: &Common,
         queue: &Queue,
         context: &mut ClientContext<'_>,
-    ) -> Result<(), StepError> {
+    ) -> Result {
         let mut now = context.recorder.clock().now();
         while !context.is_over()
             && let Some(Arrival { due, started }) = Arrival::next(queue, now, context)
@@ -208,7 +192,7 @@ impl Own {
         context: &mut ClientContext<'_>,
         started: Nanos,
         intended: Option<Nanos>,
-    ) -> Result<Ended, StepError> {
+    ) -> Result<Ended> {
         let (rng, counts) = (&mut self.rng, &common.counts);
         let operation = common.program.choose(rng);
         operation.draw(&mut self.values, &mut self.copies, rng, counts, self.number);
@@ -305,7 +289,7 @@ impl Own {
         self.checker.see(sent, common.program.dialect, &self.values, found);
         let rows = found as i64;
         let mut change = |rows| {
-            self.changes.push(Change { table, copy, what: Counted::Rows, by: rows });
+            self.changes.push(Change { table, copy, column: None, by: rows });
         };
         match statement.verb {
             Verb::Select => {}
@@ -316,7 +300,7 @@ impl Own {
                         table: addition.table,
                         // Another table than the block's has one copy.
                         copy: if addition.table == table { copy } else { 0 },
-                        what: Counted::Sum(addition.column),
+                        column: Some(addition.column),
                         by: addition.amount(&self.values, sending.base).wrapping_mul(rows),
                     }
                 }));
@@ -330,10 +314,10 @@ impl Own {
 
     #[inline]
     fn commit(&mut self, counts: &RowCounts) {
-        for Change { table, copy, what, by } in self.changes.drain(..) {
-            match what {
-                Counted::Rows => counts.add(table, copy, by),
-                Counted::Sum(column) => counts.add_to(table, copy, column, by),
+        for Change { table, copy, column, by } in self.changes.drain(..) {
+            match column {
+                None => counts.add(table, copy, by),
+                Some(column) => counts.add_to(table, copy, column, by),
             }
         }
     }
@@ -413,7 +397,7 @@ impl Operating<'_> {
         &mut self,
         context: &mut ClientContext<'_>,
         error: SessionError,
-    ) -> Result<Option<Ended>, StepError> {
+    ) -> Result<Option<Ended>> {
         let Self { common, operation, tries, .. } = *self;
         self.own.changes.clear();
         match common.recovery.react(self, context, (operation.kind, tries), error)? {
@@ -481,8 +465,7 @@ fn answer_to(values: &Values, sent: Sent<'_>, shape: &Shape) -> Answer {
     Answer::new(sending.statement, copy, shape, numbers)
 }
 
-/// The memory of parameters that are no longer needed. Collecting into the same layout takes over the
-/// allocation, and nothing in it borrows any more.
+/// The memory of parameters that are no longer needed: collecting into the same layout keeps the allocation.
 pub(crate) fn emptied(mut params: Vec<Param<'_>>) -> Vec<Param<'static>> {
     params.clear();
     params.into_iter().map(|_| Param::Int(0)).collect()

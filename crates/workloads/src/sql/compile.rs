@@ -9,10 +9,8 @@ use model::{
 use super::drawn::{Base, Drawn, Place, Values, draws};
 use super::effects::{Addition, additions};
 use super::shape::{self, Shape};
-use data::literal::{push_int, push_number, push_text};
-use data::row_counts::RowCounts;
-use data::statements::push_placeholder;
-use load::StepError;
+use data::{RowCounts, push_int, push_number, push_placeholder, push_text, statements};
+use load::{Result, StepError};
 
 /// The operations of a step, compiled; shared by its clients.
 #[derive(Debug)]
@@ -108,7 +106,7 @@ pub(super) fn compile(
     run: &SqlRun,
     kinds: &Kinds,
     dialect: Dialect,
-) -> Result<Program, StepError> {
+) -> Result<Program> {
     if run.operations.is_empty() {
         return Err(StepError::Unsupported("the step has no operations".to_owned()));
     }
@@ -138,7 +136,7 @@ struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
-    fn operation(&mut self, index: usize) -> Result<Operation, StepError> {
+    fn operation(&mut self, index: usize) -> Result<Operation> {
         let run = self.run;
         let operation = &run.operations[index];
         let mut statements = operation.blocks.iter().flat_map(|block| &block.statements);
@@ -152,7 +150,9 @@ impl Compiler<'_> {
             blocks: Vec::new(),
         };
         if operation.transaction {
-            let begin = begin(self.dialect, compiled.writes);
+            // In SQLite one that writes takes the write lock at once: two that take it after they have
+            // read would wait for each other, and one had to begin anew.
+            let begin = if compiled.writes { statements::begin(self.dialect) } else { "BEGIN" };
             compiled.sends.push(self.control(operation, BEGIN, begin));
         }
         let mut base = Base::default();
@@ -175,7 +175,7 @@ impl Compiler<'_> {
         block: &SqlBlock,
         base: &mut Base,
         compiled: &mut Operation,
-    ) -> Result<(), StepError> {
+    ) -> Result {
         let Some(table) = self.spec.tables.get(block.table as usize) else {
             let what = format!("no table {}", block.table);
             return Err(StepError::Unsupported(what));
@@ -214,13 +214,12 @@ impl Compiler<'_> {
         kind: Option<usize>,
         draws: &[Drawn],
         names: &[String],
-    ) -> Result<Statement, StepError> {
+    ) -> Result<Statement> {
+        let unusable =
+            |why: &str| StepError::Unsupported(format!("the statement `{}` {why}", statement.name));
         let place_of = |draw: u32| match draws.get(draw as usize) {
             Some(drawn) => Ok(drawn.place),
-            None => Err(StepError::Unsupported(format!(
-                "the statement `{}` uses a value {draw} that its block does not draw",
-                statement.name
-            ))),
+            None => Err(unusable(&format!("uses a value {draw} that its block does not draw"))),
         };
         let text = statement.text.of(self.dialect);
         let piece = |piece: &SqlPiece| match piece {
@@ -228,13 +227,17 @@ impl Compiler<'_> {
             SqlPiece::Table => Ok(Piece::Table),
             SqlPiece::Draw(draw) => Ok(Piece::Values(place_of(*draw)?)),
         };
-        let pieces = text.iter().map(piece).collect::<Result<Vec<_>, StepError>>()?;
+        let pieces = text.iter().map(piece).collect::<Result<Vec<_>>>()?;
         let answer = match statement.expect {
             Expect::Any => Answer::Any,
             Expect::Rows(low, high) => Answer::Rows(low, high),
             Expect::Distinct(draw) => match place_of(draw)? {
                 place if !place.is_text() => Answer::Distinct(place),
-                _ => return Err(not_distinct(statement)),
+                _ => {
+                    return Err(unusable(
+                        "expects one row per distinct value of a parameter that is not an integer",
+                    ));
+                }
             },
         };
         let additions = match statement.verb {
@@ -299,21 +302,6 @@ impl Compiler<'_> {
         });
         self.places += 1;
         Sending { statement, block: 0, base: Base::default() }
-    }
-}
-
-fn not_distinct(SqlStatement { name, .. }: &SqlStatement) -> StepError {
-    StepError::Unsupported(format!(
-        "the statement `{name}` expects one row per distinct value of a parameter that is not an integer"
-    ))
-}
-
-/// What begins a transaction. In SQLite one that writes takes the write lock at once: two that take it
-/// after they have read would wait for each other, and one had to begin anew.
-const fn begin(dialect: Dialect, writes: bool) -> &'static str {
-    match dialect {
-        Dialect::Sqlite if writes => "BEGIN IMMEDIATE",
-        Dialect::Mysql | Dialect::Postgres | Dialect::Sqlite => "BEGIN",
     }
 }
 

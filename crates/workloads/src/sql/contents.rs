@@ -12,26 +12,21 @@ use drivers::Row;
 use model::{Check, Dialect, Rng, SqlColumn, SqlRun, SqlSpec, StepId, mix};
 
 use super::effects;
-use data::checksum::RowHash;
-use data::judge::{Fate, Fates};
-use data::judge::{Judge, Seen};
-use data::reading::{Against, ReadWork};
-use data::row_counts::{RowCounts, check};
 use data::rows::Rows;
-use data::schema;
-use data::schema::{TableCopy, copies};
-use data::sink::Cells;
-use data::statements;
-use data::table::{Batch, Table};
-use load::engine::Stop;
-use load::worker::Worker;
-use load::{StepError, Target};
+use data::schema::copies;
+use data::{
+    Against, Batch, Cells, Fate, Fates, Judge, ReadWork, RowCounts, RowHash, Seen, Table,
+    TableCopy, check, schema, statements,
+};
+use load::{Result, Stop, Target, Worker};
 
 /// Places of a table where rows are read after a step: its first and last rows, and others between.
 const PLACES: u64 = 8;
 
 /// Rows that are read at each place.
 const ROWS: u64 = 32;
+
+#[derive(Default)]
 pub(super) struct Contents {
     /// The seed of the rows; `None` before they are loaded.
     seed: Option<u64>,
@@ -74,10 +69,6 @@ struct Sample {
 }
 
 impl Contents {
-    pub(super) fn new() -> Self {
-        Self { seed: None, fates: Vec::new(), whole_after: None, rows: BTreeMap::new() }
-    }
-
     /// All tables hold what `seed` says, and that was checked in this step.
     pub(super) fn set_loaded(&mut self, spec: &SqlSpec, seed: u64, step: &StepId) {
         self.seed = Some(seed);
@@ -108,7 +99,7 @@ impl Contents {
         tables.map(judge).collect()
     }
 
-    pub(super) fn check(&mut self, edge: &Edge<'_>, stop: &Stop) -> Result<Vec<Check>, StepError> {
+    pub(super) fn check(&mut self, edge: &Edge<'_>, stop: &Stop) -> Result<Vec<Check>> {
         if self.seed.is_none() {
             return Ok(Vec::new());
         }
@@ -134,9 +125,8 @@ impl Contents {
         Ok(checks)
     }
 
-    /// Reads some rows of each copy. One check says that all of them are right, or one for each copy what is
-    /// wrong.
-    fn sample(&mut self, edge: &Edge<'_>, worker: &mut Worker) -> Result<Vec<Check>, StepError> {
+    /// Reads some rows of each copy. One check says that all are right, or one per copy says what is wrong.
+    fn sample(&mut self, edge: &Edge<'_>, worker: &mut Worker) -> Result<Vec<Check>> {
         let judges = self.judges(edge.spec);
         let dialect = edge.target.dialect;
         let step = edge.run.map(|run| effects::of_run(edge.spec, run, dialect));
@@ -172,7 +162,7 @@ impl Contents {
         worker: &mut Worker,
         judge: &Judge,
         (copy, table): (&TableCopy, &Table),
-    ) -> Result<Sample, StepError> {
+    ) -> Result<Sample> {
         let mut sample = Sample::default();
         let mut cells = Cells::new(dialect);
         for (first, last) in places(copy, self.seed.unwrap_or_default()) {
@@ -208,7 +198,7 @@ impl Contents {
     }
 
     /// Reads the sums that are known now and are not after the next step.
-    fn sums(&self, edge: &Edge<'_>, worker: &mut Worker) -> Result<Vec<Check>, StepError> {
+    fn sums(&self, edge: &Edge<'_>, worker: &mut Worker) -> Result<Vec<Check>> {
         let mut checks = Vec::new();
         if !edge.counts.is_known() {
             return Ok(checks);

@@ -5,9 +5,8 @@ use std::ops::Range;
 use drivers::{Param, ParamType};
 use model::{Dialect, Draw, Rng, SqlBlock, SqlDraw};
 
-use data::row_counts::RowCounts;
-use data::values::Maker;
-use load::StepError;
+use data::{Maker, RowCounts};
+use load::{Result, StepError};
 
 /// A draw of a block, ready to be made.
 #[derive(Debug)]
@@ -42,7 +41,7 @@ impl Place {
     }
 }
 
-pub(super) fn draws(block: &SqlBlock, dialect: Dialect) -> Result<(Vec<Drawn>, Base), StepError> {
+pub(super) fn draws(block: &SqlBlock, dialect: Dialect) -> Result<(Vec<Drawn>, Base)> {
     let mut width = Base::default();
     let mut draws: Vec<Drawn> = Vec::with_capacity(block.draws.len());
     for draw in &block.draws {
@@ -59,11 +58,7 @@ pub(super) fn draws(block: &SqlBlock, dialect: Dialect) -> Result<(Vec<Drawn>, B
     Ok((draws, width))
 }
 
-fn source(
-    draw: &SqlDraw,
-    before: &[Drawn],
-    dialect: Dialect,
-) -> Result<(Source, ParamType), StepError> {
+fn source(draw: &SqlDraw, before: &[Drawn], dialect: Dialect) -> Result<(Source, ParamType)> {
     let refused =
         |why: &str| Err(StepError::Unsupported(format!("the value `{}` {why}", draw.name)));
     match &draw.draw {
@@ -102,8 +97,7 @@ pub(super) struct Base {
     pub(super) texts: usize,
 }
 
-/// The values of one operation. They stay until it succeeds or is given up, so that repeating it sends
-/// the same again.
+/// The values of one operation. They stay until it succeeds or is given up: each try sends the same.
 #[derive(Debug, Default)]
 pub(super) struct Values {
     /// The integers in the form in which they are sent.

@@ -6,9 +6,8 @@ use model::{
 
 use super::drawn::{Base, Drawn, Place, Values};
 use super::tokens::{Token, tokens};
-use data::judge::{self, Fate, Fates};
 use data::schema::{self, column};
-use data::values::Seal;
+use data::{Fate, Fates, Seal, judge};
 
 /// A column to which an UPDATE adds, for each row that it changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

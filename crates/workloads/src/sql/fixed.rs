@@ -3,103 +3,69 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use model::{KindSpec, NoteKind, Settle, SqlRun, SqlSpec, SqlWork, StepRecord};
+use model::{KindSpec, NoteKind, Settle, SqlWork, StepRecord};
 
-use data::loading::{LoadWork, Loader, bounded_loader, name};
-use data::reading::{Against, Found, ReadWork, taken};
-use data::row_counts::RowCounts;
-use data::rows::SqlRows;
+use super::Sql;
+use data::loading::name;
 use data::schema::{self, rows_of};
-use data::settle;
-use data::source::Source;
-use data::state::Loaded;
 use data::statements::count_tables;
-use data::table::Table;
-use load::clients::FixedWork;
-use load::clients::{Clients, Notes, bounded, note};
-use load::engine::{Observer, Stop};
-use load::worker::Worker;
-use load::{Client, ClientContext, StepError, Target};
+use data::{
+    Against, Found, IndexBuilder, LoadWork, Loader, ReadWork, Source, SqlRows, Table,
+    bounded_loader, settle, taken,
+};
+use load::{
+    Client, ClientContext, Clients, FixedWork, Notes, Observer, Result, StepError, Stop, Target,
+    Worker, bounded, note,
+};
 
-#[derive(Clone, Debug)]
-pub(super) enum Work {
-    OfSpec(SqlWork),
-    /// Reads what another trial loaded.
-    Read,
-}
-
-impl Work {
-    /// Can it be done once for many trials, where it comes before all others?
-    pub(super) const fn is_loading(&self) -> bool {
-        match self {
-            Self::OfSpec(work) => work.is_loading(),
-            Self::Read => false,
-        }
-    }
-
-    /// The operations that it runs, if it runs any.
-    pub(super) const fn run(&self) -> Option<&SqlRun> {
-        match self {
-            Self::OfSpec(work) => work.run(),
-            Self::Read => None,
-        }
-    }
-}
-
-/// A step whose clients have a fixed amount of work, about to be run.
-pub(super) struct Job<'a> {
-    pub(super) spec: &'a SqlSpec,
-    pub(super) rows_seed: u64,
-    pub(super) counts: &'a RowCounts,
-    /// What another trial loaded, where that is read.
-    pub(super) loaded: Option<&'a Loaded>,
-    pub(super) work: &'a Work,
-    pub(super) target: &'a Target,
-}
-
-impl Job<'_> {
-    pub(super) fn run(
+impl Sql {
+    /// Runs a step whose clients have a fixed amount of work; `None` reads what another trial loaded.
+    pub(super) fn run_fixed(
         &self,
+        work: Option<&SqlWork>,
+        target: &Target,
         stop: &Stop,
         observer: &mut dyn Observer,
-    ) -> Result<StepRecord, StepError> {
-        let Self { spec, counts, .. } = *self;
+    ) -> Result<StepRecord> {
         let (clock, notes, found) = (stop.clock(), Notes::default(), Found::default());
-        let (clients, about) = self.clients(&notes, &found)?;
-        let kinds = match self.work {
-            Work::OfSpec(work) => work.kinds(),
-            Work::Read => vec![KindSpec::unscheduled("scan")],
-        };
-        let work = FixedWork { kinds, clients, clock, notes: (about, &notes) };
-        let mut result = work.run(stop, observer)?;
+        let (clients, about) = self.clients(work, target, &notes, &found)?;
+        let kinds = work.map_or_else(|| vec![KindSpec::unscheduled("scan")], SqlWork::kinds);
+        let fixed = FixedWork { kinds, clients, clock, notes: (about, &notes) };
+        let mut result = fixed.run(stop, observer)?;
         result.checks = taken(&found);
-        if let Work::OfSpec(SqlWork::Load | SqlWork::Reset) = self.work {
-            result.checks.extend(counts.check(spec, self.target)?);
-            let work = ReadWork::of_sql(spec, self.rows_seed, self.target, Against::Source)?;
-            result.checks.extend(work.checks(self.target, stop)?);
+        if let Some(SqlWork::Load | SqlWork::Reset) = work {
+            result.checks.extend(self.counts.check(&self.spec, target)?);
+            let work = ReadWork::of_sql(&self.spec, self.rows_seed(), target, Against::Source)?;
+            result.checks.extend(work.checks(target, stop)?);
         }
-        if let Work::OfSpec(SqlWork::Load) = self.work {
-            result.requested_rows = rows_of(&spec.tables);
+        if let Some(SqlWork::Load) = work {
+            result.requested_rows = rows_of(&self.spec.tables);
         }
         Ok(result)
     }
 
     /// Connects the clients, and says what their notes are about.
-    fn clients(&self, notes: &Notes, found: &Found) -> Result<(Clients, NoteKind), StepError> {
-        let clients = match (self.work, self.loaded) {
-            (Work::OfSpec(SqlWork::Load), _) => self.load(notes)?,
-            (Work::OfSpec(SqlWork::Index), _) => return Ok((self.index(notes)?, "index".into())),
-            (Work::OfSpec(SqlWork::Settle(length)), _) => {
-                return Ok((self.settle(*length, notes)?, NoteKind::Settle));
+    fn clients(
+        &self,
+        work: Option<&SqlWork>,
+        target: &Target,
+        notes: &Notes,
+        found: &Found,
+    ) -> Result<(Clients, NoteKind)> {
+        let clients = match (work, &self.loaded) {
+            (Some(SqlWork::Load), _) => self.load(target, notes)?,
+            (Some(SqlWork::Index), _) => return Ok((self.index(target, notes)?, "index".into())),
+            (Some(SqlWork::Settle(length)), _) => {
+                return Ok((self.settle(*length, target, notes)?, NoteKind::Settle));
             }
-            (Work::OfSpec(SqlWork::Reset), _) => self.reset(notes)?,
-            (Work::Read, Some(loaded)) => {
+            (Some(SqlWork::Reset), _) => self.reset(target, notes)?,
+            (None, Some(loaded)) => {
                 // Everything is read once; the last client to end leaves the checks.
                 let against = Against::Loaded(loaded.sums());
-                let work = ReadWork::of_sql(self.spec, loaded.seed, self.target, against)?;
-                ReadWork { every: 1, with_indexes: true, ..work }.clients(self.target, found)?
+                let work = ReadWork::of_sql(&self.spec, loaded.seed, target, against)?;
+                ReadWork { every: 1, with_indexes: true, ..work }.clients(target, found)?
             }
-            (Work::OfSpec(SqlWork::Run(_)) | Work::Read, _) => {
+            (Some(SqlWork::Run(_)) | None, _) => {
                 return Err(StepError::State("there is none".to_owned()));
             }
         };
@@ -109,13 +75,12 @@ impl Job<'_> {
     /// Makes all tables, which must not exist, and connects the clients that load them: as many as the spec
     /// says. Their operation kind, the first of the step, is the statement that adds rows. From now on the counts
     /// say that everything is loaded.
-    fn load(&self, notes: &Notes) -> Result<Clients, StepError> {
-        let Self { spec, counts, .. } = *self;
-        let mut worker = Worker::connect(&*self.target.patient, "create tables".to_owned())?;
-        let work = LoadWork::of_sql(spec, self.rows_seed, self.target)?;
+    fn load(&self, target: &Target, notes: &Notes) -> Result<Clients> {
+        let mut worker = Worker::connect(&*target.patient, "create tables".to_owned())?;
+        let work = LoadWork::of_sql(&self.spec, self.rows_seed(), target)?;
         // A trial begins with an empty database; what is in it is somebody else's.
         for Table { name, .. } in &work.tables {
-            if worker.number(&count_tables(self.target.dialect, name))? > 0 {
+            if worker.number(&count_tables(target.dialect, name))? > 0 {
                 let rows = worker.number(&format!("SELECT COUNT(*) FROM {name}"))?;
                 return Err(StepError::Load(format!(
                     "table {name} exists already and has {rows} rows, and would be loaded; drop it \
@@ -123,53 +88,47 @@ impl Job<'_> {
                 )));
             }
         }
-        let load = work.begin(self.target, &self.target.connector, &mut worker, notes)?;
-        counts.set_loaded();
+        let load = work.begin(target, &target.connector, &mut worker, notes)?;
+        self.counts.set_loaded();
         // Its session ends here: a step holds no more sessions than it has clients.
         drop(worker);
-        (0..spec.load.clients.max(1)).map(|number| bounded_loader(&load, number)).collect()
+        (0..self.spec.load.clients.max(1)).map(|number| bounded_loader(&load, number)).collect()
     }
 
     /// Connects the clients that build all secondary indexes: one for each copy of a table that has some left
     /// to build. Where none has, one that has nothing to do, which is noted. Their operation kind, the first of
     /// the step, is the statement that builds an index; the rows of a copy count once.
-    fn index(&self, notes: &Notes) -> Result<Clients, StepError> {
-        let Self { spec, target, .. } = *self;
-        let client = |name: String, statements, rows| -> Result<_, StepError> {
-            let worker = Worker::connect(&*target.patient, name.clone())?;
-            Ok(bounded(name, IndexBuilder { worker, statements, rows }))
-        };
-        let mut clients = Clients::new();
-        let tables = schema::tables(&spec.tables, target.dialect, target.engine)?;
-        for (copy, table) in schema::copies(&spec.tables).into_iter().zip(&tables) {
-            let statements = table.create_indexes();
-            if !statements.is_empty() && !spec.load.indexes_first {
-                let name = format!("create index {}", copy.name);
-                clients.push(client(name, statements, copy.rows)?);
-            }
-        }
+    fn index(&self, target: &Target, notes: &Notes) -> Result<Clients> {
+        let spec = &self.spec;
+        let tables = schema::tables(&spec.tables, target.dialect, target.engine)?.into_iter();
+        let rows = schema::copies(&spec.tables).into_iter().map(|copy| copy.rows);
+        let unbuilt = tables.zip(rows).filter(|_| !spec.load.indexes_first);
+        let left = Arc::default();
+        let mut clients = IndexBuilder::of_tables(unbuilt, &left, target)?;
         if clients.is_empty() {
             note(notes, "no index was left to build".to_owned());
-            clients.push(client("create index".to_owned(), Vec::new(), 0)?);
+            let name = "create index".to_owned();
+            let worker = Worker::connect(&*target.patient, name.clone())?;
+            let builder = IndexBuilder { worker, statements: Vec::new(), rows: 0, left };
+            clients.push(bounded(name, builder));
         }
         Ok(clients)
     }
 
-    /// Connects the clients that settle all tables: one for each copy, and one that leads. Their operation
-    /// kind is the first of the step.
-    fn settle(&self, length: Settle, notes: &Notes) -> Result<Clients, StepError> {
+    /// Connects the clients that settle all tables: one for each copy, and one that leads. Their kind is 0.
+    fn settle(&self, length: Settle, target: &Target, notes: &Notes) -> Result<Clients> {
         let tables = &self.spec.tables;
         let names: Vec<String> = schema::copies(tables).into_iter().map(|copy| copy.name).collect();
-        settle::clients(self.target, &names, settle::length(length, rows_of(tables)), notes)
+        settle::clients(target, &names, settle::length(length, rows_of(tables)), notes)
     }
 
     /// Drops all tables, makes them again and connects the clients that load them, build their indexes and
     /// analyse them: as many as the spec says. Their operation kinds are `insert`, the first of the step, and
     /// `create_index`. From now on the counts say that everything is loaded.
-    fn reset(&self, notes: &Notes) -> Result<Clients, StepError> {
-        let Self { spec, counts, target, .. } = *self;
+    fn reset(&self, target: &Target, notes: &Notes) -> Result<Clients> {
+        let spec = &self.spec;
         let mut worker = Worker::connect(&*target.patient, "make tables anew".to_owned())?;
-        let work = LoadWork::of_sql(spec, self.rows_seed, target)?;
+        let work = LoadWork::of_sql(spec, self.rows_seed(), target)?;
         for Table { name, .. } in &work.tables {
             worker.run(&format!("DROP TABLE IF EXISTS {name}"))?;
         }
@@ -187,26 +146,13 @@ impl Job<'_> {
         });
         // Index builds may take longer than other statements may.
         let load = work.begin(target, &target.patient, &mut worker, notes)?;
-        counts.set_loaded();
+        self.counts.set_loaded();
         drop(worker);
         let clients = (0..count).map(|number| {
             let loader = Loader::connect(&load, number)?;
             Ok(bounded(name(number), Resetter { loader, rest: Arc::clone(&rest) }))
         });
         clients.collect()
-    }
-}
-
-/// Builds the indexes of one copy of a table, one after the other.
-struct IndexBuilder {
-    worker: Worker,
-    statements: Vec<String>,
-    rows: u64,
-}
-
-impl Client for IndexBuilder {
-    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
-        self.worker.build_indexes(context, 0, &self.statements, self.rows)
     }
 }
 
@@ -220,7 +166,6 @@ struct Rest {
     copies: Vec<CopyRest>,
 }
 
-/// What is done to one copy.
 struct CopyRest {
     rows: u64,
     indexes: Vec<String>,
@@ -235,7 +180,7 @@ struct Resetter {
 }
 
 impl Client for Resetter {
-    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result {
         self.loader.run(context)?;
         let rest = &*self.rest;
         rest.loading.fetch_sub(1, Ordering::Relaxed);

@@ -4,10 +4,9 @@ use drivers::SessionError;
 use model::{Dialect, SqlKinds as Kinds, SqlSpec, SqlWork};
 
 use super::compile::compile;
-use load::{StepError, Target};
+use load::{Result, StepError, Target};
 
-/// Sessions that a step holds besides its clients': the one that looks at the server while they run, or
-/// counts rows when they are done.
+/// Sessions that a step holds besides its clients': one for the server's counters, or that counts rows.
 pub(crate) const BESIDES: u64 = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,18 +39,14 @@ impl Most {
 
 /// Fails with a sentence that has the numbers when a step of the workload needs more connections or
 /// prepared statements than the server allows, and when a step's operations make no sense here.
-pub(super) fn check(spec: &SqlSpec, target: &Target) -> Result<(), StepError> {
+pub(super) fn check(spec: &SqlSpec, target: &Target) -> Result {
     let (connections, prepared) = needed(spec, target.dialect)?;
     check_needs(&connections, &prepared, target)
 }
 
 /// Fails with a sentence that has the numbers when the server allows fewer connections, or prepared
 /// statements of all sessions together, than a step needs.
-pub(crate) fn check_needs(
-    connections: &Most,
-    prepared: &Most,
-    target: &Target,
-) -> Result<(), StepError> {
+pub(crate) fn check_needs(connections: &Most, prepared: &Most, target: &Target) -> Result {
     let question = match target.dialect {
         Dialect::Mysql => "SELECT @@GLOBAL.max_connections, @@GLOBAL.max_prepared_stmt_count",
         // Those reserved may be open to this user, but somebody else may have them by then.
@@ -82,7 +77,7 @@ pub(crate) fn check_needs(
 }
 
 /// The most connections, and the most prepared statements, that a step needs.
-fn needed(spec: &SqlSpec, dialect: Dialect) -> Result<(Most, Most), StepError> {
+fn needed(spec: &SqlSpec, dialect: Dialect) -> Result<(Most, Most)> {
     let (mut connections, mut prepared) = (Most::default(), Most::default());
     let copies = spec.tables.iter().map(|table| table.copies).sum::<u32>();
     for step in &spec.steps {
@@ -103,12 +98,7 @@ fn needed(spec: &SqlSpec, dialect: Dialect) -> Result<(Most, Most), StepError> {
     Ok((connections, prepared))
 }
 
-fn compare(
-    dialect: Dialect,
-    allowed: Allowed,
-    connections: &Most,
-    prepared: &Most,
-) -> Result<(), StepError> {
+fn compare(dialect: Dialect, allowed: Allowed, connections: &Most, prepared: &Most) -> Result {
     if connections.number > allowed.connections {
         return Err(StepError::Unsupported(format!(
             "step `{}` needs {} connections and the server allows {}; set max_connections to at least {}",

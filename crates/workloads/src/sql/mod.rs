@@ -11,24 +11,20 @@ mod drawn;
 mod effects;
 mod fixed;
 pub(super) mod limits;
-mod misses;
 mod run;
 mod sampled;
 mod shape;
 mod statements;
 mod tokens;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use model::{Check, SqlSpec, SqlStep, SqlWork, Step, StepId, StepRecord};
 
 use self::contents::{Contents, Edge, Next};
-use self::fixed::{Job, Work};
 use self::run::RunStep;
-use data::row_counts::RowCounts;
-use data::state::{self, Loaded};
-use load::engine::{Observer, Stop};
-use load::{StepError, Target, Workload};
+use data::{Loaded, RowCounts, state};
+use load::{Observer, Result, Stop, Target, Workload, lock};
 
 pub(super) struct Sql {
     spec: SqlSpec,
@@ -47,7 +43,8 @@ pub(super) struct Sql {
 struct Stage {
     id: StepId,
     clients: u32,
-    work: Work,
+    /// `None` where it reads what another trial loaded.
+    work: Option<SqlWork>,
 }
 
 impl Sql {
@@ -55,21 +52,17 @@ impl Sql {
         let stage = |step: &SqlStep| Stage {
             id: step.id.clone(),
             clients: step.clients,
-            work: Work::OfSpec(step.work.clone()),
+            work: Some(step.work.clone()),
         };
         Self {
             counts: Arc::new(RowCounts::new(&spec)),
             stages: spec.steps.iter().map(stage).collect(),
             loaded: None,
-            contents: Mutex::new(Contents::new()),
+            contents: Mutex::default(),
             fits: false,
             spec,
             seed,
         }
-    }
-
-    fn contents(&self) -> MutexGuard<'_, Contents> {
-        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The end of stage `index`.
@@ -80,25 +73,25 @@ impl Sql {
             target,
             counts: &self.counts,
             step: id,
-            run: work.run(),
+            run: work.as_ref().and_then(SqlWork::run),
             next: match self.stages.get(index + 1).map(|stage| &stage.work) {
-                None | Some(Work::OfSpec(SqlWork::Load | SqlWork::Reset)) => Next::End,
-                Some(Work::OfSpec(SqlWork::Index | SqlWork::Settle(_)) | Work::Read) => Next::Same,
-                Some(Work::OfSpec(SqlWork::Run(run))) => Next::Run(run),
+                None | Some(Some(SqlWork::Load | SqlWork::Reset)) => Next::End,
+                Some(Some(SqlWork::Index | SqlWork::Settle(_)) | None) => Next::Same,
+                Some(Some(SqlWork::Run(run))) => Next::Run(run),
             },
         }
     }
 
     /// What a stage without operations has left.
-    fn check(&self, index: usize, target: &Target, stop: &Stop) -> Result<Vec<Check>, StepError> {
+    fn check(&self, index: usize, target: &Target, stop: &Stop) -> Result<Vec<Check>> {
         let edge = self.edge(index, target);
-        let mut contents = self.contents();
+        let mut contents = lock(&self.contents);
         match self.stages[index].work {
-            Work::OfSpec(SqlWork::Load | SqlWork::Reset) | Work::Read => {
+            Some(SqlWork::Load | SqlWork::Reset) | None => {
                 contents.set_loaded(&self.spec, self.rows_seed(), edge.step);
                 Ok(Vec::new())
             }
-            Work::OfSpec(SqlWork::Index | SqlWork::Settle(_) | SqlWork::Run(_)) => {
+            Some(SqlWork::Index | SqlWork::Settle(_) | SqlWork::Run(_)) => {
                 contents.check(&edge, stop)
             }
         }
@@ -117,39 +110,32 @@ impl Workload for Sql {
         target: &Target,
         stop: &Stop,
         observer: &mut dyn Observer,
-    ) -> Result<StepRecord, StepError> {
+    ) -> Result<StepRecord> {
         if !self.fits {
             limits::check(&self.spec, target)?;
             self.fits = true;
         }
         let Stage { clients, work, .. } = &self.stages[index];
-        if let Some(run) = work.run() {
-            let edge = self.edge(index, target);
+        let edge = self.edge(index, target);
+        if let Some(run) = edge.run {
             let step = RunStep { seed: self.seed, edge, clients: *clients, run };
-            return step.run(&mut self.contents(), stop, observer);
+            return step.run(&mut lock(&self.contents), stop, observer);
         }
-        let job = Job {
-            spec: &self.spec,
-            rows_seed: self.rows_seed(),
-            counts: &self.counts,
-            loaded: self.loaded.as_ref(),
-            work,
-            target,
-        };
-        let mut result = job.run(stop, observer)?;
+        let mut result = self.run_fixed(work.as_ref(), target, stop, observer)?;
         result.checks.extend(self.check(index, target, stop)?);
         Ok(result)
     }
 
-    fn state(&self, _target: &Target) -> Result<String, StepError> {
+    fn state(&self, _target: &Target) -> Result<String> {
         state::state(&self.spec, self.rows_seed())
     }
 
-    fn restore(&mut self, state: &str) -> Result<(), StepError> {
+    fn restore(&mut self, state: &str) -> Result {
         self.loaded = Some(state::restore(state, &self.spec, &self.counts)?);
         let clients = self.spec.load.clients;
-        let warm = Stage { id: Step::warm(clients).id, clients, work: Work::Read };
-        let rest = self.stages.iter().position(|stage| !stage.work.is_loading());
+        let warm = Stage { id: Step::warm(clients).id, clients, work: None };
+        let is_loading = |stage: &Stage| stage.work.as_ref().is_some_and(SqlWork::is_loading);
+        let rest = self.stages.iter().position(|stage| !is_loading(stage));
         self.stages.splice(..rest.unwrap_or(0), [warm]);
         Ok(())
     }
@@ -157,7 +143,7 @@ impl Workload for Sql {
 
 /// All of `spec` that decides what loading leaves: the tables, how they are loaded, and what is done
 /// before the first step that is no part of it.
-pub(super) fn loading(spec: &SqlSpec) -> Result<String, StepError> {
+pub(super) fn loading(spec: &SqlSpec) -> Result<String> {
     let works = spec.steps.iter().map(|step| &step.work);
     let works: Vec<&SqlWork> = works.take_while(|work| work.is_loading()).collect();
     state::write(&(&spec.tables, &spec.load, works))

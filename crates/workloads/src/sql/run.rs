@@ -3,30 +3,25 @@
 use std::sync::Arc;
 
 use model::{
-    Check, Nanos, Note, NoteKind, Rng, SqlKinds as Kinds, SqlPace, SqlRun, StepRecord, Verb, mix,
+    Check, Nanos, Note, NoteKind, Rng, SqlKinds as Kinds, SqlPace, SqlRun, SqlStatement,
+    StepRecord, Verb, mix,
 };
 
 use super::answers::Answers;
 use super::client::{Common, SqlClient, name};
 use super::compile::compile;
 use super::contents::{Contents, Edge};
-use super::misses;
 use super::sampled::Sampled;
 use super::statements::Facts;
-use crate::recovery::Recovery;
-use load::StepError;
-use load::arrivals::Queue;
-use load::clients::Clients;
-use load::engine::{End, Observer, Role, Stop};
-use load::measure::{Crew, Drive, Stream, Windows, ended};
+use load::measure::{Crew, Stream, Windows, ended};
 use load::ramp::{Limit, RampSpec};
 use load::warm::WarmUp;
+use load::{Clients, End, Observer, Recovery, Result, Role, StepError, Stop};
 
 /// A step that runs operations, about to be run.
 pub(super) struct RunStep<'a> {
     /// The seed of the trial.
     pub(super) seed: u64,
-    /// Its end.
     pub(super) edge: Edge<'a>,
     pub(super) clients: u32,
     pub(super) run: &'a SqlRun,
@@ -38,10 +33,11 @@ impl RunStep<'_> {
         contents: &mut Contents,
         stop: &Stop,
         observer: &mut dyn Observer,
-    ) -> Result<StepRecord, StepError> {
+    ) -> Result<StepRecord> {
         let clock = stop.clock();
         let kinds = Kinds::of(self.run);
-        let common = self.common(&kinds)?;
+        let stream = self.stream(kinds.of_all());
+        let common = self.common(&kinds, stream.as_ref())?;
         let Edge { spec, target, counts, .. } = self.edge;
         contents.begin(spec, self.run, target.dialect);
         let (all, subject) = (kinds.of_all(), &kinds.subject.kind);
@@ -51,9 +47,9 @@ impl RunStep<'_> {
             end: if self.run.whole {
                 End::AllDone { limit: None }
             } else {
-                End::After(seconds(self.run.seconds))
+                End::After(Nanos::from_secs(self.run.seconds.into()))
             },
-            drive: self.drive(common.queue.as_ref(), all),
+            stream: common.queue.as_ref().zip(stream.as_ref()),
             counted: &[all],
             opens: &|| (),
         };
@@ -77,7 +73,7 @@ impl RunStep<'_> {
         let lost = common.recovery.outages.told();
         notes.extend(lost.map(|text| Note::new(NoteKind::ConnectionsLost, text)));
         notes.extend(common.facts.notes());
-        notes.extend(misses::notes(self.run, &measured));
+        notes.extend(notes_of_misses(self.run, &measured));
         Ok(StepRecord { elapsed, checks, notes, ..measured })
     }
 
@@ -94,16 +90,16 @@ impl RunStep<'_> {
         checks
     }
 
-    fn common(&self, kinds: &Kinds) -> Result<Arc<Common>, StepError> {
+    fn common(&self, kinds: &Kinds, stream: Option<&Stream>) -> Result<Arc<Common>> {
         let Edge { spec, target, counts, .. } = self.edge;
-        let whole_after = seconds(self.run.seconds);
+        let whole_after = Nanos::from_secs(self.run.seconds.into());
         Ok(Arc::new(Common {
             program: compile(spec, self.run, kinds, target.dialect)?,
             counts: Arc::clone(counts),
-            recovery: Recovery::new(&spec.errors, target),
+            recovery: Recovery::new(&spec.errors, target.dialect, &target.connector),
             answers: Arc::new(Answers::default()),
             facts: Facts::default(),
-            queue: self.stream().map(|stream| stream.queue(self.seed_of(u32::MAX))),
+            queue: stream.map(|stream| stream.queue(self.seed_of(u32::MAX))),
             whole_after: self.run.whole.then_some(whole_after),
             every: kinds.every,
             pipeline: target.connection.pipeline,
@@ -111,7 +107,7 @@ impl RunStep<'_> {
         }))
     }
 
-    fn clients(&self, common: &Arc<Common>, stop: &Stop) -> Result<Clients, StepError> {
+    fn clients(&self, common: &Arc<Common>, stop: &Stop) -> Result<Clients> {
         let mut clients = Clients::new();
         for number in 0..self.clients {
             if stop.is_asked() {
@@ -131,33 +127,19 @@ impl RunStep<'_> {
         mix(self.seed, &salt)
     }
 
-    fn stream(&self) -> Option<Stream> {
+    /// How operations arrive, whose kind is `kind`; `None` in a closed loop.
+    fn stream(&self, kind: usize) -> Option<Stream> {
         match self.run.pace {
             SqlPace::Unlimited => None,
-            SqlPace::Rate { per_second, arrivals, queue }
-            | SqlPace::Ramp { from: per_second, arrivals, queue, .. } => {
-                Some(Stream { per_second, arrivals, queue })
+            SqlPace::Rate { per_second, arrivals, queue } => {
+                Some(Stream { per_second, arrivals, queue, ramp: None })
             }
-        }
-    }
-
-    /// When operations start; `kind` counts all of them.
-    fn drive<'q>(&self, queue: Option<&'q Queue>, kind: usize) -> Drive<'q> {
-        match (queue, &self.run.pace) {
-            (Some(queue), SqlPace::Rate { per_second, .. }) => {
-                Drive::Rate { queue, per_second: *per_second }
+            SqlPace::Ramp { from, arrivals, queue, permille, limit_micros, attempt_seconds } => {
+                let limits = vec![Limit { kind, at_most: Nanos(limit_micros * 1_000) }];
+                let attempt = Nanos::from_secs(attempt_seconds.into());
+                let ramp = Some(RampSpec { from, permille, limits, attempt });
+                Some(Stream { per_second: from, arrivals, queue, ramp })
             }
-            (Some(queue), SqlPace::Ramp { from, permille, limit_micros, attempt_seconds, .. }) => {
-                let at_most = Nanos(limit_micros * 1_000);
-                let spec = RampSpec {
-                    from: *from,
-                    permille: *permille,
-                    limits: vec![Limit { kind, at_most }],
-                    attempt: seconds(*attempt_seconds),
-                };
-                Drive::Ramp { queue, spec }
-            }
-            (None, _) | (Some(_), SqlPace::Unlimited) => Drive::Closed,
         }
     }
 
@@ -172,6 +154,131 @@ impl RunStep<'_> {
     }
 }
 
-fn seconds(seconds: u32) -> Nanos {
-    Nanos::from_secs(u64::from(seconds))
+/// A note for each kind of which most statements changed no row within the window. A kind that also
+/// reads is left out: what it returned cannot be told from what it changed.
+fn notes_of_misses(run: &SqlRun, window: &StepRecord) -> Vec<Note> {
+    if !run.measured {
+        return Vec::new();
+    }
+    let kinds = Kinds::of(run);
+    let of_kind = (0..).zip(&window.kinds);
+    let noted = of_kind.filter_map(|(place, totals)| {
+        let verb = verb(run, &kinds, place)?;
+        let text = said(verb, &totals.spec.name, totals.sums.ops, totals.sums.rows)?;
+        Some(Note::new(NoteKind::NoRowsFound, text))
+    });
+    noted.collect()
+}
+
+/// What all statements of the kind at `place` do; `None` where they read, do not all do the same, or the
+/// kind is that of operations of several statements.
+fn verb(run: &SqlRun, kinds: &Kinds, place: usize) -> Option<Verb> {
+    let mut verbs = Vec::new();
+    for (index, operation) in run.operations.iter().enumerate() {
+        let statements = operation.blocks.iter().flat_map(|block| &block.statements);
+        let has = |statement: &&SqlStatement| match operation.statements() {
+            0 | 1 => kinds.operation(index) == place,
+            _ => kinds.statement(run, operation, &statement.name) == Some(place),
+        };
+        verbs.extend(statements.filter(has).map(|statement| statement.verb));
+    }
+    let first = *verbs.first()?;
+    let changes = matches!(first, Verb::Insert | Verb::Update | Verb::Delete);
+    (changes && verbs.iter().all(|verb| *verb == first)).then_some(first)
+}
+
+/// The note, if fewer than half of `ops` can have changed a row.
+fn said(verb: Verb, kind: &str, ops: u64, rows: u64) -> Option<String> {
+    if ops == 0 || rows >= ops.div_ceil(2) {
+        return None;
+    }
+    let percent = rows as f64 * 100.0 / ops as f64;
+    let remedy = match verb {
+        Verb::Delete => {
+            ": the table is nearly empty; load more `rows`, or again before each test (`fresh`), or delete \
+             for fewer `write_seconds`"
+        }
+        Verb::Insert | Verb::Update | Verb::Select | Verb::Other => {
+            ": look at what it draws, and load more `rows` where they are used up"
+        }
+    };
+    Some(format!(
+        "of {ops} `{kind}` at most {percent:.1} % changed a row, and those that change none are \
+         quick{remedy}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::SqlOperation;
+
+    use super::*;
+    use crate::sql::tests::fixture::{operation, run};
+
+    fn verbs(mut operation: SqlOperation, verbs: &[Verb]) -> SqlOperation {
+        let statements = &mut operation.blocks[0].statements;
+        for (statement, verb) in statements.iter_mut().zip(verbs) {
+            statement.verb = *verb;
+        }
+        operation
+    }
+
+    #[test]
+    fn what_found_few_rows_is_said_with_the_share() {
+        assert_eq!(
+            said(Verb::Delete, "delete", 85_852, 2_576).unwrap(),
+            "of 85852 `delete` at most 3.0 % changed a row, and those that change none are quick: \
+             the table is nearly empty; load more `rows`, or again before each test (`fresh`), or \
+             delete for fewer `write_seconds`"
+        );
+        let update = said(Verb::Update, "update", 3, 1).unwrap();
+        assert!(update.contains("look at what it draws"), "{update}");
+        assert_eq!(said(Verb::Delete, "delete", 0, 0), None);
+        for (ops, rows) in [(1, 1), (2, 1), (3, 2), (4, 400)] {
+            assert_eq!(said(Verb::Delete, "delete", ops, rows), None);
+        }
+    }
+
+    #[test]
+    fn only_kinds_that_change_rows_are_looked_at() {
+        let single = |name, verb| verbs(operation(name, false, 1, &[name]), &[verb]);
+        let pair = operation("pair", true, 1, &["find", "drop"]);
+        let run = run(vec![
+            single("point", Verb::Select),
+            single("delete", Verb::Delete),
+            verbs(pair, &[Verb::Select, Verb::Update]),
+        ]);
+        let kinds = Kinds::of(&run);
+        let found: Vec<(&str, Option<Verb>)> = (0..)
+            .zip(&kinds.specs)
+            .map(|(place, kind)| (kind.name.as_str(), verb(&run, &kinds, place)))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("operation", None),
+                ("point", None),
+                ("delete", Some(Verb::Delete)),
+                ("pair", None),
+                ("begin", None),
+                ("find", None),
+                ("drop", Some(Verb::Update)),
+                ("commit", None),
+            ]
+        );
+    }
+
+    #[test]
+    fn statements_of_one_name_that_do_not_do_the_same_are_left_out() {
+        let of = |name, verb| verbs(operation(name, true, 1, &["touch", "other"]), &[verb]);
+        let kinds_of = |run: &SqlRun| {
+            let kinds = Kinds::of(run);
+            let place = kinds.statement(run, &run.operations[0], "touch").unwrap();
+            verb(run, &kinds, place)
+        };
+        let mixed = run(vec![of("a", Verb::Update), of("b", Verb::Select)]);
+        assert_eq!(kinds_of(&mixed), None);
+        let same = run(vec![of("a", Verb::Update), of("b", Verb::Update)]);
+        assert_eq!(kinds_of(&same), Some(Verb::Update));
+    }
 }

@@ -4,18 +4,16 @@
 //! so that they are spread over the whole step, however long it is.
 
 use std::collections::{BTreeSet, HashSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use drivers::{Row, Value};
 use model::Check;
 
 use super::compile::{Program, Statement};
 use super::shape::{Asked, Gives, Shape};
-use data::checksum::{RowHash, Sum};
-use data::judge::Fate;
-use data::judge::{Judge, shown};
-use data::row_counts::check;
-use data::sink::Cells;
+use data::judge::shown;
+use data::{Cells, Fate, Judge, RowHash, Sum, check};
+use load::lock;
 
 /// Operations between two of which the answers are kept, at first.
 const EVERY: u32 = 64;
@@ -92,7 +90,7 @@ impl Sampled {
 
     /// Takes the answers to an operation of a client. Tells how many operations are passed over next.
     pub(super) fn keep(&self, client: u32, answers: Vec<Answer>, turn: &mut Turn) {
-        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut clients = lock(&self.clients);
         let client = client as usize;
         if clients.len() <= client {
             clients.resize_with(client + 1, Client::default);
@@ -112,15 +110,14 @@ impl Sampled {
         turn.left = kept.every;
     }
 
-    /// Judges all answers; `None` where nothing is known of any. `judges` has one for each table of which
-    /// something is known.
+    /// Judges all answers; `None` where nothing is known of any. `judges`: by table, where something is known.
     pub(super) fn check(
         &self,
         program: &Program,
         judges: &[Option<Judge>],
         mut tell: impl FnMut(String),
     ) -> Option<Check> {
-        let clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        let clients = lock(&self.clients);
         let (mut judged, mut wrong) = (0u64, 0u64);
         let mut cells = Cells::new(program.dialect);
         let operations = clients.iter().flat_map(|client| &client.operations);
@@ -194,15 +191,13 @@ impl Answer {
         // A row that a client inserted is not known.
         let is_known = fates.inserted.is_none() || !self.asks_beyond(judge);
         let is_complete = fates.is_complete() && is_known;
+        let mut columns = |columns: &[usize]| {
+            let is_exact = is_complete && columns.iter().all(is_kept);
+            self.judge_columns(shape, columns, judge, is_exact, cells)
+        };
         match &shape.gives {
-            Gives::Columns(columns) => {
-                let is_exact = is_complete && columns.iter().all(is_kept);
-                self.judge_columns(shape, columns, judge, is_exact, cells)
-            }
-            Gives::Distinct(column) => {
-                let is_exact = is_complete && is_kept(column);
-                self.judge_columns(shape, &[*column], judge, is_exact, cells)
-            }
+            Gives::Columns(several) => columns(several),
+            Gives::Distinct(column) => columns(&[*column]),
             Gives::Sum(column) if is_complete && is_kept(column) => {
                 let mut expected = 0i64;
                 self.each_asked(judge, cells, |loaded| {
@@ -268,8 +263,7 @@ impl Answer {
         self.exactly(expected)
     }
 
-    /// Where rows are asked for by another column than their number, the answer holds only what was asked
-    /// for.
+    /// Where a query asks by another column than the number, the answer holds only what was asked for.
     fn judge_keys(&self, shape: &Shape) -> Result<(), String> {
         let Gives::Columns(columns) = &shape.gives else {
             return Ok(());

@@ -7,7 +7,7 @@ use model::{ColumnKind, Dialect, SqlBlock, SqlSpec, SqlStatement, SqlTable, Verb
 
 use super::drawn::{Drawn, Place};
 use super::tokens::{Token, tokens};
-use data::checksum::Form;
+use data::Form;
 use data::schema::column;
 
 /// What such a query asks for and gives.

@@ -1,13 +1,13 @@
 //! The prepared statements of a session.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use drivers::{Session, StatementId};
 use model::{Note, NoteKind};
 
 use super::compile::{Operation, Program, Statement};
-use load::outages::Refused;
+use load::{Refused, lock};
 
 /// Codes of servers that cannot prepare a statement which they would execute: MySQL's
 /// `ER_UNSUPPORTED_PS`, PostgreSQL's `feature_not_supported`.
@@ -28,14 +28,12 @@ pub(super) struct Facts(Mutex<BTreeSet<(NoteKind, String)>>);
 
 impl Facts {
     fn tell(&self, what: NoteKind, text: String) {
-        let mut facts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        facts.insert((what, text));
+        lock(&self.0).insert((what, text));
     }
 
     pub(super) fn notes(&self) -> Vec<Note> {
-        let facts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let notes = facts.iter();
-        notes.map(|(what, text)| Note::new(what.clone(), text.as_str())).collect()
+        let facts = lock(&self.0);
+        facts.iter().map(|(what, text)| Note::new(what.clone(), text.as_str())).collect()
     }
 }
 

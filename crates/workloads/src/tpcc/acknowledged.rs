@@ -19,8 +19,7 @@ pub use self::survived::{Missing, Present, Survived, survived};
 use super::check::{self, When};
 use super::loading::Setting;
 use super::run::RunStep;
-use load::engine::{Blind, Stop};
-use load::{StepError, Target};
+use load::{Blind, Result, Stop, Target};
 
 /// Transactions on a loaded database whose acknowledged commits are logged.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +29,6 @@ pub struct LoggedRun<'a> {
     /// The number of the run, from 1.
     pub number: u32,
     pub seed: u64,
-    /// The seed of the rows that were loaded.
     pub rows_seed: u64,
     /// Where the log goes: a file that is not there yet.
     pub log: &'a Path,
@@ -41,7 +39,7 @@ pub struct LoggedRun<'a> {
 /// # Errors
 /// What a terminal failed with, such as a connection that was lost because the server was killed. All
 /// commits that were acknowledged until then are in the log.
-pub fn run_logged(run: &LoggedRun<'_>, target: &Target, stop: &Stop) -> Result<(), StepError> {
+pub fn run_logged(run: &LoggedRun<'_>, target: &Target, stop: &Stop) -> Result {
     let LoggedRun { spec, number, seed, rows_seed, log } = *run;
     let log = Some(Arc::new(Acknowledged::create(log)?));
     let at = &Setting { spec, rows_seed, target, stop };
@@ -54,7 +52,7 @@ pub fn check_conditions(
     rows_seed: u64,
     target: &Target,
     stop: &Stop,
-) -> Result<Vec<Check>, StepError> {
+) -> Result<Vec<Check>> {
     let at = Setting { spec, rows_seed, target, stop };
     let result = check::run(&at, When::Used, None, &mut Blind)?;
     Ok(result.checks)

@@ -1,11 +1,12 @@
 //! What terminals did, counted; and what they asked for, held against the ranges of the standard.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use model::{AUDIT, AUDIT_FROM, AuditRange, Check, TpccAudit};
 
 use super::input::{Customer, Input};
 use super::receipts::Receipts;
+use load::lock;
 
 /// A share may be this many standard errors outside of its range before that is no chance.
 const ERRORS: f64 = 5.0;
@@ -33,7 +34,7 @@ pub(super) struct Tallies(Mutex<Tally>);
 
 impl Tallies {
     pub(super) fn add(&self, tally: &Tally) {
-        let mut all = self.all();
+        let mut all = lock(&self.0);
         all.transactions += tally.transactions;
         all.committed += tally.committed;
         all.unknown += tally.unknown;
@@ -44,16 +45,12 @@ impl Tallies {
 
     /// The measured window opens: what was skipped before does not count.
     pub(super) fn open(&self) {
-        self.all().skipped = 0;
+        lock(&self.0).skipped = 0;
     }
 
     /// The sum; skipped districts are those of the measured window.
     pub(super) fn sum(&self) -> Tally {
-        *self.all()
-    }
-
-    fn all(&self) -> MutexGuard<'_, Tally> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.0)
     }
 }
 

@@ -5,7 +5,6 @@ mod findings;
 mod made;
 mod notes;
 mod proofs;
-mod seeded;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,20 +13,14 @@ use drivers::{Session, SessionError};
 use model::{Dialect, Note, StepRecord, TpccProfile, TpccStage};
 
 use self::findings::{Findings, Found};
+use self::made::Seeded;
 use self::proofs::{Job, Proof, jobs};
-use self::seeded::Seeded;
-use super::conditions::Circumstances;
 pub(super) use super::conditions::When;
 use super::loading::Setting;
 use super::meta;
 use super::receipts::Receipts;
-use super::scale::Scale;
 use super::tables::Table;
-use load::clients::FixedWork;
-use load::clients::{Clients, Notes, bounded};
-use load::engine::Observer;
-use load::worker::Worker;
-use load::{Client, ClientContext, StepError};
+use load::{Client, ClientContext, Clients, FixedWork, Notes, Observer, Result, Worker, bounded};
 
 /// Under which name it is noted how long each condition took.
 const NOTES: &str = "conditions";
@@ -40,7 +33,7 @@ pub(super) fn run(
     when: When,
     receipts: Option<&Receipts>,
     observer: &mut dyn Observer,
-) -> Result<StepRecord, StepError> {
+) -> Result<StepRecord> {
     let (clock, notes) = (at.stop.clock(), Notes::default());
     let checking = Arc::new(Checking::new(at, when));
     let (kinds, clients) = (TpccStage::Check.kinds(at.spec), connect(&checking, at)?);
@@ -60,7 +53,7 @@ pub(super) fn run(
 }
 
 struct Checking {
-    circumstances: Circumstances,
+    when: When,
     seeded: Seeded,
     proofs: Vec<Proof>,
     left_out: Vec<Proof>,
@@ -73,7 +66,7 @@ impl Checking {
     fn new(at: &Setting<'_>, when: When) -> Self {
         let (proofs, left_out) = Proof::of(at.spec.profile, when);
         Self {
-            circumstances: Circumstances { scale: Scale::of(at.spec), when },
+            when,
             seeded: Seeded::new(at),
             jobs: jobs(&proofs, at.spec.warehouses, at.spec.load.clients.max(1)),
             proofs,
@@ -91,7 +84,7 @@ impl Checking {
     ) -> Result<(), SessionError> {
         match self.proofs[job.proof] {
             Proof::Condition(condition) => {
-                let sql = condition.sql(&self.circumstances, job.warehouses);
+                let sql = condition.sql(&self.seeded.scale, self.when, job.warehouses);
                 session.query(&sql, &mut |row| found.add(&condition.columns, row))?;
                 Ok(())
             }
@@ -109,7 +102,7 @@ impl Checking {
     fn notes(&self, profile: TpccProfile) -> Vec<Note> {
         let mut notes = vec![Note::new(NOTES, self.findings.took(&self.proofs))];
         let names: Vec<&str> = self.left_out.iter().map(|proof| proof.name()).collect();
-        if self.circumstances.when == When::Used && !names.is_empty() {
+        if self.when == When::Used && !names.is_empty() {
             let why = match profile {
                 TpccProfile::Standard => "they say nothing of this data",
                 TpccProfile::Percona => {
@@ -126,7 +119,7 @@ impl Checking {
 /// Connects the clients. The first looks whether the database is the one that is meant, and has the server
 /// count what its tables hold: right after a load it believes them to be small, and reads all of them where it
 /// should look for a few rows.
-fn connect(checking: &Arc<Checking>, at: &Setting<'_>) -> Result<Clients, StepError> {
+fn connect(checking: &Arc<Checking>, at: &Setting<'_>) -> Result<Clients> {
     let clients = (1..=at.spec.load.clients.max(1)).map(|number| {
         let name = format!("check {number}");
         let mut worker = at.worker(&name)?;
@@ -156,7 +149,7 @@ struct Checker {
 }
 
 impl Client for Checker {
-    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result {
         let checking = Arc::clone(&self.checking);
         while !context.is_over() {
             let place = checking.next.fetch_add(1, Ordering::Relaxed);

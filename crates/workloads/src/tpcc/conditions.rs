@@ -36,19 +36,15 @@ pub(super) struct Condition {
 /// What one query of a condition looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub(super) enum Over {
-    /// One warehouse.
     Warehouse,
-    /// Some warehouses one after the other: it reads a table that has no key by warehouse, and must not do so
-    /// too often.
+    /// Some warehouses in a row: it reads a table without a key by warehouse, which must not happen too often.
     Slice,
-    /// All warehouses.
     All,
 }
 
 /// Where a condition holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 enum Validity {
-    /// Always.
     Always,
     /// After the load, and later where transactions are the standard's: others leave some columns alone.
     WhereMaintained,
@@ -79,7 +75,6 @@ pub(super) fn all() -> impl Iterator<Item = &'static Condition> {
     CONDITIONS.iter()
 }
 
-/// Warehouses of one query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Warehouses {
     pub(super) first: u32,
@@ -91,13 +86,6 @@ pub(super) struct Warehouses {
 pub(super) enum When {
     Loaded,
     Used,
-}
-
-/// What a query needs to know besides its warehouses.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Circumstances {
-    pub(super) scale: Scale,
-    pub(super) when: When,
 }
 
 impl Condition {
@@ -113,8 +101,7 @@ impl Condition {
     }
 
     /// The query that returns what offends in these warehouses, at most one row for each key.
-    pub(super) fn sql(&self, of: &Circumstances, warehouses: Warehouses) -> String {
-        let Circumstances { scale, when } = *of;
+    pub(super) fn sql(&self, scale: &Scale, when: When, warehouses: Warehouses) -> String {
         // Known after the load, later those that have a carrier.
         let delivered_orders = match when {
             When::Loaded => "{delivered}",

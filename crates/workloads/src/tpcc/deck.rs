@@ -2,7 +2,6 @@
 
 use model::{Nanos, Rng, TpccMix, TpccPace, TpccTransaction};
 
-/// Cards of a deck.
 const CARDS: usize = 23;
 
 /// How many cards of a deck each transaction has, in the order of [`TpccTransaction::ALL`].
@@ -87,8 +86,7 @@ pub(super) fn think(transaction: TpccTransaction, percent: u32, rng: &mut Rng) -
     share(Nanos((means * mean.0 as f64) as u64), percent)
 }
 
-/// How long a terminal waits before its first transaction: some of what it takes to think and to key it in,
-/// so that terminals do not begin all together.
+/// A terminal's wait before its first transaction: part of its think and keying time, to spread terminals.
 pub(super) fn first(pace: &TpccPace, transaction: TpccTransaction, rng: &mut Rng) -> Nanos {
     match pace {
         TpccPace::Wait { percent } => {

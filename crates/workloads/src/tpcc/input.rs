@@ -1,10 +1,11 @@
-//! What a transaction is asked to do, drawn before its clock starts.
+//! What a transaction is asked to do, drawn before its clock starts, and what comes of it.
 
+use std::fmt;
 use std::sync::LazyLock;
 
 use model::{DISTRICTS, Rng, TpccHomes, TpccSpec, TpccTransaction};
+use serde::{Deserialize, Serialize};
 
-use super::outcome::Committed;
 use super::random::{Constants, OF_CUSTOMERS, OF_ITEMS, OF_NAMES, between, last_name, nurand};
 use super::scale::Scale;
 
@@ -13,7 +14,6 @@ pub(super) mod tests;
 pub(super) const FEWEST_LINES: usize = 5;
 pub(super) const MOST_LINES: usize = 15;
 
-/// All last names.
 static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
     let name = |number| {
         let mut name = String::new();
@@ -45,7 +45,6 @@ impl Input {
     }
 }
 
-/// An order to enter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NewOrder {
     pub(super) warehouse: u32,
@@ -88,7 +87,6 @@ impl NewOrder {
     }
 }
 
-/// Which customer is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Customer {
     Id(u32),
@@ -140,6 +138,67 @@ pub(super) struct StockLevel {
     pub(super) district: u32,
     /// Stock below this is low.
     pub(super) threshold: u32,
+}
+
+/// What came of a transaction.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    /// Was it a New-Order that was rolled back, as it had to be?
+    pub(crate) rolled_back: bool,
+    /// Districts that a Delivery found without an order.
+    pub(crate) skipped: u32,
+    /// Rows that it read and wrote.
+    pub(crate) rows: u64,
+    /// What is in the database now, where it leaves a row of its own.
+    pub(crate) committed: Option<Committed>,
+    /// An answer that was not what it had to be, in words.
+    pub(crate) wrong: Option<String>,
+}
+
+/// What a transaction left in the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) enum Committed {
+    Order {
+        warehouse: u32,
+        district: u32,
+        order: u32,
+    },
+    /// Where it was paid, who paid (warehouse, district, id) and how much. There may be several that are equal.
+    Payment {
+        warehouse: u32,
+        district: u32,
+        customer: (u32, u32, u32),
+        cents: i64,
+    },
+}
+
+impl fmt::Display for Committed {
+    /// For people: `order 3021 of district 4 of warehouse 1`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Order { warehouse, district, order } => {
+                write!(f, "order {order} of district {district} of warehouse {warehouse}")
+            }
+            Self::Payment { warehouse, district, customer, cents } => {
+                let (of_warehouse, of_district, number) = customer;
+                let (whole, rest) = (cents / 100, cents % 100);
+                write!(
+                    f,
+                    "payment of {whole}.{rest:02} in district {district} of warehouse {warehouse} by \
+                     customer {number} of district {of_district} of warehouse {of_warehouse}"
+                )
+            }
+        }
+    }
+}
+
+/// How far a transaction has come that is several of the database: tried again, it goes on from there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// Districts that are done.
+    pub(crate) districts: u32,
+    /// Of these, how many had no order.
+    pub(crate) skipped: u32,
 }
 
 /// Draws the inputs of one terminal.
@@ -270,8 +329,7 @@ impl Inputs {
     }
 }
 
-/// The warehouse of terminal `number`, from 0, and the district of its Stock-Levels: terminals of the same
-/// warehouse have one district after the other.
+/// The warehouse of terminal `number`, from 0, and the district of its Stock-Levels, which take turns.
 const fn home(number: u32, warehouses: u32) -> (u32, u32) {
     let district = number / warehouses % DISTRICTS;
     (number % warehouses + 1, district + 1)

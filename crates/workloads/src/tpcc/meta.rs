@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::population::DATA_VERSION;
 use super::random::Constants;
 use super::tables::table_options;
+use data::state;
 use load::worker::number;
-use load::{StepError, Target};
+use load::{Result, StepError, Target};
 
 /// The table that it is written into.
 pub(super) const NAME: &str = "tpcc_meta";
@@ -20,7 +21,7 @@ pub(super) const NAME: &str = "tpcc_meta";
 /// What is known of a load, by name.
 type Facts = BTreeMap<String, String>;
 
-fn facts(spec: &TpccSpec, rows_seed: u64) -> Result<Facts, StepError> {
+fn facts(spec: &TpccSpec, rows_seed: u64) -> Result<Facts> {
     let constants = Constants::of_load(rows_seed);
     let facts = [
         ("data", DATA_VERSION.to_string()),
@@ -31,9 +32,9 @@ fn facts(spec: &TpccSpec, rows_seed: u64) -> Result<Facts, StepError> {
         ("name constant", constants.name.to_string()),
         ("customer constant", constants.customer.to_string()),
         ("item constant", constants.item.to_string()),
-        ("profile", json(&spec.profile)?),
-        ("schema", json(&spec.schema)?),
-        ("procedures", json(&procedures(spec))?),
+        ("profile", state::write(&spec.profile)?),
+        ("schema", state::write(&spec.schema)?),
+        ("procedures", state::write(&procedures(spec))?),
     ];
     Ok(facts.map(|(name, text)| (name.to_owned(), text)).into())
 }
@@ -46,16 +47,6 @@ fn procedures(spec: &TpccSpec) -> Option<impl Serialize + use<>> {
     }
 }
 
-fn json(value: &impl Serialize) -> Result<String, StepError> {
-    serde_json::to_string(value).map_err(unusable)
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
-fn unusable(error: serde_json::Error) -> StepError {
-    StepError::State(error.to_string())
-}
-
-/// What was loaded.
 #[derive(Serialize, Deserialize)]
 struct Loaded {
     /// The seed of the rows: whoever makes them again needs it, not that of his own trial.
@@ -64,24 +55,23 @@ struct Loaded {
 }
 
 /// What the loading steps left, as text. `seed` is that of the rows.
-pub(super) fn state(spec: &TpccSpec, seed: u64) -> Result<String, StepError> {
-    json(&Loaded { seed, facts: facts(spec, seed)? })
+pub(super) fn state(spec: &TpccSpec, seed: u64) -> Result<String> {
+    state::write(&Loaded { seed, facts: facts(spec, seed)? })
 }
 
-/// The seed of the rows that another process loaded. Fails when the text is not of [`state`], or of another load
-/// than the plan's.
-pub(super) fn restore(text: &str, spec: &TpccSpec) -> Result<u64, StepError> {
-    let Loaded { seed, facts: found } = serde_json::from_str(text).map_err(unusable)?;
+/// The seed of the rows that another process loaded. Fails on text not of [`state`], and on another load.
+pub(super) fn restore(text: &str, spec: &TpccSpec) -> Result<u64> {
+    let Loaded { seed, facts: found } = state::read(text)?;
     match difference(&found, &facts(spec, seed)?) {
         Some(difference) => Err(StepError::State(difference)),
         None => Ok(seed),
     }
 }
 
-pub(crate) fn loading(spec: &TpccSpec) -> Result<String, StepError> {
+pub(crate) fn loading(spec: &TpccSpec) -> Result<String> {
     let data = (DATA_VERSION, spec.warehouses, spec.cardinality, spec.profile);
     let work = (&spec.schema, &spec.load, spec.settle);
-    json(&(data, work, procedures(spec)))
+    state::write(&(data, work, procedures(spec)))
 }
 
 /// How one load differs from what is wanted, in words; `None` where it does not.
@@ -97,11 +87,7 @@ fn difference(found: &Facts, wanted: &Facts) -> Option<String> {
     (!others.is_empty()).then(|| format!("it has {has}; the plan has {wants}"))
 }
 
-pub(super) fn create(
-    spec: &TpccSpec,
-    rows_seed: u64,
-    target: &Target,
-) -> Result<[String; 2], StepError> {
+pub(super) fn create(spec: &TpccSpec, rows_seed: u64, target: &Target) -> Result<[String; 2]> {
     let options = match target.dialect {
         Dialect::Mysql => table_options(target.engine),
         Dialect::Postgres | Dialect::Sqlite => String::new(),
@@ -121,11 +107,7 @@ pub(super) fn create(
 
 /// Fails with a sentence where the database is not what a load of `spec` with this seed leaves: where the
 /// load did not end, was another one, or warehouses are missing.
-pub(super) fn refuse_other(
-    session: &mut dyn Session,
-    spec: &TpccSpec,
-    rows_seed: u64,
-) -> Result<(), StepError> {
+pub(super) fn refuse_other(session: &mut dyn Session, spec: &TpccSpec, rows_seed: u64) -> Result {
     let failed =
         |source| StepError::Session { client: "look at what was loaded".to_owned(), source };
     let found = read(session).map_err(failed)?;

@@ -15,7 +15,6 @@ mod input;
 mod loading;
 mod meta;
 mod money;
-mod outcome;
 mod population;
 mod procedures;
 mod random;
@@ -33,8 +32,7 @@ use self::loading::Setting;
 pub(super) use self::meta::loading;
 use self::receipts::Receipts;
 use self::run::RunStep;
-use load::engine::{Observer, Stop};
-use load::{StepError, Target, Workload};
+use load::{Observer, Result, Stop, Target, Workload};
 
 pub(super) struct Tpcc {
     spec: TpccSpec,
@@ -60,7 +58,7 @@ impl Workload for Tpcc {
         target: &Target,
         stop: &Stop,
         observer: &mut dyn Observer,
-    ) -> Result<StepRecord, StepError> {
+    ) -> Result<StepRecord> {
         let at = &Setting { spec: &self.spec, rows_seed: self.rows_seed, target, stop };
         match self.stages[index] {
             Stage::Load => at.load(observer),
@@ -81,11 +79,11 @@ impl Workload for Tpcc {
         }
     }
 
-    fn state(&self, _target: &Target) -> Result<String, StepError> {
+    fn state(&self, _target: &Target) -> Result<String> {
         meta::state(&self.spec, self.rows_seed)
     }
 
-    fn restore(&mut self, state: &str) -> Result<(), StepError> {
+    fn restore(&mut self, state: &str) -> Result {
         self.rows_seed = meta::restore(state, &self.spec)?;
         self.stages.retain(|stage| !stage.is_loading());
         self.stages.insert(0, Stage::Warm);

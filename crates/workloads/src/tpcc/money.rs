@@ -1,7 +1,6 @@
 //! Amounts of money as whole cents, taxes and discounts as ten-thousandths: exact, without floating point.
 //!
-//! Servers keep them as `DECIMAL` and send them as text; SQLite, which would keep a decimal number as a
-//! double, keeps the integers themselves.
+//! Servers keep them as `DECIMAL` and send text; SQLite, which would keep a double, keeps the integers.
 
 use drivers::{Param, ParamType, Value};
 use model::{Dialect, TpccProfile};

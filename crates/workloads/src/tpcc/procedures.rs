@@ -17,7 +17,7 @@ mod runner;
 #[cfg(test)]
 mod tests;
 
-use drivers::{ParamType, SessionError};
+use drivers::{ParamType, Result, SessionError};
 use model::{Dialect, PaymentOrder, StockLevel, TpccProfile, TpccSpec, TpccTransaction};
 
 pub(super) use self::runner::ProcedureRunner;
@@ -91,8 +91,7 @@ fn texts(spec: &TpccSpec, is_mysql: bool) -> [String; 5] {
         ("{factor}", "(1 + {v}_w_tax + {v}_d_tax) * (1 - {v}_discount)"),
         // What the names of variables that hold taxes, discount and total begin with.
         ("{v}", if is_mysql { "v" } else { "r" }),
-        // A variable in another character set than the tables' would make the server convert the column, and no
-        // index serves that.
+        // With another character set in a variable the server would convert the column and use no index.
         ("{latin}", "CHARACTER SET latin1 COLLATE latin1_bin"),
         ("{handler}", "DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;"),
     ];
@@ -109,7 +108,6 @@ fn texts(spec: &TpccSpec, is_mysql: bool) -> [String; 5] {
     ]
 }
 
-/// The procedure of a transaction.
 fn procedure(transaction: TpccTransaction) -> String {
     format!("tpcc_{}", transaction.name().replace('-', "_"))
 }
@@ -127,11 +125,7 @@ fn types(transaction: TpccTransaction, dialect: Dialect) -> Vec<ParamType> {
 }
 
 /// The statement that calls it with parameters of these types.
-fn call(
-    transaction: TpccTransaction,
-    types: &[ParamType],
-    dialect: Dialect,
-) -> Result<String, SessionError> {
+fn call(transaction: TpccTransaction, types: &[ParamType], dialect: Dialect) -> Result<String> {
     let name = procedure(transaction);
     match dialect {
         Dialect::Mysql => Ok(format!("CALL {name}({})", vec!["?"; types.len()].join(", "))),

@@ -2,7 +2,7 @@
 
 use model::{Rng, mix};
 
-use data::values::{Share, push_utf8};
+use data::values::write_characters;
 
 /// *A* of [`nurand`] for last names.
 pub(super) const OF_NAMES: u32 = 255;
@@ -13,8 +13,7 @@ pub(super) const OF_CUSTOMERS: u32 = 1023;
 /// *A* of [`nurand`] for numbers of items.
 pub(super) const OF_ITEMS: u32 = 8191;
 
-/// The constants *C* of [`nurand`]: each rotates its distribution, so that other values are the hot ones.
-/// Fixed for a whole load or a whole trial.
+/// The constants *C* of [`nurand`], fixed for a load or a trial: each rotates which values are the hot ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Constants {
     pub(super) name: u32,
@@ -63,8 +62,7 @@ pub(super) fn between(rng: &mut Rng, low: u32, high: u32) -> u32 {
     low + rng.below(u64::from(high - low) + 1) as u32
 }
 
-/// A number from `low` to `high`, some of them far more likely than others: `NURand` of the standard. `a` is
-/// one less than a power of two.
+/// A number from `low` to `high`, some far likelier: the standard's `NURand`. `a` is a power of two less one.
 #[inline]
 pub(super) fn nurand(rng: &mut Rng, a: u32, low: u32, high: u32, c: u32) -> u32 {
     let either = between(rng, 0, a) | between(rng, low, high);
@@ -83,11 +81,7 @@ pub(super) fn last_name(number: u32, out: &mut String) {
     }
 }
 
-/// Characters that are made at once.
-const CHUNK: usize = 128;
-
-/// Characters that are taken of one random number: 62^9 strings share its 2^64 values, more than a thousand
-/// for each.
+/// Characters taken of one random number: 62^9 strings share its 2^64 values, over a thousand for each.
 const OF_SHARE: usize = 9;
 
 /// Appends `min` to `max` random letters and digits.
@@ -116,8 +110,7 @@ pub(super) fn zip(rng: &mut Rng, out: &mut String) {
 /// The mark of goods that are original.
 pub(super) const ORIGINAL: &str = "ORIGINAL";
 
-/// Appends the data of an item or of its stock: 26 to 50 letters and digits, in one of ten rows with
-/// [`ORIGINAL`] at a random place among them.
+/// Appends data of an item or stock: 26 to 50 letters and digits, one in ten with [`ORIGINAL`] somewhere.
 pub(super) fn data(rng: &mut Rng, out: &mut String) {
     let start = out.len();
     letters(rng, 26, 50, out);
@@ -130,20 +123,5 @@ pub(super) fn data(rng: &mut Rng, out: &mut String) {
 
 #[inline]
 fn text<const N: usize>(rng: &mut Rng, length: u32, alphabet: &[u8; N], out: &mut String) {
-    let mut bytes = [0; CHUNK];
-    let mut left = length as usize;
-    while left > 0 {
-        let (made, _) = bytes.split_at_mut(left.min(CHUNK));
-        for places in made.chunks_mut(OF_SHARE) {
-            let mut share = Share(rng.next_u64());
-            for place in places {
-                *place = alphabet[share.below(N as u64)];
-            }
-        }
-        push_utf8(made, out);
-        left -= made.len();
-    }
+    write_characters::<N, OF_SHARE>(alphabet, length as usize, rng, out);
 }
-
-#[cfg(test)]
-mod tests;

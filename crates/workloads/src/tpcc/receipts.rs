@@ -3,9 +3,8 @@
 
 use model::{Check, Note};
 
-use super::input::{Input, Line, NewOrder};
-use super::outcome::Committed;
-use data::checksum::{Form, RowHash, Sum};
+use super::input::{Committed, Input, Line, NewOrder};
+use data::{Form, RowHash, Sum};
 
 /// Orders, their lines and payments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,8 +73,7 @@ impl Receipts {
         ]));
     }
 
-    /// Holds what the database has (`added`) against what terminals saw committed. Where some do not know, a
-    /// note says why nothing is compared.
+    /// Compares what was `added` with what terminals saw committed; the note says why nothing is compared.
     pub(super) fn compare(&self, added: &Self) -> (Vec<Check>, Option<Note>) {
         if self.unknown > 0 {
             let text = format!(

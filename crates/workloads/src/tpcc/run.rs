@@ -15,16 +15,12 @@ use super::random::Constants;
 use super::receipts::Receipts;
 use super::statements::{StepStatements, isolate};
 use super::terminal::{Common, Terminal, kind, name};
-use crate::recovery::Recovery;
 use crate::sql::answers::Answers;
 use crate::sql::limits::{BESIDES, Most, check_needs};
-use load::StepError;
-use load::arrivals::Queue;
-use load::clients::Clients;
-use load::engine::{End, Observer, Role};
-use load::measure::{Crew, Drive, Stream, Windows};
+use load::measure::{Crew, Stream, Windows};
 use load::ramp::{Limit, RampSpec};
 use load::warm::WarmUp;
+use load::{Clients, End, Observer, Recovery, Result, Role, StepError};
 
 /// The sum of the districts' next order numbers: it grows by one with each order.
 const ORDERS: &str = "SELECT SUM(d_next_o_id) FROM district";
@@ -56,17 +52,15 @@ pub(super) struct RunStep<'a> {
 
 impl RunStep<'_> {
     /// Connects the terminals, runs them and checks what they left; also what they saw committed.
-    pub(super) fn run(
-        &self,
-        observer: &mut dyn Observer,
-    ) -> Result<(StepRecord, Receipts), StepError> {
+    pub(super) fn run(&self, observer: &mut dyn Observer) -> Result<(StepRecord, Receipts)> {
         let (spec, stop) = (self.at.spec, self.at.stop);
         let clock = stop.clock();
         let mut worker = self.at.worker(COUNTER)?;
         refuse_other(&mut *worker.session, spec, self.at.rows_seed)?;
         let before = worker.number(ORDERS)?;
         drop(worker);
-        let common = self.common();
+        let stream = self.stream();
+        let common = self.common(stream.as_ref());
         self.check_limits(&common.statements)?;
         let crew = Crew {
             kinds: TpccStage::Run(self.number).kinds(spec),
@@ -74,8 +68,8 @@ impl RunStep<'_> {
         };
         let windows = Windows {
             warmup: WarmUp::of(WarmUpEnd::Fixed, spec.warmup_seconds),
-            end: End::After(seconds(spec.seconds)),
-            drive: self.drive(common.queue.as_ref()),
+            end: End::After(Nanos::from_secs(spec.seconds.into())),
+            stream: common.queue.as_ref().zip(stream.as_ref()),
             counted: &ALL,
             opens: &|| common.tallies.open(),
         };
@@ -88,7 +82,7 @@ impl RunStep<'_> {
         Ok((self.result(&common, measured, counted, backlog), receipts))
     }
 
-    fn common(&self) -> Arc<Common> {
+    fn common(&self, stream: Option<&Stream>) -> Arc<Common> {
         let Setting { spec, rows_seed, target, .. } = *self.at;
         let dialect = target.dialect;
         Arc::new(Common {
@@ -98,15 +92,15 @@ impl RunStep<'_> {
             population: self.at.population(),
             statements: Arc::new(StepStatements::new(spec, dialect)),
             isolate: spec.isolation.and_then(|level| isolate(level, dialect)),
-            recovery: Recovery::new(&spec.errors, target),
+            recovery: Recovery::new(&spec.errors, dialect, &target.connector),
             answers: Answers::default(),
             tallies: Tallies::default(),
-            queue: self.stream().map(|stream| stream.queue(self.seed_of(u32::MAX))),
+            queue: stream.map(|stream| stream.queue(self.seed_of(u32::MAX))),
             log: self.log.clone(),
         })
     }
 
-    fn terminals(&self, common: &Arc<Common>) -> Result<Clients, StepError> {
+    fn terminals(&self, common: &Arc<Common>) -> Result<Clients> {
         let mut clients = Clients::new();
         for number in 0..self.at.spec.clients {
             if self.at.stop.is_asked() {
@@ -120,7 +114,7 @@ impl RunStep<'_> {
     }
 
     /// Says before anybody connects that the server allows too little.
-    fn check_limits(&self, statements: &StepStatements) -> Result<(), StepError> {
+    fn check_limits(&self, statements: &StepStatements) -> Result {
         let step = format!("h{}", self.number);
         let of_each = match self.at.spec.form {
             TpccForm::Single | TpccForm::Batched => statements.prepared(),
@@ -138,31 +132,18 @@ impl RunStep<'_> {
         mix(self.seed, &salt)
     }
 
+    /// How transactions arrive; `None` where terminals decide.
     fn stream(&self) -> Option<Stream> {
         match self.at.spec.pace {
             TpccPace::NoWait | TpccPace::Wait { .. } => None,
-            TpccPace::Rate { per_second, arrivals, queue }
-            | TpccPace::Ramp { from: per_second, arrivals, queue, .. } => {
-                Some(Stream { per_second, arrivals, queue })
+            TpccPace::Rate { per_second, arrivals, queue } => {
+                Some(Stream { per_second, arrivals, queue, ramp: None })
             }
-        }
-    }
-
-    fn drive<'q>(&self, queue: Option<&'q Queue>) -> Drive<'q> {
-        match (queue, &self.at.spec.pace) {
-            (Some(queue), TpccPace::Rate { per_second, .. }) => {
-                Drive::Rate { queue, per_second: *per_second }
+            TpccPace::Ramp { from, arrivals, queue, attempt_seconds } => {
+                let (limits, attempt) = (self.limits(), Nanos::from_secs(attempt_seconds.into()));
+                let ramp = Some(RampSpec { from, permille: KEEPS_LIMIT, limits, attempt });
+                Some(Stream { per_second: from, arrivals, queue, ramp })
             }
-            (Some(queue), TpccPace::Ramp { from, attempt_seconds, .. }) => {
-                let spec = RampSpec {
-                    from: *from,
-                    permille: KEEPS_LIMIT,
-                    limits: self.limits(),
-                    attempt: seconds(*attempt_seconds),
-                };
-                Drive::Ramp { queue, spec }
-            }
-            (None, _) | (Some(_), TpccPace::NoWait | TpccPace::Wait { .. }) => Drive::Closed,
         }
     }
 
@@ -216,8 +197,7 @@ impl RunStep<'_> {
     }
 }
 
-/// Are there as many new orders as terminals saw committed? Of those whose connection was lost before the
-/// COMMIT was answered, any number may be there.
+/// Are there as many new orders as terminals saw committed, and any number of those with unknown outcome?
 fn check_orders(committed: u64, unknown: u64, grown: u64) -> Check {
     Check {
         what: "orders that the districts counted, of those that terminals saw committed".to_owned(),
@@ -228,10 +208,6 @@ fn check_orders(committed: u64, unknown: u64, grown: u64) -> Check {
         actual: grown.to_string(),
         holds: (committed..=committed + unknown).contains(&grown),
     }
-}
-
-fn seconds(seconds: u32) -> Nanos {
-    Nanos::from_secs(u64::from(seconds))
 }
 
 #[cfg(test)]

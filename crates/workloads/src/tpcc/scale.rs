@@ -3,7 +3,7 @@
 use model::TpccSpec;
 
 use super::tables::Table;
-use load::StepError;
+use load::{Result, StepError};
 
 /// Different last names.
 const NAMES: u32 = 1000;
@@ -54,7 +54,7 @@ impl Scale {
         groups * u64::from(last - before) * u64::from(table.rows_of_number())
     }
 
-    pub(super) fn check(&self) -> Result<(), StepError> {
+    pub(super) fn check(&self) -> Result {
         let Self { warehouses, items, customers, .. } = *self;
         // Numbers of rows are signed 32-bit integers on every server.
         let range = 1..=i32::MAX as u32;

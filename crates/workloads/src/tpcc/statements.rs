@@ -1,7 +1,6 @@
 //! The statements of the transactions, and a session's prepared ones.
 //!
-//! Every statement has a place in the [`StepStatements`] of a step. A session prepares those of the step, or sends
-//! them as text with the values in it.
+//! Every statement has a place in a step's [`StepStatements`]. A session prepares them or sends texts.
 
 #[cfg(test)]
 mod tests;
@@ -9,7 +8,7 @@ mod tests;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use drivers::{Done, Param, ParamType, Row, Session, SessionError, StatementId};
+use drivers::{Done, Param, ParamType, Result, Row, Session, SessionError, StatementId};
 use model::{
     DISTRICTS, Dialect, Isolation, Statements, StockLevel, TpccForm, TpccMix, TpccProfile,
     TpccSpec, TpccTransaction,
@@ -19,8 +18,9 @@ use serde::Deserialize;
 use super::blocks::{blocks, named};
 use super::input::{FEWEST_LINES, MOST_LINES};
 use super::money;
-use data::literal::{push_int, push_number, push_text};
-use load::outages::Refused;
+use data::statements::begin;
+use data::{push_int, push_number, push_text};
+use load::Refused;
 
 /// A statement that is always of the same length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -95,7 +95,6 @@ impl Ask {
 }
 
 impl List {
-    /// The place of the one for `count`.
     pub(super) const fn place(self, count: usize) -> usize {
         ASKS + self as usize * OF_EACH + count
     }
@@ -116,7 +115,6 @@ impl List {
     }
 }
 
-/// The statements of a step.
 #[derive(Debug)]
 pub(super) struct StepStatements {
     /// By their places; none where the step does not need it.
@@ -181,7 +179,7 @@ impl PreparedStatements {
         place: usize,
         params: &[Param<'_>],
         each: &mut dyn FnMut(&dyn Row),
-    ) -> Result<Done, SessionError> {
+    ) -> Result<Done> {
         if let Some(Some(id)) = self.ids.get(place) {
             return session.execute_prepared(*id, params, each);
         }
@@ -303,11 +301,7 @@ fn put_all(spec: &TpccSpec, dialect: Dialect, by_place: &mut [Option<Statement>]
             *slot = Some(Statement::new(spec, dialect, name, text));
         }
     };
-    let begin = match dialect {
-        Dialect::Mysql | Dialect::Postgres => "BEGIN",
-        // Otherwise two that read and then want to write would wait for each other.
-        Dialect::Sqlite => "BEGIN IMMEDIATE",
-    };
+    let begin = begin(dialect);
     for (ask, text) in [(Ask::Begin, begin), (Ask::BeginReading, "BEGIN"), (Ask::Commit, "COMMIT")]
     {
         put(ask.place(), format!("{ask:?}"), text);

@@ -14,9 +14,8 @@ use model::{DISTRICTS, Dialect, Engine, TpccIndexes, TpccProfile, TpccSchema, Tp
 
 use super::blocks::blocks;
 use super::money::{self, OF_CENTS, OF_RATES};
-use data::checksum::Form;
-use data::table::{self, Index, Partitions, engine_option};
-use load::{StepError, Target};
+use data::{Form, Index, Partitions, engine_option, table};
+use load::{Result, StepError, Target};
 
 /// A table, each after those whose rows its own belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,8 +58,7 @@ impl Table {
         self.described().name
     }
 
-    /// Its columns, in the order in which rows are loaded. The number that rows of `history` may have is
-    /// not among them: servers give it.
+    /// Its columns, in the order of loading, without the number that servers may give to rows of `history`.
     pub(super) fn columns(self) -> &'static [Column] {
         &self.described().columns
     }
@@ -69,7 +67,6 @@ impl Table {
         self.columns().iter().position(|own| own.name == column)
     }
 
-    /// The places of columns that it has.
     pub(super) fn places<const N: usize>(self, columns: [&str; N]) -> [usize; N] {
         columns.map(|column| self.place_of(column).unwrap_or(0))
     }
@@ -115,7 +112,6 @@ impl Table {
         SEEDS[self as usize]
     }
 
-    /// The table as it is in a dialect.
     fn table(self, schema: TpccSchema, dialect: Dialect, engine: Engine) -> table::Table {
         let Described { name, columns, partitioned_by, group, number, .. } = self.described();
         let partitioned_by = partitioned_by.filter(|_| schema.partitions > 0);
@@ -162,7 +158,7 @@ impl Table {
 
 /// All tables as they are on a server, in the order of [`Table::ALL`]. Fails with [`StepError::Unsupported`]
 /// where the server cannot have what the plan asks for.
-pub(super) fn tables(spec: &TpccSpec, target: &Target) -> Result<Vec<table::Table>, StepError> {
+pub(super) fn tables(spec: &TpccSpec, target: &Target) -> Result<Vec<table::Table>> {
     let Target { dialect, engine, version, .. } = target;
     refuse_unsupported(spec.schema, *dialect, *engine, version)?;
     Ok(Table::ALL.map(|table| table.table(spec.schema, *dialect, *engine)).to_vec())
@@ -195,7 +191,7 @@ fn refuse_unsupported(
     dialect: Dialect,
     engine: Engine,
     version: &Version,
-) -> Result<(), StepError> {
+) -> Result {
     let (has_keys, has_partitions) = (schema.foreign_keys, schema.partitions > 0);
     let why = match dialect {
         Dialect::Sqlite if has_keys => "SQLite adds no foreign keys to tables that are loaded",

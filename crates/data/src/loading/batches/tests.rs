@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 use std::iter;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-use drivers::{Done, Param, ParamType, Row, SessionInfo, StatementId, Value};
-use model::{ErrorCount, KindSpec, Nanos, StepRecord};
+use drivers::{Connector, Done, Param, ParamType, Row, SessionInfo, StatementId, Value};
+use model::{ErrorCount, ErrorRules, KindSpec, StepRecord};
 
 use super::*;
 use load::Client;
@@ -161,7 +161,6 @@ fn load(talk: &[(&'static str, Answer)]) -> Result<StepRecord, StepError> {
         clients: vec![(role, Box::new(Loader { recovery, batches }))],
         pace: None,
         end: End::AllDone { limit: None },
-        warmup: Nanos(0),
     };
     let window = run(setup, &Stop::default(), &mut Blind);
     let left = server.0.lock().unwrap();

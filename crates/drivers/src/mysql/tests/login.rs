@@ -2,7 +2,7 @@
 
 use rustls::version::{TLS12, TLS13};
 
-use super::super::rsa::tests::{PEM, open};
+use super::super::auth::tests::{PEM, open};
 use super::*;
 use crate::tests::tls_peer::{TlsPeer, tls_peer};
 

@@ -158,7 +158,7 @@ fn rows_arrive_in_any_pieces() {
         assert_eq!(answer.unwrap().rows, 40, "pieces of {piece}");
         assert!(rows.iter().copied().eq(0..40), "pieces of {piece}");
         server.join().unwrap();
-        wire.abandon();
+        wire.stream.abandon();
     }
 }
 
@@ -308,7 +308,7 @@ fn copies_are_refused_and_the_session_goes_on() {
         let (mut wire, mut server) = wire_with(&reply);
         let failed = read(&mut wire, columns, &mut |_| ());
         assert_eq!(failed.unwrap_err().code(), "57014");
-        wire.abandon();
+        wire.stream.abandon();
         let mut sent = Vec::new();
         server.read_to_end(&mut sent).unwrap();
         assert_eq!(sent.first(), Some(&b'f'));

@@ -1,5 +1,4 @@
-//! SCRAM-SHA-256 (RFC 7677): proves the password to the server and the server to the client, and
-//! over TLS ties the login to the connection.
+//! SCRAM-SHA-256 (RFC 7677): proves both sides to each other, and over TLS binds the login to it.
 
 use postgres_protocol::authentication::sasl::{
     ChannelBinding, SCRAM_SHA_256, SCRAM_SHA_256_PLUS, ScramSha256,
@@ -12,14 +11,14 @@ use sha2::{Digest, Sha256, Sha384, Sha512};
 use model::said;
 
 use super::{Entry, request};
-use crate::SessionError;
+use crate::Result;
 use crate::cursor::Cursor;
 use crate::postgres::encode;
 
 impl Entry<'_> {
     /// Answers a SASL request that was read last. Returns the method that was used: that of
     /// `pg_hba.conf`, with `-plus` when it is bound to the server's certificate.
-    pub(super) fn scram(&mut self) -> Result<&'static str, SessionError> {
+    pub(super) fn scram(&mut self) -> Result<&'static str> {
         let (mechanism, method, binding) = self.choose()?;
         let mut exchange = ScramSha256::new(self.password()?.as_bytes(), binding);
         let mut message = Vec::new();
@@ -50,7 +49,7 @@ impl Entry<'_> {
     /// The mechanism among those that are offered, the method's name, and how it is bound. A client
     /// that could have bound the login says so: if the server has offered it, somebody between the two
     /// has struck the offer out, and the server ends the login (RFC 5802, section 6).
-    fn choose(&self) -> Result<(&'static str, &'static str, ChannelBinding), SessionError> {
+    fn choose(&self) -> Result<(&'static str, &'static str, ChannelBinding)> {
         let offered = self.authentication_data();
         let hash = self.wire.stream.peer_certificate().and_then(hash);
         match hash {

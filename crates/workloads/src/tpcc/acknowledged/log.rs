@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use model::Nanos;
 use serde::{Deserialize, Serialize};
 
-use crate::tpcc::outcome::Committed;
-use load::{StepError, monotonic};
+use crate::tpcc::input::Committed;
+use load::{Result, StepError, monotonic};
 
 /// The log, as the terminals have it.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Acknowledged {
 }
 
 impl Acknowledged {
-    pub(super) fn create(path: &Path) -> Result<Self, StepError> {
+    pub(super) fn create(path: &Path) -> Result<Self> {
         let file = File::options()
             .create_new(true)
             .append(true)
@@ -27,9 +27,8 @@ impl Acknowledged {
         Ok(Self { path: path.to_owned(), file })
     }
 
-    /// Keeps that `terminal` was told right now that `what` is committed. The kernel has it when this
-    /// returns.
-    pub(crate) fn committed(&self, terminal: u32, what: &Committed) -> Result<(), StepError> {
+    /// Logs that `terminal` just heard that `what` is committed. The kernel has it when this returns.
+    pub(crate) fn committed(&self, terminal: u32, what: &Committed) -> Result {
         let record = Record { at: monotonic(), terminal, row: *what };
         // One call for the whole line: the kernel puts the lines of all terminals one after the other.
         let line = record.line();
@@ -54,9 +53,8 @@ impl Record {
     }
 }
 
-/// Shows each record of a log, in its order. A last line without its end is not a record: who wrote it was
-/// killed over it.
-pub(super) fn each(path: &Path, see: &mut dyn FnMut(Record)) -> Result<(), StepError> {
+/// Shows each record of a log, in order. A last line without its end is none: its writer was killed.
+pub(super) fn each(path: &Path, see: &mut dyn FnMut(Record)) -> Result {
     let file = File::open(path).map_err(StepError::log("open", path))?;
     let mut log = BufReader::new(file);
     let mut line = String::new();

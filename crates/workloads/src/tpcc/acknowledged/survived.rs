@@ -7,9 +7,9 @@ use drivers::{Row, SessionError};
 use model::{Dialect, Nanos};
 
 use super::log::{Record, each};
+use crate::tpcc::input::Committed;
 use crate::tpcc::money;
-use crate::tpcc::outcome::Committed;
-use load::{StepError, Target};
+use load::{Result, StepError, Target};
 
 /// Missing commits that are listed one by one.
 const SHOWN: usize = 10;
@@ -41,9 +41,8 @@ pub struct Missing {
     pub at: Nanos,
 }
 
-/// Looks in the database of `target` for what `log` says was acknowledged since `before`. Nobody else writes
-/// to it meanwhile.
-pub fn survived(log: &Path, before: Present, target: &Target) -> Result<Survived, StepError> {
+/// Looks in the database of `target` for what `log` acknowledged since `before`. Nobody else writes to it.
+pub fn survived(log: &Path, before: Present, target: &Target) -> Result<Survived> {
     let mut comparison = Comparison::new(before);
     each_row(target, &mut |row| comparison.found(row))?;
     each(log, &mut |record| comparison.acknowledged(record))?;
@@ -93,7 +92,6 @@ impl Comparison {
     }
 }
 
-/// Takes one such row, if there is one.
 fn take(rows: &mut HashMap<Committed, u32>, row: &Committed) -> bool {
     match rows.get_mut(row) {
         Some(left) if *left > 0 => {
@@ -107,23 +105,21 @@ fn take(rows: &mut HashMap<Committed, u32>, row: &Committed) -> bool {
 const ORDERS: &str = "SELECT o_w_id, o_d_id, o_id FROM orders";
 const PAYMENTS: &str = "SELECT h_w_id, h_d_id, h_c_w_id, h_c_d_id, h_c_id, h_amount FROM history";
 
-/// Reads a row of an answer.
 type Read = fn(&dyn Row, Dialect) -> Option<Committed>;
 
-/// All orders and payments of a database at one moment, each with how often it is there. It takes some
-/// hundred bytes of memory for each.
+/// All orders and payments of a database, each with its number. Each takes some hundred bytes of memory.
 #[derive(Debug, Default)]
 pub struct Present(HashMap<Committed, u32>);
 
 impl Present {
-    pub fn read(target: &Target) -> Result<Self, StepError> {
+    pub fn read(target: &Target) -> Result<Self> {
         let mut rows = HashMap::new();
         each_row(target, &mut |row| *rows.entry(row).or_insert(0) += 1)?;
         Ok(Self(rows))
     }
 }
 
-fn each_row(target: &Target, see: &mut dyn FnMut(Committed)) -> Result<(), StepError> {
+fn each_row(target: &Target, see: &mut dyn FnMut(Committed)) -> Result {
     let dialect = target.dialect;
     let failed = |source: SessionError| StepError::Session {
         client: "reading orders and payments".to_owned(),

@@ -2,19 +2,17 @@
 //! all columns that no transaction writes. The rows that transactions added follow from the seed, too, and
 //! from what terminals saw committed.
 
-use drivers::{Row, Session, SessionError, Value};
+use drivers::{Result, Row, Session, Value};
 use model::Dialect;
 
 use super::findings::{Found, Unlike, shown};
-use super::made::{Made, View};
+use super::made::{Made, Seeded, View, decimal, is_carrier};
 use super::notes;
-use super::seeded::{Seeded, decimal, is_carrier};
 use crate::tpcc::conditions::Warehouses;
 use crate::tpcc::population::{LOADED_AT, Lookup, Population};
 use crate::tpcc::tables::{Kind, Table};
-use data::checksum::{Form, RowHash, Sum};
-use data::sink::Cells;
 use data::statements::primary_hint;
+use data::{Cells, Form, RowHash, Sum};
 
 /// Looks through a table, of these warehouses where its rows belong to such.
 pub(super) fn compare(
@@ -23,7 +21,7 @@ pub(super) fn compare(
     table: Table,
     warehouses: Warehouses,
     found: &mut Found,
-) -> Result<(), SessionError> {
+) -> Result {
     let mut reader = Reader {
         seeded,
         table,
@@ -152,8 +150,7 @@ fn hash(key: [u32; 4]) -> u64 {
     hash.finish()
 }
 
-/// The first column of a row that is not as it was loaded, and what was loaded, of those that no transaction
-/// has written.
+/// The first column that differs from what was loaded, among those that no transaction has written.
 fn difference(seeded: &Seeded, table: Table, row: &dyn Row, loaded: &Cells) -> Option<Unlike> {
     let columns = table.columns().iter().enumerate();
     let mut unlike = columns.filter(|(place, column)| {
@@ -183,14 +180,13 @@ fn difference(seeded: &Seeded, table: Table, row: &dyn Row, loaded: &Cells) -> O
 const REFILL: i64 = 91;
 
 /// Reads the stock of a warehouse: it is what was loaded, less what was ordered, plus a multiple of ninety-one. No query
-/// can tell, because what was loaded is nowhere but in the seed; and nothing else notices that an order has overwritten
-/// what another one had left.
+/// can tell, because only the seed knows what was loaded; nothing else notices a lost update of an order.
 pub(super) fn compare_quantities(
     session: &mut dyn Session,
     population: &Population,
     warehouse: u32,
     found: &mut Found,
-) -> Result<(), SessionError> {
+) -> Result {
     let sql = format!("SELECT s_i_id, s_quantity, s_ytd FROM stock WHERE s_w_id = {warehouse}");
     session.query(&sql, &mut |row| {
         let [item, quantity, sold] = [0, 1, 2].map(|column| row.value(column).as_int());

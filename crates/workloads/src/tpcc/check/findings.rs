@@ -1,12 +1,13 @@
 //! What was found to offend.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use drivers::Row;
 use model::{Check, Nanos};
 
 use super::proofs::Proof;
 use crate::tpcc::receipts::Receipts;
+use load::lock;
 
 /// Offending rows that a check shows.
 const SHOWN: usize = 5;
@@ -14,7 +15,6 @@ const SHOWN: usize = 5;
 /// What a row has that it must not have: the place of the column, and what was expected there.
 pub(super) type Unlike = (usize, String);
 
-/// What one query found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) count: u64,
@@ -47,7 +47,6 @@ pub(super) fn shown<'a>(values: impl Iterator<Item = (&'a str, String)>) -> Stri
     values.map(|(column, value)| format!("{column} {value}")).collect::<Vec<_>>().join(", ")
 }
 
-/// What all queries found.
 #[derive(Debug, Default)]
 pub(super) struct Findings(Mutex<Vec<Finding>>);
 
@@ -62,13 +61,12 @@ struct Finding {
 
 impl Findings {
     pub(super) fn add(&self, proof: usize, place: usize, found: Found, took: Nanos) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push(Finding { proof, place, found, took });
+        lock(&self.0).push(Finding { proof, place, found, took });
     }
 
     /// All findings in the order of their queries: the same rows are shown whoever came first.
     fn all(&self) -> MutexGuard<'_, Vec<Finding>> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.0);
         all.sort_by_key(|finding| finding.place);
         all
     }

@@ -4,22 +4,56 @@
 
 use std::collections::HashMap;
 
-use drivers::{Row, Session, SessionError, Value};
-use model::{DISTRICTS, TpccProfile};
+use drivers::{Result, Row, Session, Value};
+use model::{DISTRICTS, Dialect, TpccProfile};
 
 use super::findings::{Found, Unlike};
-use super::seeded::{Seeded, decimal, is_carrier};
 use crate::tpcc::conditions::Warehouses;
+use crate::tpcc::loading::Setting;
 use crate::tpcc::money::{self, OF_CENTS, Terms};
-use crate::tpcc::population::Lookup;
+use crate::tpcc::population::{Lookup, Population};
+use crate::tpcc::scale::Scale;
 use crate::tpcc::tables::Table;
+use data::Digits;
 
 /// What a Payment takes, in cents.
 const PAYMENT: std::ops::RangeInclusive<i64> = 100..=500_000;
 
+/// What is known of the rows from the seed.
+pub(super) struct Seeded {
+    pub(super) scale: Scale,
+    pub(super) population: Population,
+    pub(super) profile: TpccProfile,
+    pub(super) dialect: Dialect,
+    /// The price of each item, in cents.
+    pub(super) prices: Vec<i64>,
+}
+
+impl Seeded {
+    pub(super) fn new(at: &Setting<'_>) -> Self {
+        let (scale, population) = (Scale::of(at.spec), at.population());
+        let mut items = Lookup::new(&population, Table::Item, (1, 1));
+        let [place] = Table::Item.places(["i_price"]);
+        let prices = (1..=scale.items).map(|item| items.number([item, 0, 0, 0], place)).collect();
+        let (profile, dialect) = (at.spec.profile, at.target.dialect);
+        Self { scale, population, profile, dialect, prices }
+    }
+}
+
+pub(super) fn is_carrier(value: Value<'_>) -> bool {
+    value.as_int().is_some_and(|number| (1..=10).contains(&number))
+}
+
+/// Units of a decimal number as the server shows them.
+pub(super) fn decimal(dialect: Dialect, units: i64, decimals: usize) -> String {
+    match dialect {
+        Dialect::Mysql | Dialect::Postgres => Digits::of(units, decimals).as_str().to_owned(),
+        Dialect::Sqlite => units.to_string(),
+    }
+}
+
 /// What the added rows of one table must hold.
 pub(super) enum Made {
-    /// There are none.
     None,
     Orders,
     Lines {
@@ -37,7 +71,7 @@ impl Made {
         seeded: &Seeded,
         table: Table,
         warehouses: Warehouses,
-    ) -> Result<Self, SessionError> {
+    ) -> Result<Self> {
         Ok(match table {
             Table::Warehouse
             | Table::District
@@ -191,7 +225,7 @@ fn terms(
     session: &mut dyn Session,
     seeded: &Seeded,
     warehouses: Warehouses,
-) -> Result<HashMap<[u32; 3], Terms>, SessionError> {
+) -> Result<HashMap<[u32; 3], Terms>> {
     let Warehouses { first, last } = warehouses;
     let columns =
         [(Table::Warehouse, "w_tax"), (Table::District, "d_tax"), (Table::Customer, "c_discount")];

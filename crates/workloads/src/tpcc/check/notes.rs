@@ -5,19 +5,18 @@ use drivers::{Row, Value};
 use model::TpccProfile;
 
 use super::findings::Unlike;
-use super::seeded::Seeded;
+use super::made::Seeded;
 use crate::tpcc::money::{self, OF_CENTS};
 use crate::tpcc::population::FIRST_PAYMENT;
+use data::Cells;
 use data::decimal::parse;
-use data::sink::Cells;
 
 const MOST: usize = 500;
 
 struct Customer {
     key: [u32; 3],
     is_bad: bool,
-    /// How many payments were made since the load, and how much was paid, in cents; `None` where the profile
-    /// does not count them.
+    /// Payments since the load, and their sum in cents; `None` where the profile does not count them.
     payments: Option<(i64, i64)>,
 }
 

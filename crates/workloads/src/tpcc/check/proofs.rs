@@ -84,8 +84,7 @@ pub(super) struct Job {
     pub(super) warehouses: Warehouses,
 }
 
-/// All queries. The longest come first, so that clients end together; then one warehouse after the other, so
-/// that its pages are read once.
+/// All queries. The longest come first, so that clients end together; then by warehouse, to read pages once.
 pub(super) fn jobs(proofs: &[Proof], warehouses: u32, clients: u32) -> Vec<Job> {
     let all = Warehouses { first: 1, last: warehouses };
     let of = |wanted: Over| {

@@ -183,10 +183,9 @@ impl Database {
 
     /// The conditions that something offends.
     fn offended(&mut self, profile: TpccProfile, when: When) -> Vec<&'static str> {
-        let of = Circumstances { scale: SCALE, when };
         let mut offended = Vec::new();
         for condition in all().filter(|condition| condition.applies(profile, when)) {
-            let sqls: Vec<String> = queries(condition, &of);
+            let sqls: Vec<String> = queries(condition, when);
             let mut rows = 0;
             for sql in sqls {
                 let mut each = |row: &dyn drivers::Row| {
@@ -203,12 +202,12 @@ impl Database {
 }
 
 /// As many queries as the condition needs; a slice is one warehouse, so that there are two.
-fn queries(condition: &Condition, of: &Circumstances) -> Vec<String> {
+fn queries(condition: &Condition, when: When) -> Vec<String> {
     let all = Warehouses { first: 1, last: 2 };
     let each = [1, 2].map(|number| Warehouses { first: number, last: number });
     match condition.over {
-        Over::All => vec![condition.sql(of, all)],
-        Over::Warehouse | Over::Slice => each.map(|one| condition.sql(of, one)).to_vec(),
+        Over::All => vec![condition.sql(&SCALE, when, all)],
+        Over::Warehouse | Over::Slice => each.map(|one| condition.sql(&SCALE, when, one)).to_vec(),
     }
 }
 
@@ -258,9 +257,8 @@ fn what_another_profile_does_not_maintain_is_not_asked() {
 #[test]
 fn nothing_is_left_to_be_filled_in() {
     for when in [When::Loaded, When::Used] {
-        let of = Circumstances { scale: SCALE, when };
         for condition in all() {
-            for sql in queries(condition, &of) {
+            for sql in queries(condition, when) {
                 assert!(!sql.contains(['{', '}']), "{sql}");
             }
         }

@@ -3,8 +3,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError};
 
 use model::{Check, Dialect, NoteKind, StepRecord, TpccForm, TpccSpec, TpccStage};
 
@@ -12,15 +12,13 @@ use super::population::Population;
 use super::scale::Scale;
 use super::tables::{self, Table, tables};
 use super::{meta, procedures};
-use data::loading::{LoadWork, bounded_loader};
-use data::reading::{Against, Found, ReadWork};
-use data::source::Source;
-use data::statements;
-use load::clients::FixedWork;
-use load::clients::{Clients, Notes, bounded};
-use load::engine::{Observer, Stop};
-use load::worker::Worker;
-use load::{Client, ClientContext, StepError, Target};
+use data::{
+    Against, Found, IndexBuilder, LoadWork, ReadWork, Source, bounded_loader, statements, taken,
+};
+use load::{
+    Client, ClientContext, Clients, FixedWork, Notes, Observer, Result, StepError, Stop, Target,
+    Worker, bounded,
+};
 
 /// All tables, those that take longest first, so that clients end together.
 const LONGEST_FIRST: [Table; 9] = [
@@ -39,7 +37,6 @@ const LONGEST_FIRST: [Table; 9] = [
 #[derive(Clone, Copy)]
 pub(super) struct Setting<'a> {
     pub(super) spec: &'a TpccSpec,
-    /// The seed of the rows.
     pub(super) rows_seed: u64,
     pub(super) target: &'a Target,
     pub(super) stop: &'a Stop,
@@ -52,8 +49,8 @@ impl Setting<'_> {
         stage: TpccStage,
         name: NoteKind,
         observer: &mut dyn Observer,
-        connect: impl FnOnce(&Notes) -> Result<Clients, StepError>,
-    ) -> Result<StepRecord, StepError> {
+        connect: impl FnOnce(&Notes) -> Result<Clients>,
+    ) -> Result<StepRecord> {
         let (clock, notes) = (self.stop.clock(), Notes::default());
         let (kinds, clients) = (stage.kinds(self.spec), connect(&notes)?);
         FixedWork { kinds, clients, clock, notes: (name, &notes) }.run(self.stop, observer)
@@ -63,13 +60,13 @@ impl Setting<'_> {
         Population::new(Scale::of(self.spec), self.rows_seed)
     }
 
-    pub(super) fn worker(&self, name: &str) -> Result<Worker, StepError> {
+    pub(super) fn worker(&self, name: &str) -> Result<Worker> {
         Worker::connect(&*self.target.patient, name.to_owned())
     }
 
     /// Makes the tables, which must not exist, fills them, makes the procedures where the plan wants them, and
     /// writes down last what was loaded: without it, a load did not end.
-    pub(super) fn load(&self, observer: &mut dyn Observer) -> Result<StepRecord, StepError> {
+    pub(super) fn load(&self, observer: &mut dyn Observer) -> Result<StepRecord> {
         let Setting { spec, target, .. } = *self;
         Scale::of(spec).check()?;
         let population = self.population();
@@ -105,26 +102,18 @@ impl Setting<'_> {
 
     /// Builds the indexes that the load has not built: one client for each table that has something left, and one for
     /// the foreign keys, which come when all indexes are there. The rows of a table count once, about.
-    pub(super) fn index(&self, observer: &mut dyn Observer) -> Result<StepRecord, StepError> {
+    pub(super) fn index(&self, observer: &mut dyn Observer) -> Result<StepRecord> {
         self.work(TpccStage::Index, "index".into(), observer, |_| self.builders())
     }
 
-    fn builders(&self) -> Result<Clients, StepError> {
+    fn builders(&self) -> Result<Clients> {
         let Setting { spec, target, .. } = *self;
         let scale = Scale::of(spec);
-        let left = Arc::new(AtomicUsize::new(0));
-        let mut clients = Clients::new();
-        for (table, described) in Table::ALL.into_iter().zip(tables(spec, target)?) {
-            let statements = described.create_indexes();
-            if statements.is_empty() || spec.load.indexes_first {
-                continue;
-            }
-            let name = format!("create index {}", table.name());
-            left.fetch_add(1, Ordering::Relaxed);
-            let (worker, left) = (self.worker(&name)?, Arc::clone(&left));
-            let rows = Some(scale.rows(table));
-            clients.push(bounded(name, Builder { worker, statements, rows, left }));
-        }
+        let rows = Table::ALL.into_iter().map(|table| scale.rows(table));
+        let unbuilt = tables(spec, target)?.into_iter().zip(rows);
+        let unbuilt = unbuilt.filter(|_| !spec.load.indexes_first);
+        let left = Arc::default();
+        let mut clients = IndexBuilder::of_tables(unbuilt, &left, target)?;
         let statements = tables::foreign_keys(spec.schema);
         if !statements.is_empty() || clients.is_empty() {
             let name = "add foreign keys";
@@ -132,14 +121,13 @@ impl Setting<'_> {
             for sql in tables::before_foreign_keys(target.dialect) {
                 worker.run(sql)?;
             }
-            clients
-                .push(bounded(name.to_owned(), Builder { worker, statements, rows: None, left }));
+            clients.push(bounded(name.to_owned(), KeyBuilder { worker, statements, left }));
         }
         Ok(clients)
     }
 
     /// Settles all tables, one client each, and one that leads.
-    pub(super) fn settle(&self, observer: &mut dyn Observer) -> Result<StepRecord, StepError> {
+    pub(super) fn settle(&self, observer: &mut dyn Observer) -> Result<StepRecord> {
         let scale = Scale::of(self.spec);
         let rows = Table::ALL.into_iter().map(|table| scale.rows(table)).sum();
         let length = data::settle::length(self.spec.settle, rows);
@@ -151,21 +139,21 @@ impl Setting<'_> {
 
     /// Reads all rows and indexes of a database that another trial has loaded, so that the caches hold what fits, as
     /// they do after a load; compares each row with what was to be loaded.
-    pub(super) fn warm(&self, observer: &mut dyn Observer) -> Result<StepRecord, StepError> {
+    pub(super) fn warm(&self, observer: &mut dyn Observer) -> Result<StepRecord> {
         let found = Found::default();
         let mut result = self.work(TpccStage::Warm, "read".into(), observer, |_| {
             self.reading(true)?.clients(self.target, &found)
         })?;
-        result.checks = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
+        result.checks = taken(&found);
         Ok(result)
     }
 
     /// Compares all rows with those that the seed makes, by as many sessions as load.
-    pub(super) fn checks(&self) -> Result<Vec<Check>, StepError> {
+    pub(super) fn checks(&self) -> Result<Vec<Check>> {
         self.reading(false)?.checks(self.target, self.stop)
     }
 
-    fn reading(&self, with_indexes: bool) -> Result<ReadWork<Population>, StepError> {
+    fn reading(&self, with_indexes: bool) -> Result<ReadWork<Population>> {
         let mut worker = self.worker("look at the load")?;
         meta::refuse_other(&mut *worker.session, self.spec, self.rows_seed)?;
         Ok(ReadWork {
@@ -182,7 +170,7 @@ impl Setting<'_> {
 }
 
 /// A trial begins with an empty database; what is in it is somebody else's, or of a load that did not end.
-fn refuse_existing(worker: &mut Worker, dialect: Dialect) -> Result<(), StepError> {
+fn refuse_existing(worker: &mut Worker, dialect: Dialect) -> Result {
     let mut existing = Vec::new();
     for name in Table::ALL.map(Table::name).into_iter().chain([meta::NAME]) {
         if worker.number(&statements::count_tables(dialect, name))? > 0 {
@@ -205,26 +193,19 @@ fn refuse_existing(worker: &mut Worker, dialect: Dialect) -> Result<(), StepErro
     )))
 }
 
-/// Builds the indexes of one table, or adds the foreign keys: one after the other, because each locks two tables.
-struct Builder {
+/// Adds the foreign keys when all indexes are there: one after the other, because each locks two tables.
+struct KeyBuilder {
     worker: Worker,
     statements: Vec<String>,
-    /// Of the table; `None` for foreign keys, which wait until no table is left.
-    rows: Option<u64>,
     /// Tables whose indexes are not all there.
     left: Arc<AtomicUsize>,
 }
 
-impl Client for Builder {
-    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
-        while self.rows.is_none() && self.left.load(Ordering::Relaxed) > 0 && !context.is_over() {
+impl Client for KeyBuilder {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result {
+        while self.left.load(Ordering::Relaxed) > 0 && !context.is_over() {
             context.nap();
         }
-        let rows = self.rows.unwrap_or(0);
-        self.worker.build_indexes(context, 0, &self.statements, rows)?;
-        if self.rows.is_some() {
-            self.left.fetch_sub(1, Ordering::Relaxed);
-        }
-        Ok(())
+        self.worker.build_indexes(context, 0, &self.statements, 0)
     }
 }

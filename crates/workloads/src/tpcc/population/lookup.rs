@@ -6,8 +6,8 @@ use model::{DISTRICTS, Dialect};
 use super::Population;
 use super::rows::Rows;
 use crate::tpcc::tables::Table;
-use data::sink::Cells;
-use data::source::{Rows as _, Source};
+use data::source::Rows as _;
+use data::{Cells, Source};
 
 /// The loaded rows of a table in some warehouses.
 pub(crate) struct Lookup {

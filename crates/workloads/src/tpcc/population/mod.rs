@@ -1,8 +1,7 @@
 //! The rows that are loaded. A row is a function of the seed and its place alone: the same whoever makes
 //! it, in whatever order, and for whatever server.
 //!
-//! The tables are cut into batches: ranges of numbers in a row, of one warehouse or district where the table's rows
-//! belong to such.
+//! Batches are ranges of consecutive numbers, within one warehouse or district where rows belong to such.
 
 mod lookup;
 mod rows;
@@ -17,8 +16,7 @@ use self::rows::{Rows, facts};
 use super::random::Constants;
 use super::scale::Scale;
 use super::tables::Table;
-use data::source::Source;
-use data::table::Batch;
+use data::{Batch, Source};
 
 /// Raised when a seed makes other rows than it did: what was loaded before cannot be used with it.
 pub(super) const DATA_VERSION: u32 = 1;
@@ -44,8 +42,7 @@ impl Population {
         rows::quantity(&mut rows::rng(base, item, 1))
     }
 
-    /// The rows of a table that belong to these warehouses, a batch for each group; all where they belong to
-    /// none.
+    /// The rows of a table in these warehouses, a batch for each group; all where they belong to none.
     fn of_warehouses(&self, table: Table, first: u32, last: u32) -> impl Iterator<Item = Batch> {
         let has_rows = self.slices(table, u32::MAX) > 0;
         let groups = table.groups_of(first, last).filter(move |_| has_rows);

@@ -10,8 +10,7 @@ use crate::tpcc::random::{
 };
 use crate::tpcc::scale::Scale;
 use crate::tpcc::tables::Table;
-use data::sink::Sink;
-use data::source;
+use data::{Sink, source};
 
 /// The moment of the load, in every row that has one.
 pub(crate) const LOADED_AT: &str = "2026-01-01 00:00:00";
@@ -201,8 +200,7 @@ fn put_address(rng: &mut Rng, sink: &mut impl Sink) {
     sink.text(|out| zip(rng, out));
 }
 
-/// A customer: warehouse, district and number there. The first thousand of a district have one last name each, so
-/// that there is somebody of every name.
+/// A customer: warehouse, district, number. A district's first thousand have all last names, one each.
 fn put_customer(rng: &mut Rng, key: [u32; 3], constants: &Constants, sink: &mut impl Sink) {
     put_ints(key, sink);
     sink.text(|out| letters(rng, 8, 16, out));

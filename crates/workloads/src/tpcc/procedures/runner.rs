@@ -1,15 +1,13 @@
 //! Calls the procedures and checks what they answer.
 
-use drivers::{Param, Row, Session, SessionError, StatementId, Value};
+use drivers::{Param, Result, Row, Session, StatementId, Value};
 use model::{DISTRICTS, Dialect, TpccSpec, TpccTransaction};
 
 use crate::tpcc::input::{
-    Customer, Delivery, Input, Line, MOST_LINES, NewOrder, OrderStatus, Payment, StockLevel,
+    Committed, Customer, Delivery, Input, Line, MOST_LINES, NewOrder, OrderStatus, Outcome,
+    Payment, Progress, StockLevel,
 };
 use crate::tpcc::money;
-use crate::tpcc::outcome::{Committed, Outcome, Progress};
-
-type Result<T> = std::result::Result<T, SessionError>;
 
 /// Calls the procedures in one session.
 #[derive(Debug)]
@@ -148,8 +146,7 @@ impl ProcedureRunner {
         Ok(answer.outcome(None))
     }
 
-    /// Sends a call and reads what comes back, where only the columns `nullable` may be NULL. What a procedure
-    /// misses is no error but a wrong answer.
+    /// Sends a call and reads the answer, where only `nullable` columns may be NULL. Others make it wrong.
     fn call(
         &self,
         transaction: TpccTransaction,
@@ -164,8 +161,7 @@ impl ProcedureRunner {
             Ok(_) => {
                 answer.wrong_unless(answer.rows > 0, || "a procedure returned nothing".to_owned());
             }
-            // An error that a procedure raised by itself: MySQL numbers those of `SIGNAL` so, PostgreSQL those
-            // of `RAISE`.
+            // An error that a procedure raised itself: the codes of MySQL's `SIGNAL` and PostgreSQL's `RAISE`.
             Err(error) if matches!(error.code(), "1644" | "P0001") => {
                 answer.wrong = Some(error.to_string());
             }
@@ -175,7 +171,6 @@ impl ProcedureRunner {
     }
 }
 
-/// What a procedure answers.
 #[derive(Debug, Default)]
 struct Answer {
     rows: u64,
@@ -238,7 +233,6 @@ fn id_and_name(customer: &Customer) -> (u32, &str) {
 const WIDE: usize = 10;
 const NARROW: usize = 2;
 
-/// Characters of a line.
 const LINE: usize = 2 * WIDE + NARROW;
 
 /// Writes the lines of an order: supplying warehouse, item and quantity of each, with leading zeros.

@@ -5,8 +5,8 @@ use model::{PaymentOrder, Rng, StockLevel as Shape, TpccProfile};
 
 use super::*;
 use crate::tpcc::input::tests::fixture::spec;
+use crate::tpcc::input::{Committed, Outcome, Progress};
 use crate::tpcc::input::{Input, Inputs};
-use crate::tpcc::outcome::{Committed, Outcome, Progress};
 use crate::tpcc::random::Constants;
 
 /// All specs that make other procedures.

@@ -11,18 +11,15 @@ use model::{Dialect, Nanos, Rng, TpccPace, TpccSpec, TpccTransaction, mix};
 use super::acknowledged::log::Acknowledged;
 use super::audit::{self, Tallies, Tally};
 use super::deck::{self, Deck};
-use super::input::{Input, Inputs};
-use super::outcome::{Committed, Outcome, Progress};
+use super::input::{Committed, Input, Inputs, Outcome, Progress};
 use super::population::Population;
 use super::random::Constants;
 use super::statements::StepStatements;
 use super::transactions::Runner;
-use crate::recovery::{Next, Recovering, Recovery};
 use crate::sql::answers::Answers;
-use load::arrivals::Arrival;
-use load::arrivals::Queue;
-use load::outages::Refused;
-use load::{Client, ClientContext, StepError};
+use load::{
+    Arrival, Client, ClientContext, Next, Queue, Recovering, Recovery, Refused, Result, Worker,
+};
 
 /// Code of a transaction of which an answer was wrong.
 const WRONG: &str = "wrong answer";
@@ -45,7 +42,6 @@ pub(super) struct Common {
     pub(super) spec: Arc<TpccSpec>,
     pub(super) dialect: Dialect,
     pub(super) constants: Constants,
-    /// What was loaded.
     pub(super) population: Population,
     pub(super) statements: Arc<StepStatements>,
     /// The statement that a session begins with, where there is one.
@@ -87,7 +83,7 @@ pub(super) struct Terminal {
 }
 
 impl Client for Terminal {
-    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result {
         let common = Arc::clone(&self.common);
         let ended = self.run_all(&common, context);
         common.tallies.add(&std::mem::take(&mut self.tally));
@@ -97,10 +93,9 @@ impl Client for Terminal {
 
 impl Terminal {
     /// Connects terminal `number`, from zero; `seed` decides all that it does.
-    pub(super) fn connect(common: &Arc<Common>, number: u32, seed: u64) -> Result<Self, StepError> {
-        let name = name(number);
-        let failed = |source| StepError::Session { client: name.clone(), source };
-        let mut session = common.recovery.connector.connect().map_err(failed)?;
+    pub(super) fn connect(common: &Arc<Common>, number: u32, seed: u64) -> Result<Self> {
+        let Worker { name, mut session } =
+            Worker::connect(&*common.recovery.connector, name(number))?;
         let runner = common.prepare(&mut *session).map_err(|refused| refused.of(&name))?;
         let spec = &common.spec;
         let mut inputs = Inputs::new(spec, common.constants, number, Rng::new(mix(seed, &[1])));
@@ -112,11 +107,7 @@ impl Terminal {
         Ok(Self { common, name, number, session, runner, inputs, deck, rng, next, left, tally })
     }
 
-    fn run_all(
-        &mut self,
-        common: &Common,
-        context: &mut ClientContext<'_>,
-    ) -> Result<(), StepError> {
+    fn run_all(&mut self, common: &Common, context: &mut ClientContext<'_>) -> Result {
         while let Some((started, due)) = self.start(common, context) {
             let done = self.next.transaction();
             let goes_on = self.operate(common, context, (started, due))?;
@@ -133,8 +124,7 @@ impl Terminal {
     }
 
     /// When the next transaction starts and, where it arrived, when it was due; `None` when the step is over
-    /// before. It starts when the last one has ended, after what is left of the times to think and to key it in, or
-    /// when it arrives.
+    /// before. It starts after the last one and what is left of think and keying time, or when it arrives.
     fn start(
         &mut self,
         common: &Common,
@@ -167,7 +157,7 @@ impl Terminal {
         common: &Common,
         context: &mut ClientContext<'_>,
         began: (Nanos, Option<Nanos>),
-    ) -> Result<bool, StepError> {
+    ) -> Result<bool> {
         let input = self.next;
         audit::count(&mut self.tally.audit, &input);
         self.tally.transactions += 1;
@@ -202,7 +192,7 @@ impl Terminal {
         context: &mut ClientContext<'_>,
         (started, intended): (Nanos, Option<Nanos>),
         outcome: Outcome,
-    ) -> Result<(), StepError> {
+    ) -> Result {
         let end = context.recorder.clock().now();
         if let Some(what) = &outcome.committed {
             if let Some(log) = &common.log {
@@ -262,8 +252,7 @@ impl Recovering for Terminal {
         tally.receipts.unknown += u64::from(is_order || matches!(self.next, Input::Payment(_)));
     }
 
-    /// What the rules ignore without being told to is a duplicate key. No transaction may make one: two had
-    /// the same order number.
+    /// The rules by themselves ignore a duplicate key. Here it means that two orders had the same number.
     fn ignored(&mut self, error: &SessionError) {
         let common = &self.common;
         if !common.recovery.rules.is_of_plan(error) {

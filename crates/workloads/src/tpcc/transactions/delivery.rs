@@ -1,15 +1,13 @@
-//! Delivery: delivers the oldest order of each district; batched, the districts together, once the heads of their
-//! queues are locked.
+//! Delivery: delivers the oldest order of each district; batched, all together once these are locked.
 
 use drivers::Param;
 use model::{DISTRICTS, TpccForm};
 
 use super::exchange::{Exchange, Result, cents, int, number};
-use super::memory::{Memory, Parcel};
+use super::{Memory, Parcel};
 use crate::sql::client::emptied;
-use crate::tpcc::input::{Delivery, FEWEST_LINES, MOST_LINES};
+use crate::tpcc::input::{Delivery, FEWEST_LINES, MOST_LINES, Outcome, Progress};
 use crate::tpcc::money;
-use crate::tpcc::outcome::{Outcome, Progress};
 use crate::tpcc::statements::{Ask, List};
 
 impl Exchange<'_> {

@@ -1,9 +1,7 @@
-//! The five transactions, as a client carries them out: what was asked for goes in, what came of it comes
-//! out. Every answer is checked on the way.
+//! The five transactions as a client carries them out, from input to outcome. Every answer is checked.
 
 mod delivery;
 mod exchange;
-mod memory;
 mod new_order;
 mod payment;
 mod reads;
@@ -13,23 +11,20 @@ pub(super) mod tests;
 
 use std::sync::Arc;
 
-use drivers::{Session, SessionError};
+use drivers::{Param, Result, Session};
 use model::{Dialect, TpccForm, TpccSpec};
 
 use self::exchange::{Exchange, Stopped};
-use self::memory::Memory;
-use super::input::Input;
-use super::outcome::{Outcome, Progress};
+use self::sample::Sample;
+use super::input::{Input, Line, Outcome, Progress};
 use super::population::Population;
 use super::procedures::ProcedureRunner;
 use super::statements::{PreparedStatements, StepStatements};
-use load::outages::Refused;
+use load::Refused;
 
 /// Runs transactions in one session.
 pub(super) enum Runner {
-    /// By statements of the client.
     Statements(Box<StatementRunner>),
-    /// By stored procedures.
     Procedures(Box<ProcedureRunner>),
 }
 
@@ -69,21 +64,57 @@ impl Runner {
         session: &mut dyn Session,
         input: &Input,
         progress: &mut Progress,
-    ) -> Result<Outcome, SessionError> {
+    ) -> Result<Outcome> {
         match self {
             Self::Statements(runner) => runner.run(session, input, progress),
             Self::Procedures(runner) => runner.run(session, input, progress),
         }
     }
 
-    /// Had the transaction that ended in an error come so far that it may be committed all the same, where
-    /// the answer was lost?
+    /// May the transaction be committed although it ended in an error, because the answer was lost?
     pub(super) fn may_be_committed(&self) -> bool {
         match self {
             Self::Statements(runner) => runner.has_sent_commit,
             Self::Procedures(_) => true,
         }
     }
+}
+
+/// Memory that is kept from transaction to transaction, not what is in it.
+#[derive(Debug, Default)]
+struct Memory {
+    warehouse_name: String,
+    district_name: String,
+    text: String,
+    data: String,
+    customers: Vec<(u32, i64)>,
+    items: Vec<u32>,
+    lines: Vec<Work>,
+    parcels: Vec<Parcel>,
+    params: Vec<Param<'static>>,
+    sample: Sample,
+}
+
+/// A line of a batched order, and what was read for it.
+#[derive(Debug, Default)]
+struct Work {
+    line: Line,
+    /// Once its item was read.
+    price: Option<i64>,
+    may_be_original: bool,
+    /// What its stock row has; at last, what is left of it.
+    quantity: Option<i64>,
+    dist_info: String,
+    amount: i64,
+}
+
+/// An order that is delivered.
+#[derive(Debug)]
+struct Parcel {
+    district: u32,
+    order: u32,
+    customer: u32,
+    cents: i64,
 }
 
 /// Runs transactions in one session, statement by statement.
@@ -103,7 +134,7 @@ impl StatementRunner {
         session: &mut dyn Session,
         input: &Input,
         progress: &mut Progress,
-    ) -> Result<Outcome, SessionError> {
+    ) -> Result<Outcome> {
         self.has_sent_commit = false;
         let memory = &mut self.memory;
         memory.sample.begin();

@@ -1,5 +1,4 @@
-//! New-Order: enters an order of 5 to 15 lines, one after the other or, batched, items, stock and lines each in one
-//! statement.
+//! New-Order: enters an order of 5 to 15 lines, one by one or, batched, with one statement for each table.
 
 use std::hint::black_box;
 
@@ -7,12 +6,11 @@ use drivers::Param;
 use model::{TpccForm, TpccProfile};
 
 use super::exchange::{Exchange, Result, cents, int, keep, number, shown, text};
-use super::memory::{Memory, Work};
 use super::sample::Sample;
+use super::{Memory, Work};
 use crate::sql::client::emptied;
-use crate::tpcc::input::{Line, MOST_LINES, NewOrder};
+use crate::tpcc::input::{Line, MOST_LINES, NewOrder, Outcome};
 use crate::tpcc::money::{self, Terms};
-use crate::tpcc::outcome::Outcome;
 use crate::tpcc::statements::{Ask, List};
 
 /// Where the texts for the districts begin among the columns of a stock row.
@@ -297,8 +295,7 @@ fn taken(works: &[Work], warehouse: u32) -> ([Taken; MOST_LINES], usize) {
     (taken, rows)
 }
 
-/// Stock that is left when so much is ordered. Less than ten left over, and ninety-one more are delivered:
-/// it stays from 10 to 100.
+/// Stock left after an order. Where less than ten were left, 91 more arrive: it stays from 10 to 100.
 const fn left(quantity: i64, ordered: i64) -> i64 {
     if quantity >= ordered + 10 { quantity - ordered } else { quantity - ordered + 91 }
 }

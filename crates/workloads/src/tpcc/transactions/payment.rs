@@ -3,14 +3,12 @@
 use drivers::Param;
 use model::{PaymentOrder, TpccProfile};
 
+use super::Memory;
 use super::exchange::{Exchange, Result, cents, int, keep, shown, text};
-use super::memory::Memory;
-use crate::tpcc::input::{Customer, Payment};
+use crate::tpcc::input::{Customer, Outcome, Payment};
 use crate::tpcc::money;
-use crate::tpcc::outcome::Outcome;
 use crate::tpcc::statements::Ask;
-use data::decimal::Digits;
-use data::literal::push_int;
+use data::{Digits, push_int};
 
 /// Most characters that are kept of what is known of a customer.
 const DATA: usize = 500;
@@ -119,8 +117,7 @@ impl Exchange<'_> {
     }
 }
 
-/// Writes what is known of a customer after a payment: the payment, then what was known before, as far as
-/// there is room.
+/// Writes a customer's data after a payment: the payment, then the data before, as far as it fits.
 fn write_data(text: &mut String, payment: &Payment, id: u32, digits: &Digits, before: &str) {
     text.clear();
     let Payment { warehouse, district, customer_warehouse, customer_district, .. } = *payment;

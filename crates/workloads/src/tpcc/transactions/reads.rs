@@ -6,13 +6,11 @@ use std::hint::black_box;
 use drivers::{Param, Value};
 use model::{StockLevel as Shape, TpccProfile};
 
+use super::Memory;
 use super::exchange::{Exchange, Result, cents, int, number, shown};
-use super::memory::Memory;
-use crate::tpcc::input::{Customer, FEWEST_LINES, MOST_LINES, OrderStatus, StockLevel};
-use crate::tpcc::outcome::Outcome;
+use crate::tpcc::input::{Customer, FEWEST_LINES, MOST_LINES, OrderStatus, Outcome, StockLevel};
 use crate::tpcc::statements::Ask;
 
-/// Orders that are recent.
 const RECENT: u32 = 20;
 
 impl Exchange<'_> {

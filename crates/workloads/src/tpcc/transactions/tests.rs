@@ -5,8 +5,8 @@ use model::{PaymentOrder, Rng, Statements, StockLevel, TpccMix, TpccProfile, Tpc
 use self::fixture::{Database, ROWS};
 use super::*;
 use crate::tpcc::deck::Deck;
+use crate::tpcc::input::Committed;
 use crate::tpcc::input::{Customer, Inputs, MOST_LINES, NewOrder, OrderStatus, Payment};
-use crate::tpcc::outcome::Committed;
 use crate::tpcc::random::Constants;
 use crate::tpcc::scale;
 
