@@ -52,6 +52,11 @@ fn read_text(path: &Path) -> Result<String> {
     Ok(text)
 }
 
+/// When a report or a page is made: `2026-11-23 16:56 UTC`.
+pub(crate) fn now() -> String {
+    jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z").to_string()
+}
+
 /// What a report of a run is made of, with these comparisons with `base`.
 pub(crate) fn of<'a>(
     lab: &Lab,

@@ -27,7 +27,7 @@ pub(crate) fn open(root: &Path) -> Result<Lab> {
 /// Claims the lab's instances, and says what was left of others.
 pub(crate) fn claim(lab: &Lab, printer: Printer) -> Result<Claim> {
     let claim = lab.claim_instances()?;
-    for text in claim.swept() {
+    for text in &claim.swept {
         printer.note(text);
     }
     Ok(claim)
@@ -100,7 +100,6 @@ pub(crate) fn names(systems: &[&System]) -> String {
     names.join(", ")
 }
 
-/// What `--metric` asks for.
 pub(crate) fn selection(metrics: &[String]) -> Selection {
     if metrics.is_empty() {
         Selection::Deciding

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
-use report::{Align, Header, Table, Tone, printable};
+use model::Nanos;
+use report::{Align, Cell, Header, Table, Tone, format, printable};
 
 use crate::printer::Printer;
 use crate::wrap;
@@ -12,6 +13,14 @@ use crate::wrap;
 const BETWEEN: usize = 2;
 /// Where a table is divided, names get this fraction of the width: one part of three.
 const NAMES: usize = 3;
+
+pub(crate) fn time(time: Nanos) -> Cell {
+    Cell::number(time.as_secs_f64(), time.to_string())
+}
+
+pub(crate) fn count(value: u64) -> Cell {
+    Cell::number(value as f64, format::count(value))
+}
 
 /// Prints a table to stdout, wrapped to the terminal's width, with what explains its marks.
 pub(crate) fn print(printer: Printer, table: &Table) {

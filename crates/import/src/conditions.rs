@@ -7,10 +7,10 @@ use std::collections::hash_map::Entry;
 use model::Unit;
 
 use crate::file::{FileLine, quote};
-use crate::{ImportError, ImportedStep, Scale, Stated};
+use crate::{ImportedStep, Result, Scale, Stated};
 
 /// The CPUs of the host, where files state them, otherwise the given ones. A run is of one host: all must state the same.
-pub(crate) fn cpus(rows: &[ImportedStep], given: Option<u32>) -> Result<Option<u32>, ImportError> {
+pub(crate) fn cpus(rows: &[ImportedStep], given: Option<u32>) -> Result<Option<u32>> {
     let mut stated = rows.iter().filter_map(|row| row.cpus.as_ref());
     let Some(first) = stated.next() else { return Ok(given) };
     let known = first.value;
@@ -27,7 +27,7 @@ pub(crate) fn cpus(rows: &[ImportedStep], given: Option<u32>) -> Result<Option<u
 
 /// The scale of each test, with whatever number of clients, where files state it; in the order of the
 /// tests.
-pub(crate) fn scales(rows: &[ImportedStep]) -> Result<Vec<(&str, Scale)>, ImportError> {
+pub(crate) fn scales(rows: &[ImportedStep]) -> Result<Vec<(&str, Scale)>> {
     let mut known: HashMap<&str, &Stated<Scale>> = HashMap::new();
     let mut scales = Vec::new();
     for row in rows {
@@ -52,7 +52,7 @@ pub(crate) fn scales(rows: &[ImportedStep]) -> Result<Vec<(&str, Scale)>, Import
 }
 
 /// Refuses a metric of a test that has different units.
-pub(crate) fn units(rows: &[ImportedStep]) -> Result<(), ImportError> {
+pub(crate) fn units(rows: &[ImportedStep]) -> Result<()> {
     let mut known: HashMap<(&str, &str), (Unit, FileLine<'_>)> = HashMap::new();
     for row in rows {
         for (measured, line) in row.measurements.iter().zip(&row.lines) {

@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use crate::file::FileLine;
 use crate::insert::{merged_row, tables_of_file};
 use crate::sysbench::Name;
-use crate::{File, FileKind, ImportError, Source};
+use crate::{File, FileKind, Result, Source};
 
 /// Refuses what two files say of one system in the same words.
-pub(crate) fn refuse(sources: &[Source]) -> Result<(), ImportError> {
+pub(crate) fn refuse(sources: &[Source]) -> Result<()> {
     let mut known: HashMap<Results<'_>, &File> = HashMap::new();
     for source in sources {
         for file in &source.files {

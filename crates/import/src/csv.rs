@@ -6,13 +6,13 @@ use std::collections::HashMap;
 use model::{Counts, Unit, unguarded};
 
 use crate::file::{FileLine, quote};
-use crate::{File, ImportError, ImportedStep, Options};
+use crate::{File, ImportedStep, Options, Result, Rows};
 
 const NEEDED: [&str; 4] = ["system", "step", "metric", "value"];
 const OPTIONAL: [&str; 6] = ["unit", "clients", "round", "group", "run", "position"];
 
 /// Reads a file. Measurements of the same system, step, clients and round make one row.
-pub(crate) fn rows(file: &File, options: &Options) -> Result<Vec<ImportedStep>, ImportError> {
+pub(crate) fn rows(file: &File, options: &Options) -> Rows {
     let mut lines = file.lines().filter(|line| !line.text.trim().is_empty());
     let header = lines.next().ok_or_else(|| file.end().wrong("an empty file"))?;
     let columns = columns(header)?;
@@ -65,7 +65,7 @@ pub(crate) fn rows(file: &File, options: &Options) -> Result<Vec<ImportedStep>, 
     Ok(rows)
 }
 
-fn columns(header: FileLine<'_>) -> Result<Vec<String>, ImportError> {
+fn columns(header: FileLine<'_>) -> Result<Vec<String>> {
     let text = header.text.trim_start_matches('\u{feff}');
     let columns = split(FileLine { text, ..header })?;
     let all = || NEEDED.iter().chain(&OPTIONAL);
@@ -87,7 +87,7 @@ fn columns(header: FileLine<'_>) -> Result<Vec<String>, ImportError> {
 }
 
 /// The unit that is written, else that of a metric whose name says it.
-fn unit(line: FileLine<'_>, metric: &str, written: Option<&str>) -> Result<Unit, ImportError> {
+fn unit(line: FileLine<'_>, metric: &str, written: Option<&str>) -> Result<Unit> {
     let is_latency = metric.starts_with("service.") || metric.starts_with("response.");
     if let Some(name) = written {
         let unit = Unit::from_name(name).ok_or_else(|| {
@@ -120,7 +120,7 @@ fn unit(line: FileLine<'_>, metric: &str, written: Option<&str>) -> Result<Unit,
 }
 
 /// The fields of a line, quoted as in RFC 4180; a field does not go over a line's end.
-fn split(line: FileLine<'_>) -> Result<Vec<String>, ImportError> {
+fn split(line: FileLine<'_>) -> Result<Vec<String>> {
     let mut fields = vec![String::new()];
     let mut rest = line.text.chars().peekable();
     let mut quoted = false;

@@ -3,7 +3,7 @@
 use model::Unit;
 
 use crate::file::{FileLine, labelled};
-use crate::{File, ImportError, ImportedStep, Options};
+use crate::{File, ImportedStep, Options, Result, Rows};
 
 /// The labels below `Microseconds per read:`, which `--histogram` prints, and their metrics.
 const LABELS: [(&str, &str); 4] =
@@ -19,11 +19,7 @@ pub(crate) fn is_result(text: &str) -> bool {
 
 /// The results of a run, one for each benchmark: `fillseq : 3.456 micros/op 289351 ops/sec 3.456 seconds 1000000
 /// operations; 32.0 MB/s`. The same benchmark again is the next round.
-pub(crate) fn rows(
-    system: &str,
-    file: &File,
-    options: &Options,
-) -> Result<Vec<ImportedStep>, ImportError> {
+pub(crate) fn rows(system: &str, file: &File, options: &Options) -> Rows {
     let mut rows: Vec<ImportedStep> = Vec::new();
     let mut threads = None;
     let mut operation: Option<&str> = None;
@@ -63,7 +59,7 @@ pub(crate) fn system(file: &File) -> Option<String> {
     version.map(|version| format!("{PRODUCT}-{}", version.trim()))
 }
 
-fn result(line: FileLine<'_>, system: &str, clients: u32) -> Result<ImportedStep, ImportError> {
+fn result(line: FileLine<'_>, system: &str, clients: u32) -> Result<ImportedStep> {
     let (name, rest) = line.text.split_once(" : ").unwrap_or_default();
     let (micros, rest) = rest.split_once(RESULT).unwrap_or_default();
     let (rate, rest) = rest.split_once(" ops/sec").unwrap_or_default();
@@ -103,11 +99,7 @@ pub(crate) fn is_header(text: &str) -> bool {
 
 /// The rows of a table. The system is named after the version that ran, where `system` names none; the clients of a test
 /// stand in its name, `readrandom.t32`.
-pub(crate) fn rows_of_table(
-    system: Option<&str>,
-    file: &File,
-    options: &Options,
-) -> Result<Vec<ImportedStep>, ImportError> {
+pub(crate) fn rows_of_table(system: Option<&str>, file: &File, options: &Options) -> Rows {
     let mut header: Vec<&str> = Vec::new();
     let mut rows = Vec::new();
     for line in file.lines() {
@@ -132,7 +124,7 @@ fn row_of_table(
     header: &[&str],
     system: Option<&str>,
     options: &Options,
-) -> Result<ImportedStep, ImportError> {
+) -> Result<ImportedStep> {
     let fields: Vec<&str> = text.split('\t').map(str::trim).collect();
     let field = |name: &str| {
         let place = header.iter().position(|column| *column == name)?;

@@ -14,6 +14,8 @@ pub struct ImportError {
     pub what: String,
 }
 
+pub(crate) type Result<T, E = ImportError> = std::result::Result<T, E>;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
     pub origin: String,
@@ -79,7 +81,7 @@ impl<'a> FileLine<'a> {
     }
 
     /// A name as plans have it: it is printed in tables and used in paths, so it has no control characters.
-    pub(crate) fn check_name(&self, name: &str) -> Result<(), ImportError> {
+    pub(crate) fn check_name(&self, name: &str) -> Result<()> {
         let quoted = quote(name);
         if name.chars().any(char::is_control) {
             return Err(self.wrong(format!("a name has no control characters, not {quoted}")));
@@ -93,12 +95,7 @@ impl<'a> FileLine<'a> {
     }
 
     /// An error unless there are as many fields as columns; `columns` says which these are.
-    pub(crate) fn expect_fields(
-        &self,
-        need: usize,
-        columns: &str,
-        found: usize,
-    ) -> Result<(), ImportError> {
+    pub(crate) fn expect_fields(&self, need: usize, columns: &str, found: usize) -> Result<()> {
         if need == found {
             return Ok(());
         }
@@ -110,7 +107,7 @@ impl<'a> FileLine<'a> {
     }
 
     /// A number that is finite and not negative; `what` is its name.
-    pub(crate) fn number(&self, what: &str, field: &str) -> Result<f64, ImportError> {
+    pub(crate) fn number(&self, what: &str, field: &str) -> Result<f64> {
         let value = field.trim().parse::<f64>().ok();
         value.filter(|v| v.is_finite() && v.is_sign_positive()).ok_or_else(|| {
             let field = quote(field);
@@ -119,7 +116,7 @@ impl<'a> FileLine<'a> {
     }
 
     /// A whole number; `what` is its name.
-    pub(crate) fn whole(&self, what: &str, field: &str) -> Result<u64, ImportError> {
+    pub(crate) fn whole(&self, what: &str, field: &str) -> Result<u64> {
         field.trim().parse().map_err(|_| {
             let field = quote(field);
             self.wrong(format!("{what} must be a whole number from zero up, not {field}"))
@@ -127,7 +124,7 @@ impl<'a> FileLine<'a> {
     }
 
     /// A count of clients, rounds or CPUs: from 1, and not absurd.
-    pub(crate) fn count(&self, what: &str, field: &str) -> Result<u32, ImportError> {
+    pub(crate) fn count(&self, what: &str, field: &str) -> Result<u32> {
         let value = self.whole(what, field)?;
         u32::try_from(value).ok().filter(|_| (1..=MOST_COUNTED).contains(&value)).ok_or_else(|| {
             self.wrong(format!("{what} must be from 1 to {MOST_COUNTED}, not {value}"))

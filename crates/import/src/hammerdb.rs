@@ -3,17 +3,13 @@
 use model::{Dbms, Unit};
 
 use crate::file::{FileLine, labelled, quote};
-use crate::{File, ImportError, ImportedStep, Options};
+use crate::{File, ImportedStep, Options, Result, Rows};
 
 pub(crate) const RESULT: &str = "TEST RESULT : System achieved ";
 
 /// The rows of a log: one for each result, so that a log of several runs has several rounds or numbers of clients. The
 /// times are those over all virtual users; a summary that stands before the first result belongs to it.
-pub(crate) fn rows(
-    system: &str,
-    file: &File,
-    options: &Options,
-) -> Result<Vec<ImportedStep>, ImportError> {
+pub(crate) fn rows(system: &str, file: &File, options: &Options) -> Rows {
     let mut log = Log::default();
     let mut rows: Vec<ImportedStep> = Vec::new();
     for line in file.lines() {
@@ -48,12 +44,7 @@ pub(crate) fn rows(
 }
 
 /// A result: `12345 NOPM from 67890 MySQL TPM`.
-fn row(
-    line: FileLine<'_>,
-    system: &str,
-    clients: u32,
-    result: &str,
-) -> Result<ImportedStep, ImportError> {
+fn row(line: FileLine<'_>, system: &str, clients: u32, result: &str) -> Result<ImportedStep> {
     let words: Vec<&str> = result.split_whitespace().collect();
     let [nopm, "NOPM", "from", tpm, product @ .., "TPM"] = words.as_slice() else {
         return Err(line.wrong(
@@ -94,7 +85,7 @@ const PROCEDURES: [(&str, &str); 5] = [
 impl Log {
     /// A line of the times: a heading, or `CALLS: 46285 MIN: 0.5ms AVG: 1.9ms MAX: 90ms TOTAL: 88000ms`, and below it
     /// `P99: 4.1ms P95: 2.9ms P50: 1.8ms`.
-    fn read(&mut self, line: FileLine<'_>, text: &str) -> Result<(), ImportError> {
+    fn read(&mut self, line: FileLine<'_>, text: &str) -> Result<()> {
         if let Some(heading) = text.strip_prefix(">>>>> ") {
             let name = heading.strip_prefix("PROC: ").map(str::trim);
             let known = |(procedure, _): &&(&str, &str)| name == Some(*procedure);
@@ -140,7 +131,7 @@ mod tests {
         P99: 210.118ms\tP95: 104.921ms\tP75: 50.942ms\tP50: 19.126ms\tSD: 49.663ms\tRATIO: 48.963%\n\
         >>>>> PROC: OSTAT\nCALLS: 332\tMIN: 0.485ms\tAVG: 15.077ms\tMAX: 225.815ms\tTOTAL: 5005.542ms\n";
 
-    fn of(text: &str) -> Result<Vec<ImportedStep>, ImportError> {
+    fn of(text: &str) -> Rows {
         rows("mine", &file("hammerdb.log", text), &Options::default())
     }
 

@@ -119,7 +119,6 @@ pub struct Source {
     /// The clients of it, where they were said of it alone; several for a file with a column for each.
     pub clients: Vec<u32>,
     pub origin: String,
-    /// The files; one, but for a directory.
     pub files: Vec<File>,
 }
 

@@ -30,9 +30,11 @@ mod system;
 pub mod tables;
 
 pub use difference::{Difference, differences};
+use file::Result;
 pub use file::{File, ImportError};
 pub use kind::{FileKind, Source};
 pub use published::published;
 pub use read::{read, read_all};
+use row::Rows;
 pub use row::{ImportedStep, Mode, Options, Scale, Stated};
 pub use run::{About, ImportedRun, ImportedTrial, run};

@@ -5,11 +5,10 @@ use std::iter;
 use model::{Nanos, Unit};
 
 use crate::file::FileLine;
-use crate::{File, ImportError, ImportedStep, Options, Scale, Stated};
+use crate::{File, ImportedStep, Options, Result, Rows, Scale, Stated};
 
 #[derive(Default)]
 struct PgbenchOutput<'a> {
-    /// Of the run as a whole.
     all: ScriptResult<'a>,
     scale: Option<Stated<Scale>>,
     clients: Option<u32>,
@@ -33,11 +32,7 @@ struct ScriptResult<'a> {
 
 /// The result of one run; the step is named after the script. The rate is that without the time in which
 /// connections were made, where there is one. A run of several scripts has a row for all together and one for each.
-pub(crate) fn rows(
-    system: &str,
-    file: &File,
-    options: &Options,
-) -> Result<Vec<ImportedStep>, ImportError> {
+pub(crate) fn rows(system: &str, file: &File, options: &Options) -> Rows {
     let mut found = PgbenchOutput::default();
     for line in file.lines() {
         found.read(line)?;
@@ -75,7 +70,7 @@ pub(crate) fn rows(
 }
 
 impl<'a> PgbenchOutput<'a> {
-    fn read(&mut self, line: FileLine<'a>) -> Result<(), ImportError> {
+    fn read(&mut self, line: FileLine<'a>) -> Result<()> {
         /// Longer windows than a year are nonsense.
         const LONGEST: u64 = 366 * 24 * 3600;
         let text = line.text.trim();
@@ -121,7 +116,7 @@ impl<'a> PgbenchOutput<'a> {
 
     /// `896.967014 (without initial connection time)`. Up to PostgreSQL 13 there are two lines; that with
     /// the time of connecting is passed over.
-    fn read_rate(&mut self, line: FileLine<'_>, text: &str) -> Result<(), ImportError> {
+    fn read_rate(&mut self, line: FileLine<'_>, text: &str) -> Result<()> {
         let whole = text.strip_suffix(')').and_then(|text| text.split_once('('));
         let (rate, of_what) = whole.ok_or_else(|| {
             line.wrong("no `(…)` after the rate says what it is of: the file is cut")
@@ -140,12 +135,7 @@ impl<'a> PgbenchOutput<'a> {
 
 impl ScriptResult<'_> {
     /// The line below the name of a script: `- 10937 transactions (50.1% of total, tps = 5529.199553)`.
-    fn read_count(
-        &mut self,
-        line: FileLine<'_>,
-        count: &str,
-        rest: &str,
-    ) -> Result<(), ImportError> {
+    fn read_count(&mut self, line: FileLine<'_>, count: &str, rest: &str) -> Result<()> {
         let rate = rest.split_once("tps = ").and_then(|(_, rate)| rate.strip_suffix(')'));
         let rate =
             rate.ok_or_else(|| line.wrong("no `tps = …)` of this script: the file is cut"))?;
@@ -155,7 +145,7 @@ impl ScriptResult<'_> {
         Ok(())
     }
 
-    fn read(&mut self, line: FileLine<'_>, text: &str) -> Result<(), ImportError> {
+    fn read(&mut self, line: FileLine<'_>, text: &str) -> Result<()> {
         if let Some(failed) = text.strip_prefix("number of failed transactions:") {
             // `12 (0.113%)`, without the share.
             let failed = failed.split_whitespace().next().unwrap_or_default();
@@ -190,7 +180,7 @@ mod tests {
     use super::*;
     use crate::file::file;
 
-    fn row(system: &str, file: &File) -> Result<ImportedStep, ImportError> {
+    fn row(system: &str, file: &File) -> Result<ImportedStep> {
         let rows = rows(system, file, &Options::default())?;
         assert_eq!(rows.len(), 1);
         Ok(rows.into_iter().next().unwrap())

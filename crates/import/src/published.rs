@@ -9,17 +9,13 @@ use crate::insert::{
 };
 use crate::round::fixed;
 use crate::tables::{group_of, met, qps};
-use crate::{File, FileKind, ImportError, ImportedStep, Options, Source};
+use crate::{File, FileKind, ImportedStep, Options, Result, Source};
 
 /// All of them: rates and their ratios, costs and their ratios, the merged and relative tables of the
 /// Insert Benchmark, and its summary with colours. `rows` are those of the sources in compat mode; what
 /// has no tables in the original (CSV, pgbench) has the tables of rates. Each number of clients and each
 /// round has tables of its own, which say so.
-pub fn published(
-    sources: &[Source],
-    rows: &[ImportedStep],
-    options: &Options,
-) -> Result<String, ImportError> {
+pub fn published(sources: &[Source], rows: &[ImportedStep], options: &Options) -> Result<String> {
     let all = insert_rounds(sources, options)?;
     if all.is_empty() {
         return of_sysbench(rows);
@@ -35,7 +31,7 @@ pub fn published(
     Ok(text)
 }
 
-fn of_sysbench(rows: &[ImportedStep]) -> Result<String, ImportError> {
+fn of_sysbench(rows: &[ImportedStep]) -> Result<String> {
     let mut text = String::new();
     for Set { title, rows } in sets(rows)? {
         let parts = [
@@ -50,7 +46,6 @@ fn of_sysbench(rows: &[ImportedStep]) -> Result<String, ImportError> {
     Ok(text)
 }
 
-/// What one set of tables shows.
 struct Set {
     /// What tells its tables from those of other sets: `, 40 clients, round 2`; empty where there is one.
     title: String,
@@ -58,7 +53,7 @@ struct Set {
 }
 
 /// The sets by their number of clients, and by their rounds.
-fn sets(rows: &[ImportedStep]) -> Result<Vec<Set>, ImportError> {
+fn sets(rows: &[ImportedStep]) -> Result<Vec<Set>> {
     let is_load = |row: &ImportedStep| group_of(&row.test).is_empty();
     let fewest = rows.iter().filter(|row| !is_load(row)).map(|row| row.clients).min();
     let mut sets: BTreeMap<(u32, u32), Vec<ImportedStep>> = BTreeMap::new();
@@ -109,10 +104,7 @@ fn of_insert(rounds: &[Vec<Table>], clients: u32, of_clients: &str) -> String {
 }
 
 /// The merged tables of all sources: of each number of clients and each round a table for each step.
-fn insert_rounds(
-    sources: &[Source],
-    options: &Options,
-) -> Result<BTreeMap<u32, Vec<Vec<Table>>>, ImportError> {
+fn insert_rounds(sources: &[Source], options: &Options) -> Result<BTreeMap<u32, Vec<Vec<Table>>>> {
     let mut all: BTreeMap<u32, Vec<Vec<Table>>> = BTreeMap::new();
     for source in sources {
         for file in &source.files {
@@ -129,7 +121,7 @@ fn insert_rounds(
 
 /// The tables of a file; those of a system have a line each. None in files that are not of the Insert
 /// Benchmark.
-fn insert_tables(kind: FileKind, file: &File) -> Result<Vec<Table>, ImportError> {
+fn insert_tables(kind: FileKind, file: &File) -> Result<Vec<Table>> {
     if kind == FileKind::InsertTable {
         return tables_of_file(file);
     }

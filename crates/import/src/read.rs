@@ -2,12 +2,12 @@
 
 use crate::file::FileLine;
 use crate::{
-    File, FileKind, ImportError, ImportedStep, Options, Source, copies, csv, db_bench, hammerdb,
+    File, FileKind, ImportedStep, Options, Result, Rows, Source, copies, csv, db_bench, hammerdb,
     insert, merge, pgbench, sysbench, tables,
 };
 
 /// The rows of all sources, one source after the other; what tables say of the same measurement is one row.
-pub fn read_all(sources: &[Source], options: &Options) -> Result<Vec<ImportedStep>, ImportError> {
+pub fn read_all(sources: &[Source], options: &Options) -> Rows {
     copies::refuse(sources)?;
     let mut all = Vec::with_capacity(sources.len());
     for source in sources {
@@ -16,7 +16,7 @@ pub fn read_all(sources: &[Source], options: &Options) -> Result<Vec<ImportedSte
     Ok(merge::tables(all))
 }
 
-pub fn read(source: &Source, options: &Options) -> Result<Vec<ImportedStep>, ImportError> {
+pub fn read(source: &Source, options: &Options) -> Rows {
     let system = source.system();
     let options = &source.options(options);
     let rows = match source.kind {
@@ -56,7 +56,7 @@ pub fn read(source: &Source, options: &Options) -> Result<Vec<ImportedStep>, Imp
 }
 
 /// What was said of a file is not what the file says of itself. Of loads no file says it.
-fn check_clients(row: &ImportedStep, said: &[u32]) -> Result<(), ImportError> {
+fn check_clients(row: &ImportedStep, said: &[u32]) -> Result<()> {
     let is_load = tables::group_of(&row.test).is_empty();
     if said.is_empty() || said.contains(&row.clients) || is_load {
         return Ok(());
@@ -69,7 +69,7 @@ fn check_clients(row: &ImportedStep, said: &[u32]) -> Result<(), ImportError> {
 }
 
 /// Names come from files of other people, and are printed.
-fn check_names(row: &ImportedStep) -> Result<(), ImportError> {
+fn check_names(row: &ImportedStep) -> Result<()> {
     for name in [&row.system, &row.test, &row.group] {
         row.place().check_name(name)?;
     }
@@ -80,7 +80,7 @@ fn check_names(row: &ImportedStep) -> Result<(), ImportError> {
 }
 
 /// Absurd files have numbers that are fine by themselves and overflow in a product.
-fn check_finite(row: &ImportedStep) -> Result<(), ImportError> {
+fn check_finite(row: &ImportedStep) -> Result<()> {
     match row.measurements.iter().find(|measured| !measured.value.is_finite()) {
         None => Ok(()),
         Some(absurd) => Err(row.place().wrong(format!(
@@ -90,11 +90,8 @@ fn check_finite(row: &ImportedStep) -> Result<(), ImportError> {
     }
 }
 
-fn each(
-    source: &Source,
-    read: impl Fn(&File) -> Result<Vec<ImportedStep>, ImportError>,
-) -> Result<Vec<ImportedStep>, ImportError> {
-    let rows: Result<Vec<Vec<ImportedStep>>, ImportError> = source.files.iter().map(read).collect();
+fn each(source: &Source, read: impl Fn(&File) -> Rows) -> Rows {
+    let rows: Result<Vec<Vec<ImportedStep>>> = source.files.iter().map(read).collect();
     Ok(rows?.concat())
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use model::{Counts, Dbms, Measurement, MetricId, Nanos, Note, Subject, Unit};
 
-use crate::file::{FileLine, ImportError};
+use crate::file::{FileLine, Result};
 
 /// One step of one system in one round.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -76,6 +76,9 @@ impl ImportedStep {
     }
 }
 
+/// The steps that a file tells of.
+pub(crate) type Rows = Result<Vec<ImportedStep>>;
+
 /// What a file states of the conditions of a test, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stated<T> {
@@ -97,7 +100,6 @@ impl<T> Stated<T> {
 /// How much data a test works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// Of sysbench.
     Tables {
         tables: u32,
         rows: u64,
@@ -146,7 +148,6 @@ pub struct Options {
     pub cpus: Option<u32>,
     /// Clients, where the files do not say; several for a file that has a column for each.
     pub clients: Vec<u32>,
-    /// The disk in the output of iostat.
     pub device: Option<String>,
     pub dbms: Option<Dbms>,
 }
@@ -158,15 +159,11 @@ impl Options {
     }
 
     /// Clients of a step: as its file states them, otherwise as given.
-    pub(crate) fn clients_or(
-        &self,
-        stated: Option<u32>,
-        line: FileLine<'_>,
-    ) -> Result<u32, ImportError> {
+    pub(crate) fn clients_or(&self, stated: Option<u32>, line: FileLine<'_>) -> Result<u32> {
         stated.map_or_else(|| self.clients(line), Ok)
     }
 
-    pub(crate) fn clients(&self, line: FileLine<'_>) -> Result<u32, ImportError> {
+    pub(crate) fn clients(&self, line: FileLine<'_>) -> Result<u32> {
         match *self.clients {
             [clients] => Ok(clients),
             [] => Err(line.wrong(

@@ -9,7 +9,7 @@ use model::{
 
 use crate::file::{FileLine, quote};
 use crate::system::system;
-use crate::{ImportError, ImportedStep, Mode, Options, Scale, conditions};
+use crate::{ImportedStep, Mode, Options, Result, Scale, conditions};
 
 const MOST_ROUNDS: u32 = 10_000;
 const MOST_SYSTEMS: usize = 10_000;
@@ -20,7 +20,6 @@ pub struct About {
     pub name: String,
     /// The system that the others are compared with; else the first.
     pub base: Option<String>,
-    /// What was imported, for the record.
     pub source: String,
     /// Are the systems to stand in the order of their versions, where that of the files says nothing?
     pub by_version: bool,
@@ -42,11 +41,7 @@ pub struct ImportedTrial {
 
 /// A run of rows. The steps come in the order in which rows first have them, and so do the systems, unless it is said
 /// that these go by version; steps of the Insert Benchmark have an order of their own.
-pub fn run(
-    rows: &[ImportedStep],
-    about: &About,
-    options: &Options,
-) -> Result<ImportedRun, ImportError> {
+pub fn run(rows: &[ImportedStep], about: &About, options: &Options) -> Result<ImportedRun> {
     place_of_source(about).check_name(&about.name)?;
     let first = rows.first().ok_or_else(|| place_of_source(about).wrong("nothing to import"))?;
     let rounds = rounds(rows)?;
@@ -88,7 +83,7 @@ fn place_of_source(about: &About) -> FileLine<'_> {
 }
 
 /// The round of each row: what it says, otherwise the number of earlier rows of its step and system.
-pub(crate) fn rounds(rows: &[ImportedStep]) -> Result<Vec<u32>, ImportError> {
+pub(crate) fn rounds(rows: &[ImportedStep]) -> Result<Vec<u32>> {
     let mut seen: HashMap<(&str, &str, u32), u32> = HashMap::new();
     let mut taken: HashSet<(&str, &str, u32, u32)> = HashSet::new();
     let mut rounds = Vec::with_capacity(rows.len());
@@ -114,11 +109,7 @@ pub(crate) fn rounds(rows: &[ImportedStep]) -> Result<Vec<u32>, ImportError> {
 }
 
 /// The systems. A control is a copy of the base, so that its product is the base's.
-fn systems(
-    rows: &[ImportedStep],
-    base: &str,
-    options: &Options,
-) -> Result<Vec<System>, ImportError> {
+fn systems(rows: &[ImportedStep], base: &str, options: &Options) -> Result<Vec<System>> {
     let of_base = || Some(system(base, None, "").ok()?.build.dbms);
     let mut seen = HashSet::new();
     let mut systems = Vec::new();

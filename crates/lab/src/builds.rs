@@ -3,8 +3,8 @@
 use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 
-use model::{Build, BuildSource, Bytes, Dbms, ObtainEvent, Recipe, System, Version};
-use obtain::{Added, Depot, Held, Installed, ObtainError, Obtained};
+use model::{Build, BuildSource, Bytes, Dbms, Recipe, System, Version};
+use obtain::{Added, Depot, Held, Installed, Listen, ObtainError, Obtained};
 use plan::{BuildRequest, Catalog, Choices};
 
 use crate::foreign;
@@ -18,14 +18,6 @@ const MUCH_SMALLER: u64 = 4;
 /// Says in place of a version line that a build would first have to be installed.
 const NOT_INSTALLED: &str = "not installed";
 
-pub(crate) fn embedded() -> Option<Build> {
-    let version = drivers::sqlite_version();
-    Some(Build {
-        version_line: format!("SQLite {version}, part of backslide"),
-        ..Build::new(Dbms::Sqlite, version.parse().ok()?, BuildSource::Embedded)
-    })
-}
-
 fn identify(directory: &Path) -> Result<Build, String> {
     servers::inspect(directory).map_err(|error| error.to_string())
 }
@@ -37,23 +29,19 @@ fn depot_of_user() -> Depot {
 /// Keeps the installed builds of `systems` from being removed for as long as what is returned lives.
 pub fn hold_builds(systems: &[System]) -> Result<Vec<Held>, ObtainError> {
     let depot = depot_of_user();
-    let installed = systems.iter().filter_map(|system| match &system.build.source {
-        BuildSource::Installed { directory, .. } => Some((system.build.id(), directory)),
-        BuildSource::Path(_)
-        | BuildSource::Obtainable { .. }
-        | BuildSource::Embedded
-        | BuildSource::Connect(_)
-        | BuildSource::Imported(_) => None,
+    let held = systems.iter().filter_map(|system| {
+        let BuildSource::Installed { directory, .. } = &system.build.source else { return None };
+        Some(depot.hold(&system.build.id(), Path::new(directory)))
     });
-    installed.map(|(build, directory)| depot.hold(&build, Path::new(directory))).collect()
+    held.collect()
 }
 
 /// The builds of this machine: installed, found where servers usually are, part of backslide, and
 /// those of the catalog that could be installed. Looks around once, and only when that is needed.
 #[derive(Debug)]
 pub struct Builds {
-    catalog: Catalog,
-    depot: Depot,
+    pub catalog: Catalog,
+    pub depot: Depot,
     found: OnceCell<Vec<Build>>,
     secrets: RefCell<Secrets>,
     /// Builds of the catalog that plans meant and that are not installed.
@@ -76,26 +64,17 @@ impl Builds {
         Ok(Self::new(Catalog::embedded()?, depot_of_user()))
     }
 
-    pub fn catalog(&self) -> &Catalog {
-        &self.catalog
-    }
-
-    pub fn installed(&self) -> Result<Vec<Installed>, ObtainError> {
-        self.depot.installed()
-    }
-
-    /// What is wrong with the records of builds that cannot be read.
-    pub fn damaged(&self) -> Result<Vec<String>, ObtainError> {
-        self.depot.damaged()
-    }
-
     /// What was found where servers usually are, newest first in each family.
     pub fn found(&self) -> &[Build] {
         self.found.get_or_init(servers::discover)
     }
 
-    pub fn embedded(&self) -> Option<Build> {
-        embedded()
+    pub fn embedded() -> Option<Build> {
+        let version = drivers::sqlite_version();
+        Some(Build {
+            version_line: format!("SQLite {version}, part of backslide"),
+            ..Build::new(Dbms::Sqlite, version.parse().ok()?, BuildSource::Embedded)
+        })
     }
 
     /// The build of the catalog that `name` means: the one of that name, else the newest that fits.
@@ -112,9 +91,7 @@ impl Builds {
     fn not_in_catalog(&self, request: &BuildRequest) -> String {
         let all = self.catalog.recipes().iter();
         let all: Vec<Build> = all.map(not_installed).collect();
-        let name = &request.name;
-        let nearest = nearest(request, &all)
-            .map_or_else(String::new, |nearest| format!("; nearest `{nearest}`"));
+        let (name, nearest) = (&request.name, nearest(request, &all));
         format!(
             "the catalog has no build `{name}`{nearest}; `backslide builds` lists all; for a build of your own, \
              `backslide add NAME --path DIR` or `--archive FILE`"
@@ -147,29 +124,18 @@ impl Builds {
     pub fn install(
         &self,
         recipe: &Recipe,
-        listen: &mut dyn FnMut(ObtainEvent),
+        listen: &mut Listen<'_>,
     ) -> Result<Obtained, ObtainError> {
-        let helpers = self.catalog.helpers();
-        self.depot.install(recipe, helpers, &identify, listen)
+        self.depot.install(recipe, self.catalog.helpers(), &identify, listen)
     }
 
     pub fn add(
         &self,
         name: &str,
         what: &Added,
-        listen: &mut dyn FnMut(ObtainEvent),
+        listen: &mut Listen<'_>,
     ) -> Result<Installed, ObtainError> {
-        let helpers = self.catalog.helpers();
-        self.depot.add(name, what, helpers, &identify, listen)
-    }
-
-    /// Removes an installed build; what it took on the disk.
-    pub fn remove(
-        &self,
-        name: &str,
-        listen: &mut dyn FnMut(ObtainEvent),
-    ) -> Result<Bytes, ObtainError> {
-        self.depot.remove(name, listen)
+        self.depot.add(name, what, self.catalog.helpers(), &identify, listen)
     }
 
     /// The build that `request` means; the error says what was looked for and what to do.
@@ -189,10 +155,9 @@ impl Builds {
             return foreign::ask(dbms, &address, &self.secrets.borrow());
         }
         if request.dbms.is_some_and(Dbms::is_embedded) {
-            let build = embedded().ok_or("the embedded SQLite has no version")?;
-            return Ok(build);
+            return Ok(Self::embedded().ok_or("the embedded SQLite has no version")?);
         }
-        let installed = self.installed().map_err(|error| error.to_string())?;
+        let installed = self.depot.installed().map_err(|error| error.to_string())?;
         if let Some(one) = installed.iter().find(|one| one.name == request.name) {
             return Ok(one.build.clone());
         }
@@ -235,7 +200,6 @@ impl Builds {
         self.wanted.take()
     }
 
-    /// The passwords that the plan's addresses had.
     pub fn secrets(&self) -> Secrets {
         self.secrets.borrow().clone()
     }
@@ -252,9 +216,7 @@ impl Builds {
         let here = installed.iter().map(|one| one.build.clone());
         let here = here.chain(self.found().iter().cloned());
         let of_catalog = self.catalog.recipes().iter().map(not_installed);
-        let all: Vec<Build> = here.chain(of_catalog).collect();
-        let nearest = nearest(request, &all)
-            .map_or_else(String::new, |nearest| format!("; nearest `{nearest}`"));
+        let nearest = nearest(request, &here.chain(of_catalog).collect::<Vec<_>>());
         format!(
             "it is neither installed nor in the catalog{nearest}; `backslide builds` lists available builds, `backslide \
              add` adds one of your own, in a plan `path = \"…\"` says where one is"
@@ -262,12 +224,14 @@ impl Builds {
     }
 }
 
-/// The name of the build that `request` comes nearest to: by version where it has one, otherwise by spelling.
-fn nearest(request: &BuildRequest, all: &[Build]) -> Option<String> {
+/// Names the build that `request` comes nearest to, after a semicolon: by version where it has one, otherwise by
+/// spelling; empty where there is none.
+fn nearest(request: &BuildRequest, all: &[Build]) -> String {
+    let told = |name: &str| format!("; nearest `{name}`");
     let said = request.dbms.zip(request.version.clone());
     let Some((dbms, version)) = said.or_else(|| misspelt(&request.name)) else {
         let choices = Choices::new(&request.name, all.iter().map(Build::id));
-        return choices.nearest().map(str::to_owned);
+        return choices.nearest().map_or_else(String::new, told);
     };
     let distance = |build: &Build| -> Vec<u32> {
         let parts = version.parts().iter().zip(build.version.parts());
@@ -278,7 +242,7 @@ fn nearest(request: &BuildRequest, all: &[Build]) -> Option<String> {
         let distances = distance(a).cmp(&distance(b));
         distances.then_with(|| b.version.cmp(&a.version))
     };
-    of_dbms.min_by(by_distance).map(Build::id)
+    of_dbms.min_by(by_distance).map_or_else(String::new, |build| told(&build.id()))
 }
 
 /// The product that `postgress-15` means, and the version.
@@ -288,7 +252,6 @@ fn misspelt(name: &str) -> Option<(Dbms, Version)> {
     Some((Dbms::from_name(products.nearest()?)?, version.parse().ok()?))
 }
 
-/// The build that a recipe would give.
 fn not_installed(recipe: &Recipe) -> Build {
     Build {
         dbms: recipe.dbms,

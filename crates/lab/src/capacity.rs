@@ -3,7 +3,7 @@
 use model::{Plan, Step, System};
 use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
 
-use crate::LabError;
+use crate::error::{LabError, Result};
 
 /// Sessions of ours at the same time as those of a workload's clients.
 const OURS: u32 = 1;
@@ -16,7 +16,6 @@ const OTHER_PROCESSES: u64 = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capacity {
-    /// Its setting of that name.
     pub max_connections: u32,
     /// Of these, how many it keeps for its administrator.
     pub reserved: u32,
@@ -124,11 +123,7 @@ fn needs(sessions: u32, systems: &[&System], at_once: bool) -> [(Limit, u64); 3]
 
 /// As [`raise_limits_of`], for some steps; `at_once`: on all systems at the same time. Limits are raised
 /// no further than needed, because servers inherit them.
-pub(crate) fn raise_limits(
-    steps: &[Step],
-    systems: &[&System],
-    at_once: bool,
-) -> Result<(), LabError> {
+pub(crate) fn raise_limits(steps: &[Step], systems: &[&System], at_once: bool) -> Result<()> {
     let sessions = most_sessions(steps).map_or(0, |most| most.sessions);
     for (limit, needed) in needs(sessions, systems, at_once) {
         if limit == PROCESSES && geteuid().is_root() {
@@ -147,7 +142,7 @@ pub(crate) fn raise_limits(
 
 /// Lets this process, and with it the servers that it starts, have what a plan's sessions on these systems
 /// need. The error names the limit, how much is needed and what was found.
-pub fn raise_limits_of(plan: &Plan, systems: &[&System]) -> Result<(), LabError> {
+pub fn raise_limits_of(plan: &Plan, systems: &[&System]) -> Result<()> {
     raise_limits(&plan.steps, systems, plan.course.interleave.is_at_once())
 }
 

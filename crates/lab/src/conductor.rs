@@ -17,6 +17,7 @@ use self::rounds::Rounds;
 use self::trial::{Conductor, Halt};
 use crate::capacity::raise_limits_of;
 use crate::directory::TRYOUT;
+use crate::error::Result;
 use crate::keeper::Keeper;
 use crate::kept;
 use crate::reach;
@@ -42,7 +43,7 @@ impl Lab {
         provider: &dyn Provider,
         stop: &Stop,
         listen: &mut dyn FnMut(&Event),
-    ) -> Result<Ended, LabError> {
+    ) -> Result<Ended> {
         let _lock = self.lock()?;
         let info = self.store.run_info(run)?;
         if info.state == RunState::Finished {
@@ -94,7 +95,7 @@ impl Lab {
     }
 
     /// The templates of a run, where its plan asks for them.
-    fn templates(&self, info: &RunInfo, left: &[usize]) -> Result<Option<Templates>, LabError> {
+    fn templates(&self, info: &RunInfo, left: &[usize]) -> Result<Option<Templates>> {
         if !(info.plan.template && info.plan.has_loading()) {
             return Ok(None);
         }
@@ -128,7 +129,7 @@ fn remarks(info: &RunInfo, host: Option<&Host>) -> Vec<String> {
 
 /// Every system that is still to be measured must be what the plan says and take as many sessions as the
 /// workload opens, and so must this process: a wrong password or an upgraded package is an error at once.
-fn check(plan: &Plan, left: &[usize], provider: &dyn Provider) -> Result<(), LabError> {
+fn check(plan: &Plan, left: &[usize], provider: &dyn Provider) -> Result<()> {
     for system in systems(plan, left) {
         let is_ours = !matches!(system.build.source, BuildSource::Connect(_));
         let checked = provider.check(system).and_then(|()| match provider.capacity(system)? {
@@ -148,7 +149,7 @@ fn try_connections(
     provider: &dyn Provider,
     instances: &Path,
     logs: &Path,
-) -> Result<(), LabError> {
+) -> Result<()> {
     for system in systems(plan, left) {
         if !(system.has_server() && reach::is_negotiated(system.connection)) {
             continue;

@@ -9,7 +9,7 @@ use model::{Bytes, Host, Plan, RunId};
 use servers::PathError;
 use store::Store;
 
-use crate::LabError;
+use crate::error::{LabError, Result};
 use crate::template::{self, Shelf};
 
 /// Templates may take this fraction of the lab's filesystem: one part of four.
@@ -20,13 +20,13 @@ const SHARE_OF_TEMPLATES: u64 = 4;
 pub struct Lab {
     root: PathBuf,
     pub store: Store,
-    /// The disk limit of templates; by default a share of the filesystem.
-    template_budget: Option<Bytes>,
+    /// How much of the disk templates may take; `None` for a quarter of the lab's filesystem.
+    pub template_budget: Option<Bytes>,
 }
 
 impl Lab {
     /// Opens the lab in `root`, making it where there is none.
-    pub fn open(root: &Path) -> Result<Self, LabError> {
+    pub fn open(root: &Path) -> Result<Self> {
         let root = std::path::absolute(root).map_err(PathError::of("find", root))?;
         let file = root.join("lab.sqlite");
         make_private(&root, file.exists()).map_err(PathError::of("create", &root))?;
@@ -34,21 +34,15 @@ impl Lab {
     }
 
     /// Opens the lab in `root` only to read its results, also while a run writes them. Neither creates nor migrates.
-    pub fn open_to_read(root: &Path) -> Result<Self, LabError> {
+    pub fn open_to_read(root: &Path) -> Result<Self> {
         let store = Store::open_to_read(&root.join("lab.sqlite"))?;
         Ok(Self { root: root.to_owned(), store, template_budget: None })
-    }
-
-    /// Lets templates take up to `budget` of the disk, instead of a quarter of the lab's filesystem.
-    pub fn limit_templates(&mut self, budget: Bytes) {
-        self.template_budget = Some(budget);
     }
 
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Where the instances of trials live.
     pub fn instances(&self) -> PathBuf {
         self.root.join("instances")
     }
@@ -59,7 +53,7 @@ impl Lab {
     }
 
     /// Takes the lab for a use of its instances outside of runs: a tryout, a question, a crash check.
-    pub fn claim_instances(&self) -> Result<Claim, LabError> {
+    pub fn claim_instances(&self) -> Result<Claim> {
         let lock = self.lock()?;
         let (instances, swept) = self.sweep_instances()?;
         Ok(Claim { instances, logs: self.logs(), swept, _lock: lock })
@@ -67,7 +61,7 @@ impl Lab {
 
     /// The directory for instances, made where it is missing and without those that a killed process left,
     /// and what to say of their servers, which were ended. The lock of the lab must be held.
-    pub(crate) fn sweep_instances(&self) -> Result<(PathBuf, Vec<String>), LabError> {
+    pub(crate) fn sweep_instances(&self) -> Result<(PathBuf, Vec<String>)> {
         let instances = self.instances();
         make_private(&instances, true).map_err(PathError::of("create", &instances))?;
         let mut told = Vec::new();
@@ -86,12 +80,12 @@ impl Lab {
     }
 
     /// This host, as seen from the lab's disk.
-    pub fn host(&self) -> Result<Host, LabError> {
+    pub fn host(&self) -> Result<Host> {
         Ok(probes::identify(&self.root)?)
     }
 
     /// Journals a new run of `plan`. Says before anything starts when the plan does not fit on the disk.
-    pub fn begin(&mut self, plan: &Plan, version: &str) -> Result<RunId, LabError> {
+    pub fn begin(&mut self, plan: &Plan, version: &str) -> Result<RunId> {
         let _lock = self.lock()?;
         let host = self.host()?;
         let mut needs = plan::estimate(plan);
@@ -100,8 +94,7 @@ impl Lab {
         Ok(self.store.create_run(plan, &host, version, &now())?)
     }
 
-    /// The templates of this lab.
-    pub(crate) fn shelf(&self) -> Result<Shelf, LabError> {
+    pub(crate) fn shelf(&self) -> Result<Shelf> {
         let budget = match self.template_budget {
             Some(budget) => budget,
             None => Bytes(self.host()?.disk.size.0 / SHARE_OF_TEMPLATES),
@@ -110,7 +103,7 @@ impl Lab {
     }
 
     /// The present disk usage of a plan's templates.
-    fn kept(&self, plan: &Plan) -> Result<Bytes, LabError> {
+    fn kept(&self, plan: &Plan) -> Result<Bytes> {
         if !plan.template {
             return Ok(Bytes(0));
         }
@@ -120,28 +113,44 @@ impl Lab {
         Ok(Bytes(kept.map(|disk| disk.0).sum()))
     }
 
-    pub(crate) fn lock(&self) -> Result<RunLock, LabError> {
-        RunLock::take(&self.root)
+    pub(crate) fn lock(&self) -> Result<RunLock> {
+        let path = self.root.join("run.lock");
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(false).read(true).write(true);
+        let mut file = options.open(&path).map_err(PathError::of("open", &path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut owner = String::new();
+                // The holder's name is only a hint; the lock itself counts.
+                let _read = file.read_to_string(&mut owner);
+                let owner = owner.trim().to_owned();
+                return Err(LabError::Busy { path: self.root.clone(), owner });
+            }
+            Err(TryLockError::Error(cause)) => {
+                return Err(PathError::of("lock", &path)(cause).into());
+            }
+        }
+        file.set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| write!(file, "{}", std::process::id()))
+            .map_err(PathError::of("write", &path))?;
+        Ok(RunLock { file })
     }
 }
 
 /// The lab, taken for a use of its instances. It is free again when this is dropped.
 #[derive(Debug)]
 pub struct Claim {
-    /// Where instances live.
     pub(crate) instances: PathBuf,
     /// The place of a failure's evidence.
     pub(crate) logs: PathBuf,
-    swept: Vec<String>,
+    /// Messages about remains of killed processes: ended servers, files that stay.
+    pub swept: Vec<String>,
     _lock: RunLock,
 }
 
 impl Claim {
-    /// Messages about remains of killed processes: ended servers, files that stay.
-    pub fn swept(&self) -> &[String] {
-        &self.swept
-    }
-
     /// An instance of this process: its name and its directory.
     pub(crate) fn instance(&self, kind: &str, tag: &str) -> (String, PathBuf) {
         let name = format!("{kind}{}{tag}", std::process::id());
@@ -150,7 +159,6 @@ impl Claim {
     }
 }
 
-/// How the instances of tryouts begin.
 pub(crate) const TRYOUT: &str = "try-";
 /// How the instances of systems begin that are only asked.
 pub(crate) const ASKED: &str = "explain-";
@@ -187,9 +195,8 @@ fn is_instance_name(name: &str) -> bool {
 }
 
 /// The present moment: RFC 3339 in UTC, to the second.
-pub(crate) fn now() -> String {
-    let now = jiff::Timestamp::now();
-    now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+pub fn now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// Held while a run is under way; the kernel lets go of it when this process ends, however it ends.
@@ -204,36 +211,6 @@ impl Drop for RunLock {
     fn drop(&mut self) {
         // The end of this process repairs a failure here.
         let _unlocked = self.file.unlock();
-    }
-}
-
-impl RunLock {
-    /// Takes the lock of the lab in `root`.
-    pub(crate) fn take(root: &Path) -> Result<Self, LabError> {
-        let path = root.join("run.lock");
-        let mut options = OpenOptions::new();
-        options.create(true).truncate(false).read(true).write(true);
-        let mut file = options.open(&path).map_err(PathError::of("open", &path))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let mut owner = String::new();
-                // The holder's name is only a hint; the lock itself counts.
-                let _read = file.read_to_string(&mut owner);
-                return Err(LabError::Busy {
-                    path: root.to_owned(),
-                    owner: owner.trim().to_owned(),
-                });
-            }
-            Err(TryLockError::Error(cause)) => {
-                return Err(PathError::of("lock", &path)(cause).into());
-            }
-        }
-        file.set_len(0)
-            .and_then(|()| file.rewind())
-            .and_then(|()| write!(file, "{}", std::process::id()))
-            .map_err(PathError::of("write", &path))?;
-        Ok(Self { file })
     }
 }
 
@@ -283,11 +260,12 @@ mod tests {
     #[test]
     fn it_is_let_go_of_although_another_process_has_the_file_open() {
         let root = tempfile::tempdir().unwrap();
-        let lock = RunLock::take(root.path()).unwrap();
+        let lab = Lab::open(root.path()).unwrap();
+        let lock = lab.lock().unwrap();
         let inherited = lock.file.try_clone().unwrap();
-        assert!(matches!(RunLock::take(root.path()), Err(LabError::Busy { .. })));
+        assert!(matches!(lab.lock(), Err(LabError::Busy { .. })));
         drop(lock);
-        RunLock::take(root.path()).unwrap();
+        lab.lock().unwrap();
         drop(inherited);
     }
 

@@ -8,13 +8,12 @@ use drivers::{Connector, Endpoint};
 use load::Target;
 use model::{Capture, Fact, Provenance, Sizes, System};
 
-use crate::site::{Idle, PATIENCE, Site, SiteError, move_directory, remove_all, target};
+use crate::site::{Idle, PATIENCE, Result, Site, SiteError, move_directory, remove_all, target};
 use crate::template::Template;
 use crate::variables::{captures_of, take_all};
 
 const FILE: &str = "ib.sqlite";
 
-/// An SQLite database of ours.
 pub(crate) struct Embedded {
     pub(crate) system: System,
     pub(crate) directory: PathBuf,
@@ -31,7 +30,7 @@ impl Embedded {
         directory: &Path,
         timeout: Duration,
         template: Option<&Template>,
-    ) -> Result<Self, SiteError> {
+    ) -> Result<Self> {
         remove(directory)?;
         let begin = Instant::now();
         let made = match template {
@@ -56,7 +55,7 @@ impl Embedded {
         directory: &Path,
         timeout: Duration,
         cloned: Option<String>,
-    ) -> Result<Self, SiteError> {
+    ) -> Result<Self> {
         let pragmas = system.config.settings.iter();
         let pragmas: Vec<(String, String)> =
             pragmas.map(|s| (s.name.clone(), s.value.clone().unwrap_or_default())).collect();
@@ -80,7 +79,7 @@ impl Embedded {
     }
 }
 
-fn remove(directory: &Path) -> Result<(), SiteError> {
+fn remove(directory: &Path) -> Result<()> {
     remove_all(directory)
         .map_err(|error| SiteError::new(format!("cannot remove {}: {error}", directory.display())))
 }
@@ -109,11 +108,11 @@ impl Site for Embedded {
         probes::measure(&self.directory, &[FILE.to_owned()], &logs).ok()
     }
 
-    fn move_data(&mut self, to: &Path) -> Result<(), SiteError> {
+    fn move_data(&mut self, to: &Path) -> Result<()> {
         move_directory(&self.directory, to)
     }
 
-    fn remove(self: Box<Self>) -> Result<(), SiteError> {
+    fn remove(self: Box<Self>) -> Result<()> {
         remove(&self.directory)
     }
 }

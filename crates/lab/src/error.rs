@@ -6,6 +6,8 @@ use model::{Bytes, RunId};
 use servers::PathError;
 use store::StoreError;
 
+pub(crate) type Result<T, E = LabError> = std::result::Result<T, E>;
+
 /// The run as a whole cannot begin or go on. A trial that fails is an outcome, not an error.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {

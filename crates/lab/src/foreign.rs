@@ -13,7 +13,7 @@ use crate::capacity::Capacity;
 use crate::marker::{Claim, Owner, Standing, TABLE};
 use crate::reach;
 use crate::reach::{ForeignAddress, Secrets};
-use crate::site::{NOT_OURS, PATIENCE, Site, SiteError, Watched, target};
+use crate::site::{NOT_OURS, PATIENCE, Result, Site, SiteError, Watched, target};
 use crate::variables::{captures_of, take_all};
 
 /// The database that we create, use and drop. The name is ours: no user has data in it.
@@ -39,10 +39,10 @@ impl Foreign {
         address: &str,
         secrets: &Secrets,
         timeout: Duration,
-    ) -> Result<Self, SiteError> {
+    ) -> Result<Self> {
         let address = ForeignAddress::parse(address).map_err(SiteError::new)?;
         let dbms = system.build.dbms;
-        let reach = |database: &str, timeout| -> Result<Box<dyn Connector>, SiteError> {
+        let reach = |database: &str, timeout| -> Result<Box<dyn Connector>> {
             address
                 .connector(dbms.dialect(), database, secrets, timeout, system.connection)
                 .map_err(SiteError::new)
@@ -120,11 +120,7 @@ enum Found {
 
 /// A database that is there already must carry our marker, and its owner must be gone, or be empty: nothing
 /// that somebody else made is dropped.
-fn check_ours(
-    session: &mut dyn Session,
-    dbms: Dbms,
-    address: &ForeignAddress,
-) -> Result<Found, SiteError> {
+fn check_ours(session: &mut dyn Session, dbms: Dbms, address: &ForeignAddress) -> Result<Found> {
     let refuse = |reason: String| Err(SiteError::new(reason));
     match Owner::read(session) {
         Ok(Some(owner)) => match owner.standing() {
@@ -255,11 +251,11 @@ impl Site for Foreign {
         if is_local(&self.address) { Watched::Host } else { Watched::Nothing }
     }
 
-    fn move_data(&mut self, _to: &Path) -> Result<(), SiteError> {
+    fn move_data(&mut self, _to: &Path) -> Result<()> {
         Err(SiteError::new(NOT_OURS))
     }
 
-    fn check(&self) -> Result<(), SiteError> {
+    fn check(&self) -> Result<()> {
         // A new session: the server may have closed one that was idle for the whole step.
         let marked = self.connector.connect().and_then(|mut session| Owner::read(&mut *session));
         let told = match marked {
@@ -273,7 +269,7 @@ impl Site for Foreign {
         )))
     }
 
-    fn remove(self: Box<Self>) -> Result<(), SiteError> {
+    fn remove(self: Box<Self>) -> Result<()> {
         let failed = |error: SessionError| {
             SiteError::new(format!("cannot drop database {DATABASE}: {error}"))
         };

@@ -7,6 +7,7 @@ use plan::{Choices, PlanError};
 use stats::Options;
 use store::Want;
 
+use crate::error::Result;
 use crate::{Lab, LabError};
 
 /// How a run is judged where nobody asks otherwise: with the margins of its plan. Base and looks are the plan's
@@ -54,7 +55,7 @@ impl Lab {
 
     /// Cells of the control of a run that were judged, and those that were called different. What another tool
     /// measured says nothing of this lab, whatever its systems are called.
-    fn count_those_of(&self, run: &RunId) -> Result<(u32, u32), LabError> {
+    fn count_those_of(&self, run: &RunId) -> Result<(u32, u32)> {
         let info = self.store.run_info(run)?;
         let Some(control) = info.plan.control() else {
             return Ok((0, 0));
@@ -118,7 +119,7 @@ mod tests {
         let builds = Builds::new(plan::Catalog::embedded().unwrap(), depot);
         let host = model::HostShape { cpus: 2, memory: model::Bytes(8 << 30) };
         let find = |request: &plan::BuildRequest| builds.find(request);
-        let mut plan = plan::expand(&file, builds.catalog(), &find, host).unwrap();
+        let mut plan = plan::expand(&file, &builds.catalog, &find, host).unwrap();
         let margins = &mut plan.course.margins;
         margins.insert(MetricId::new("rate"), Margin(100));
         margins.insert(MetricId::new(metric), Margin(500));

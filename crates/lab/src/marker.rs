@@ -64,9 +64,7 @@ fn is_held(owner: &Owner) -> bool {
 pub(crate) enum Standing {
     /// Another system of this process uses the database.
     Ours,
-    /// Nobody uses the database any more.
     Gone,
-    /// Its process runs on this host.
     Running,
     /// Whether its process runs cannot be seen from here.
     Elsewhere,

@@ -58,7 +58,6 @@ impl<'a> StepObserver<'a> {
         Spent { counters, failures: self.failures, stretches: self.stretches }
     }
 
-    /// Remembers an interval for the step's drift.
     fn remember(&mut self, interval: &Interval) {
         let Some(kind) = self.kind.and_then(|place| interval.kinds.get(place)) else {
             return;

@@ -14,7 +14,7 @@ use servers::{Fault, Instance, InstanceSpec, ServerError, ServerProcess};
 
 use crate::reach;
 use crate::sessions::{DATABASE, Sessions, admin};
-use crate::site::{Idle, LOG_LINES, Site, SiteError, move_directory, target};
+use crate::site::{Idle, LOG_LINES, Result, Site, SiteError, move_directory, target};
 use crate::template::Template;
 use crate::variables::{captures_of, take_all};
 
@@ -50,7 +50,7 @@ impl Own {
         timeout: Duration,
         stop: &Stop,
         template: Option<&Template>,
-    ) -> Result<Self, SiteError> {
+    ) -> Result<Self> {
         let begin = Instant::now();
         let spec = spec(system, directory);
         let failed = |error| not_made(error, directory);
@@ -93,13 +93,9 @@ impl Own {
 
 /// The configuration file that the system's server would get in `directory`, with the arguments that it
 /// would be started with; `None` for a system that is not a server of ours, or not installed.
-pub fn preview_config(system: &System, directory: &Path) -> Result<Option<String>, SiteError> {
-    match &system.build.source {
-        BuildSource::Installed { .. } | BuildSource::Path(_) => {}
-        BuildSource::Obtainable { .. }
-        | BuildSource::Embedded
-        | BuildSource::Connect(_)
-        | BuildSource::Imported(_) => return Ok(None),
+pub fn preview_config(system: &System, directory: &Path) -> Result<Option<String>> {
+    if !matches!(system.build.source, BuildSource::Installed { .. } | BuildSource::Path(_)) {
+        return Ok(None);
     }
     let (file, arguments) = Instance::preview(spec(system, directory))?;
     let arguments = arguments.join(" ");
@@ -108,7 +104,7 @@ pub fn preview_config(system: &System, directory: &Path) -> Result<Option<String
 
 impl Own {
     /// Stops the server cleanly and starts it again on the same data; how long each took.
-    pub(crate) fn restart(&mut self) -> Result<(Nanos, Nanos), SiteError> {
+    pub(crate) fn restart(&mut self) -> Result<(Nanos, Nanos)> {
         self.guard = None;
         let stopped = self.instance.stop(STOP_LIMIT)?;
         Ok((stopped, self.start_again(START_LIMIT)?))
@@ -140,7 +136,7 @@ impl Own {
 
     /// Starts the server that was stopped, or that crashed, on its own data; how long it took until it
     /// answered.
-    pub(crate) fn start_again(&mut self, limit: Duration) -> Result<Nanos, SiteError> {
+    pub(crate) fn start_again(&mut self, limit: Duration) -> Result<Nanos> {
         let started = launch(&mut self.instance, &self.system, DATABASE, limit)?;
         self.guard = Some(Guard::of(self.instance.process(), self.stop.clone()));
         self.sessions = Sessions::of(&self.instance, &self.system, self.timeout)?;
@@ -195,7 +191,7 @@ fn start(
     system: &System,
     timeout: Duration,
     is_new: bool,
-) -> Result<(Sessions, Nanos), SiteError> {
+) -> Result<(Sessions, Nanos)> {
     let first = instance.first_database();
     let started_in = launch(instance, system, first, START_LIMIT)?;
     if is_new {
@@ -253,12 +249,12 @@ impl Site for Own {
         Idle::CanFreeze
     }
 
-    fn freeze(&mut self) -> Result<(), SiteError> {
+    fn freeze(&mut self) -> Result<()> {
         let frozen = self.instance.freeze();
         frozen.map_err(|error| SiteError::with_log(error.to_string(), self.log_tail()))
     }
 
-    fn thaw(&mut self) -> Result<(), SiteError> {
+    fn thaw(&mut self) -> Result<()> {
         let thawed = self.instance.thaw();
         thawed.map_err(|error| SiteError::with_log(error.to_string(), self.log_tail()))
     }
@@ -285,11 +281,11 @@ impl Site for Own {
         self.instance.crash_files()
     }
 
-    fn stop(&mut self) -> Result<(), SiteError> {
+    fn stop(&mut self) -> Result<()> {
         Ok(self.stop_within(STOP_LIMIT)?)
     }
 
-    fn give_up(&mut self) -> Result<Option<String>, SiteError> {
+    fn give_up(&mut self) -> Result<Option<String>> {
         let build = self.system.build.id();
         if self.stop.is_asked() || self.answers() {
             let is_dumping = |process: ServerProcess| process.is_dumping_core();
@@ -313,11 +309,11 @@ impl Site for Own {
         Err(SiteError::with_log(reason, self.log_tail()))
     }
 
-    fn move_data(&mut self, to: &Path) -> Result<(), SiteError> {
+    fn move_data(&mut self, to: &Path) -> Result<()> {
         move_directory(&self.instance.layout().data(), to)
     }
 
-    fn remove(self: Box<Self>) -> Result<(), SiteError> {
+    fn remove(self: Box<Self>) -> Result<()> {
         Ok(self.instance.remove()?)
     }
 }

@@ -6,14 +6,13 @@ use std::time::Duration;
 use load::Stop;
 use model::{BuildSource, System};
 
-use crate::builds::embedded as embedded_build;
+use crate::builds::Builds;
 use crate::capacity::Capacity;
 use crate::embedded::Embedded;
 use crate::foreign::{self, Foreign};
 use crate::own::Own;
-use crate::reach;
-use crate::reach::{ForeignAddress, PASSWORD, Secrets};
-use crate::site::{MEASURED_ELSEWHERE, NOT_OURS, Provider, Site, SiteError};
+use crate::reach::{self, ForeignAddress, PASSWORD, Secrets};
+use crate::site::{MEASURED_ELSEWHERE, NOT_OURS, Provider, Result, Site, SiteError};
 use crate::template::Template;
 
 #[derive(Debug, Default)]
@@ -29,7 +28,7 @@ impl Provider for Providers {
         let was = &system.build;
         let now = match &was.source {
             BuildSource::Embedded => {
-                embedded_build().ok_or("the embedded SQLite has no version")?
+                Builds::embedded().ok_or("the embedded SQLite has no version")?
             }
             BuildSource::Path(path) | BuildSource::Installed { directory: path, .. } => {
                 servers::inspect(Path::new(path)).map_err(|error| error.to_string())?
@@ -55,17 +54,11 @@ impl Provider for Providers {
     }
 
     fn capacity(&self, system: &System) -> Result<Option<Capacity>, String> {
-        match &system.build.source {
-            BuildSource::Connect(address) => {
-                let address = ForeignAddress::parse(address)?;
-                foreign::capacity(system, &address, &self.secrets).map(Some)
-            }
-            BuildSource::Embedded
-            | BuildSource::Path(_)
-            | BuildSource::Installed { .. }
-            | BuildSource::Obtainable { .. }
-            | BuildSource::Imported(_) => Ok(Capacity::of_config(system)),
-        }
+        let BuildSource::Connect(address) = &system.build.source else {
+            return Ok(Capacity::of_config(system));
+        };
+        let address = ForeignAddress::parse(address)?;
+        foreign::capacity(system, &address, &self.secrets).map(Some)
     }
 
     fn open(
@@ -74,7 +67,7 @@ impl Provider for Providers {
         timeout: Duration,
         directory: &Path,
         template: Option<&Template>,
-    ) -> Result<Box<dyn Site>, SiteError> {
+    ) -> Result<Box<dyn Site>> {
         Ok(match &system.build.source {
             BuildSource::Embedded => {
                 Box::new(Embedded::open(system, directory, timeout, template)?)

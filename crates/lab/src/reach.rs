@@ -75,18 +75,11 @@ pub(crate) fn check(system: &System) -> Result<(), String> {
 
 /// Do the sessions of a system go over a Unix socket?
 fn is_socket(system: &System) -> Result<bool, String> {
-    match &system.build.source {
-        BuildSource::Connect(address) => {
-            let address = ForeignAddress::parse(address)?;
-            let address = address.address(system.build.dbms.dialect())?;
-            Ok(matches!(address, Address::Socket(_)))
-        }
-        BuildSource::Embedded
-        | BuildSource::Path(_)
-        | BuildSource::Installed { .. }
-        | BuildSource::Obtainable { .. }
-        | BuildSource::Imported(_) => Ok(system.connection.transport == Transport::Socket),
-    }
+    let BuildSource::Connect(address) = &system.build.source else {
+        return Ok(system.connection.transport == Transport::Socket);
+    };
+    let address = ForeignAddress::parse(address)?.address(system.build.dbms.dialect())?;
+    Ok(matches!(address, Address::Socket(_)))
 }
 
 /// What the provenance of a trial says of it: names and values.

@@ -10,7 +10,7 @@ use model::{Build, Connection, Dialect, System};
 use servers::{Instance, ServerProcess};
 
 use crate::reach;
-use crate::site::{LOG_LINES, PATIENCE, SiteError};
+use crate::site::{LOG_LINES, PATIENCE, Result, SiteError};
 
 /// The database of the workload in servers of ours.
 pub(crate) const DATABASE: &str = "ib";
@@ -30,11 +30,7 @@ pub(crate) struct Sessions {
 impl Sessions {
     /// Those of a running server that has the database. One of the workload's kind is opened: what cannot be
     /// had is told here.
-    pub(crate) fn of(
-        instance: &Instance,
-        system: &System,
-        timeout: Duration,
-    ) -> Result<Self, SiteError> {
+    pub(crate) fn of(instance: &Instance, system: &System, timeout: Duration) -> Result<Self> {
         let failed = |reason: String| SiteError::with_log(reason, instance.log_tail(LOG_LINES));
         let admin = admin(instance, system, DATABASE, timeout);
         let (address, user, password) = match instance.port() {
@@ -124,7 +120,7 @@ const BYTES: usize = 16;
 ///
 /// Everybody on this host can reach a port of the loopback interface. So nobody gets in there without a
 /// password, which is another one at each start and is written down nowhere.
-fn make_account(admin: &mut dyn Session, build: &Build, user: &str) -> Result<String, SiteError> {
+fn make_account(admin: &mut dyn Session, build: &Build, user: &str) -> Result<String> {
     let failed = |cause: String| SiteError::new(format!("cannot make an account for TCP: {cause}"));
     let password = password().map_err(|error| failed(error.to_string()))?;
     let made = match build.dbms.dialect() {

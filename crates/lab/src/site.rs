@@ -42,12 +42,12 @@ pub trait Site {
     }
 
     /// Holds its server still until [`Site::thaw`]; only where [`Idle::CanFreeze`].
-    fn freeze(&mut self) -> Result<(), SiteError> {
+    fn freeze(&mut self) -> Result<()> {
         Ok(())
     }
 
     /// Lets a server run on that may be frozen.
-    fn thaw(&mut self) -> Result<(), SiteError> {
+    fn thaw(&mut self) -> Result<()> {
         Ok(())
     }
 
@@ -75,25 +75,25 @@ pub trait Site {
 
     /// Ends it cleanly; its files stay. Once it has ended, well or not, this does nothing more, nor where it has no
     /// server of ours.
-    fn stop(&mut self) -> Result<(), SiteError> {
+    fn stop(&mut self) -> Result<()> {
         Ok(())
     }
 
     /// Ends it after a failure, with force where it does not end soon; a word about that.
-    fn give_up(&mut self) -> Result<Option<String>, SiteError> {
+    fn give_up(&mut self) -> Result<Option<String>> {
         self.stop().map(|()| None)
     }
 
     /// Is it still what was made ready? Asked after each step: what another took away was not measured.
-    fn check(&self) -> Result<(), SiteError> {
+    fn check(&self) -> Result<()> {
         Ok(())
     }
 
     /// Moves the data directory to `to`, where nothing is, for others to be cloned from. It was stopped.
-    fn move_data(&mut self, to: &Path) -> Result<(), SiteError>;
+    fn move_data(&mut self, to: &Path) -> Result<()>;
 
     /// Removes all that there is of it. It was stopped, and what is to be kept was taken away.
-    fn remove(self: Box<Self>) -> Result<(), SiteError>;
+    fn remove(self: Box<Self>) -> Result<()>;
 }
 
 /// What a site does while no client sends anything.
@@ -117,6 +117,8 @@ pub enum Watched {
     /// It runs elsewhere.
     Nothing,
 }
+
+pub(crate) type Result<T, E = SiteError> = std::result::Result<T, E>;
 
 /// A site that could not be made ready or ended.
 #[derive(Debug, thiserror::Error)]
@@ -186,7 +188,7 @@ pub trait Provider {
         timeout: Duration,
         directory: &Path,
         template: Option<&Template>,
-    ) -> Result<Box<dyn Site>, SiteError>;
+    ) -> Result<Box<dyn Site>>;
 }
 
 /// Where the workload of `system`, which is ours, connects.
@@ -206,7 +208,7 @@ pub(crate) fn target(
     }
 }
 
-pub(crate) fn move_directory(from: &Path, to: &Path) -> Result<(), SiteError> {
+pub(crate) fn move_directory(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).map_err(|error| {
         let (from, to) = (from.display(), to.display());
         SiteError::new(format!("cannot move {from} to {to}: {error}"))
@@ -228,7 +230,6 @@ pub(crate) const NOT_OURS: &str = "a foreign server cannot start on a clone of i
 pub(crate) const MEASURED_ELSEWHERE: &str =
     "it was measured by another tool and imported; import it again";
 
-/// Log lines kept of a failed trial.
 pub(crate) const LOG_LINES: usize = 40;
 
 /// Index builds, vacuum and the like may take this many times longer.

@@ -8,7 +8,7 @@ use model::{Nanos, System};
 use crate::directory::{Claim, TRYOUT};
 use crate::kept;
 use crate::own::Own;
-use crate::site::{Site, SiteError};
+use crate::site::{Result, Site, SiteError};
 
 /// Rows that a build must keep over a restart.
 pub const TRYOUT_ROWS: u64 = 10_000;
@@ -20,7 +20,6 @@ const TABLE: &str = "tryout";
 pub struct Tryout {
     pub server_version: String,
     pub init: Nanos,
-    /// The first start, until it answers.
     pub start: Nanos,
     /// Inserting [`TRYOUT_ROWS`] rows and reading them back.
     pub load: Nanos,
@@ -31,7 +30,7 @@ pub struct Tryout {
 /// Initialises the system in an instance, starts it, inserts [`TRYOUT_ROWS`] rows, stops it, starts it
 /// again, checks every row, stops it and removes it. Of what fails, the log and cores are kept; the error
 /// says where.
-pub fn try_out(system: &System, claim: &Claim) -> Result<Tryout, SiteError> {
+pub fn try_out(system: &System, claim: &Claim) -> Result<Tryout> {
     let (name, directory) = claim.instance(TRYOUT, "");
     let begin = Instant::now();
     let opened = Own::open(system, &directory, TIMEOUT, &Stop::default(), None);
@@ -41,7 +40,7 @@ pub fn try_out(system: &System, claim: &Claim) -> Result<Tryout, SiteError> {
     kept::end_after(Box::new(own), &claim.logs, &name, result)
 }
 
-fn exercise(own: &mut Own, system: &System, opened: Nanos) -> Result<Tryout, SiteError> {
+fn exercise(own: &mut Own, system: &System, opened: Nanos) -> Result<Tryout> {
     let start = own.started_in;
     let begin = Instant::now();
     insert(own, system)?;
@@ -64,7 +63,7 @@ const fn key(id: u64) -> u64 {
     (id * 7_919) % 5_003
 }
 
-fn insert(own: &Own, system: &System) -> Result<(), SiteError> {
+fn insert(own: &Own, system: &System) -> Result<()> {
     let engine = system.engine.ddl_name().map_or(String::new(), |name| format!(" ENGINE = {name}"));
     let mut statements = vec![
         format!(
@@ -86,7 +85,7 @@ fn insert(own: &Own, system: &System) -> Result<(), SiteError> {
 }
 
 /// Every row by count, sum and one range over the index.
-fn check(own: &Own) -> Result<(), SiteError> {
+fn check(own: &Own) -> Result<()> {
     let sum: u64 = (1..=TRYOUT_ROWS).map(key).sum();
     let range = (1..=TRYOUT_ROWS).filter(|id| (100..=200).contains(&key(*id)));
     let range = range.count();

@@ -7,11 +7,10 @@ use model::{Capture, Provenance, System};
 
 use crate::directory::{ASKED, Claim};
 use crate::kept;
-use crate::site::{Provider, SiteError};
+use crate::site::{Provider, Result};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
-    /// Variables, status and other listings.
     pub captures: Vec<Capture>,
     /// Version, authentication, TLS, the config as it was written.
     pub provenance: Provenance,
@@ -26,7 +25,7 @@ pub fn read_variables(
     timeout: Duration,
     claim: &Claim,
     tag: &str,
-) -> Result<Told, SiteError> {
+) -> Result<Told> {
     let (name, directory) = claim.instance(ASKED, &format!("-{tag}"));
     let opened = provider.open(system, timeout, &directory, None);
     let mut site = opened.map_err(|error| kept::settle(error, &claim.logs, &name))?;

@@ -299,7 +299,7 @@ fn what_killed_processes_left_is_removed_and_other_files_stay() {
         std::fs::create_dir_all(bench.lab.instances().join(name)).unwrap();
     }
     let claim = bench.lab.claim_instances().unwrap();
-    assert!(claim.swept().is_empty());
+    assert!(claim.swept.is_empty());
     let mut there = bench.instances();
     there.sort();
     assert_eq!(there, ["notes", "r1", "rx-1-2", "try-x"]);

@@ -20,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 
 /// Every server that is installed or found.
 fn servers(builds: &Builds) -> Vec<Build> {
-    let installed = builds.installed().unwrap_or_default().into_iter();
+    let installed = builds.depot.installed().unwrap_or_default().into_iter();
     let installed = installed.map(|installed| installed.build);
     let found = builds.found().iter().cloned();
     found.chain(installed).filter(|build| !build.dbms.is_embedded()).collect()

@@ -28,15 +28,14 @@ fn told(build: &Build, lines: &str) -> String {
 /// The servers of this machine, and installed builds.
 fn servers_here() -> Vec<Build> {
     let builds = Builds::of_user().unwrap();
-    let installed = builds.installed().unwrap().into_iter();
+    let installed = builds.depot.installed().unwrap().into_iter();
     let found = builds.found().iter().cloned();
     installed.map(|one| one.build).chain(found).collect()
 }
 
 #[test]
 fn sqlite_names_the_line_of_a_pragma_that_it_ignores() {
-    let builds = Builds::of_user().unwrap();
-    let sqlite = builds.embedded().unwrap();
+    let sqlite = Builds::embedded().unwrap();
     let refused = told(&sqlite, "set = { synchronous = \"OFF\", jurnal_mode = \"WAL\" }");
     assert!(
         refused.starts_with("my.toml:6: sqlite-") && refused.contains("`jurnal_mode`"),

@@ -335,14 +335,14 @@ fn a_clone_with_other_rows_fails_before_anything_is_measured() {
 fn templates_that_take_more_than_they_may_are_refused_before_anything_starts() {
     let mut bench = Bench::new();
     let run = bench.begin(&of_one(1));
-    bench.lab.limit_templates(model::Bytes(1 << 20));
+    bench.lab.template_budget = Some(model::Bytes(1 << 20));
     let provider = FakeProvider::default();
     let error = bench.carry_out(&run, &provider).unwrap_err();
     assert!(matches!(error, LabError::TemplateBudget { .. }));
     insta::assert_snapshot!(redact(&error.to_string()), @"the templates of this plan need about SIZE, and may take SIZE: allow more (--template-budget), choose a smaller scale or fewer systems, or leave `template` out of the plan");
     assert!(provider.diary().lines().is_empty());
     // With room for them it goes on.
-    bench.lab.limit_templates(model::Bytes(1 << 30));
+    bench.lab.template_budget = Some(model::Bytes(1 << 30));
     assert!(warnings(&mut bench, &run, &provider).is_empty());
 }
 

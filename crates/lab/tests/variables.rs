@@ -22,7 +22,7 @@ fn plan(root: &std::path::Path) -> Plan {
     let file = plan::read(PLAN, "ask").unwrap();
     let host = HostShape { cpus: 2, memory: model::Bytes::from_mib(4096) };
     let find = |request: &plan::BuildRequest| builds.find(request);
-    plan::expand(&file, builds.catalog(), &find, host).unwrap()
+    plan::expand(&file, &builds.catalog, &find, host).unwrap()
 }
 
 #[test]

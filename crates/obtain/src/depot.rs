@@ -18,17 +18,15 @@ mod record;
 mod unknown;
 
 use std::env;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf, absolute};
 
-use model::{Build, BuildFacts, BuildSource, Bytes, Helper, ObtainEvent, Origin, Recipe};
+use model::{BuildSource, Bytes, Helper, ObtainEvent, Origin, Recipe};
 
-use crate::error::ObtainError;
+use crate::error::{ObtainError, Result};
 use crate::tree;
-use crate::{Identify, Work};
+use crate::{Identify, Listen, Work};
 pub use held::Held;
-use held::Lock;
-use maker::Made;
 pub use record::Installed;
 use record::{Listing, Record};
 
@@ -39,12 +37,9 @@ pub struct Obtained {
     pub made: bool,
 }
 
-/// What the user adds himself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Added {
-    /// A directory that stays where it is.
     Path(PathBuf),
-    /// An archive: a file or an address.
     Archive(String),
 }
 
@@ -76,27 +71,27 @@ impl Depot {
     }
 
     /// Every build that is installed, by name, but for those of [`Depot::damaged`].
-    pub fn installed(&self) -> Result<Vec<Installed>, ObtainError> {
+    pub fn installed(&self) -> Result<Vec<Installed>> {
         let records = record::all(&self.root)?.whole;
         Ok(records.into_iter().map(|record| record.installed(&self.root)).collect())
     }
 
     /// What is wrong with records that cannot be read: while there are such, no files of builds are removed.
-    pub fn damaged(&self) -> Result<Vec<String>, ObtainError> {
+    pub fn damaged(&self) -> Result<Vec<String>> {
         let damaged = record::all(&self.root)?.damaged;
         Ok(damaged.iter().map(ToString::to_string).collect())
     }
 
     /// Keeps the build of this name in `directory` on this machine while what is returned lives. A directory that is not
     /// the depot's is the user's to keep.
-    pub fn hold(&self, build: &str, directory: &Path) -> Result<Held, ObtainError> {
+    pub fn hold(&self, build: &str, directory: &Path) -> Result<Held> {
         held::hold(&self.trees(), directory)?.ok_or_else(|| ObtainError::Gone {
             build: build.to_owned(),
             directory: directory.to_owned(),
         })
     }
 
-    pub fn find(&self, name: &str) -> Result<Option<Installed>, ObtainError> {
+    pub fn find(&self, name: &str) -> Result<Option<Installed>> {
         let record = record::find(&self.root, name)?;
         Ok(record.map(|record| record.installed(&self.root)))
     }
@@ -107,22 +102,20 @@ impl Depot {
         recipe: &Recipe,
         helpers: &[Helper],
         identify: &Identify<'_>,
-        listen: &mut dyn FnMut(ObtainEvent),
-    ) -> Result<Obtained, ObtainError> {
+        listen: &mut Listen<'_>,
+    ) -> Result<Obtained> {
         record::check_name(&recipe.name)?;
-        let standing = |build| Obtained { build, made: false };
-        if let Some(there) = self.standing(recipe, identify, listen)? {
-            return Ok(standing(there));
-        }
-        let _lock = self.begin(listen)?;
-        // Another backslide may have installed it while this one waited.
-        if let Some(there) = self.standing(recipe, identify, listen)? {
-            return Ok(standing(there));
-        }
         let mut work = Work { root: &self.root, helpers, identify, listen };
-        let made = work.install(recipe, &record::all(&self.root)?.whole)?;
-        let build = self.register(&recipe.name, made, &recipe.facts, false)?;
-        Ok(Obtained { build, made: true })
+        if let Some(build) = self.standing(recipe, &mut work)? {
+            return Ok(Obtained { build, made: false });
+        }
+        let _lock = self.begin(work.listen)?;
+        // Another backslide may have installed it while this one waited.
+        if let Some(build) = self.standing(recipe, &mut work)? {
+            return Ok(Obtained { build, made: false });
+        }
+        let record = work.install(recipe)?;
+        Ok(Obtained { build: record.installed(&self.root), made: true })
     }
 
     pub fn add(
@@ -131,34 +124,27 @@ impl Depot {
         what: &Added,
         helpers: &[Helper],
         identify: &Identify<'_>,
-        listen: &mut dyn FnMut(ObtainEvent),
-    ) -> Result<Installed, ObtainError> {
+        listen: &mut Listen<'_>,
+    ) -> Result<Installed> {
         record::check_name(name)?;
         self.unused(name)?;
         let _lock = self.begin(listen)?;
         self.unused(name)?;
         let mut work = Work { root: &self.root, helpers, identify, listen };
-        let made = match what {
-            Added::Path(path) => in_place(path, &mut work)?,
-            Added::Archive(place) => {
-                work.add(&origin_of(place)?, &record::all(&self.root)?.whole)?
-            }
+        let record = match what {
+            Added::Path(path) => in_place(name, path, &mut work)?,
+            Added::Archive(place) => work.add(name, &origin_of(place)?)?,
         };
-        let facts = made.build.facts.clone();
-        self.register(name, made, &facts, true)
+        Ok(record.installed(&self.root))
     }
 
     /// Forgets the build and removes its files, unless another name still has them. What it took. An error
     /// while a run holds it.
-    pub fn remove(
-        &self,
-        name: &str,
-        listen: &mut dyn FnMut(ObtainEvent),
-    ) -> Result<Bytes, ObtainError> {
+    pub fn remove(&self, name: &str, listen: &mut Listen<'_>) -> Result<Bytes> {
         if record::find(&self.root, name)?.is_none() {
             return Err(self.not_installed(name)?);
         }
-        let _lock = Lock::take(&self.root, listen)?;
+        let _lock = held::lock(&self.root, listen)?;
         let Some(record) = record::find(&self.root, name)? else {
             return Err(self.not_installed(name)?);
         };
@@ -183,8 +169,8 @@ impl Depot {
     }
 
     /// Makes the depot ready for a change: alone, with its directories, and without left-overs.
-    fn begin(&self, listen: &mut dyn FnMut(ObtainEvent)) -> Result<Lock, ObtainError> {
-        let lock = Lock::take(&self.root, listen)?;
+    fn begin(&self, listen: &mut Listen<'_>) -> Result<File> {
+        let lock = held::lock(&self.root, listen)?;
         for directory in ["builds", "trees", "downloads", "tmp"] {
             let directory = self.root.join(directory);
             fs::create_dir_all(&directory).map_err(ObtainError::io("create", &directory))?;
@@ -194,12 +180,7 @@ impl Depot {
     }
 
     /// The build that `recipe` is for, if it is there and still answers as it did.
-    fn standing(
-        &self,
-        recipe: &Recipe,
-        identify: &Identify<'_>,
-        listen: &mut dyn FnMut(ObtainEvent),
-    ) -> Result<Option<Installed>, ObtainError> {
+    fn standing(&self, recipe: &Recipe, work: &mut Work<'_>) -> Result<Option<Installed>> {
         let Some(record) = record::find(&self.root, &recipe.name)? else {
             return Ok(None);
         };
@@ -207,21 +188,20 @@ impl Depot {
             return Err(in_use(&record.installed(&self.root)));
         }
         let there = record.installed(&self.root);
-        listen(ObtainEvent::Checking { what: there.name.clone() });
-        let directory = directory_of(&there.build.source);
-        let answer = identify(Path::new(directory));
+        (work.listen)(ObtainEvent::Checking { what: there.name.clone() });
+        let answer = (work.identify)(Path::new(directory_of(&there.build.source)));
         let same = answer.is_ok_and(|build| build.version_line == there.build.version_line);
         Ok(same.then_some(there))
     }
 
-    fn unused(&self, name: &str) -> Result<(), ObtainError> {
+    fn unused(&self, name: &str) -> Result<()> {
         match self.find(name)? {
             Some(there) => Err(in_use(&there)),
             None => Ok(()),
         }
     }
 
-    fn not_installed(&self, name: &str) -> Result<ObtainError, ObtainError> {
+    fn not_installed(&self, name: &str) -> Result<ObtainError> {
         let names: Vec<String> = self.installed()?.into_iter().map(|b| b.name).collect();
         let there = if names.is_empty() {
             "none is installed".to_owned()
@@ -233,7 +213,7 @@ impl Depot {
 
     /// Removes what an earlier process left behind: unfinished work, and trees without a name. Under the
     /// lock, so that nobody is at work on them.
-    fn sweep(&self) -> Result<(), ObtainError> {
+    fn sweep(&self) -> Result<()> {
         let Listing { whole, damaged } = record::all(&self.root)?;
         let named = |tree: &str| whole.iter().any(|r| r.tree.as_deref() == Some(tree));
         self.clear("tmp", |_| false)?;
@@ -244,49 +224,20 @@ impl Depot {
     }
 
     /// Removes what is in a directory, but for what is to be kept or in use.
-    fn clear(&self, directory: &str, keep: impl Fn(&str) -> bool) -> Result<(), ObtainError> {
+    fn clear(&self, directory: &str, keep: impl Fn(&str) -> bool) -> Result<()> {
         let directory = self.root.join(directory);
         if !directory.is_dir() {
             return Ok(());
         }
-        let names = tree::names(&directory)?.into_iter();
-        let mut gone = names.filter(|name| !keep(&name.to_string_lossy()));
-        gone.try_for_each(|name| {
-            let path = directory.join(name);
-            match held::take(&path) {
-                Some(_unused) => tree::remove(&path),
-                None => Ok(()),
+        for name in tree::names(&directory)? {
+            let path = directory.join(&name);
+            if !keep(&name.to_string_lossy())
+                && let Some(_unused) = held::take(&path)
+            {
+                tree::remove(&path)?;
             }
-        })
-    }
-
-    /// Gives what was made its name: the moment from which on it is installed.
-    fn register(
-        &self,
-        name: &str,
-        made: Made,
-        facts: &BuildFacts,
-        added: bool,
-    ) -> Result<Installed, ObtainError> {
-        let build = Build { name: Some(name.to_owned()), facts: facts.clone(), ..made.build };
-        let record = Record {
-            installed: Installed {
-                name: name.to_owned(),
-                build,
-                archive: made.archive,
-                size: made.size,
-                installed: now(),
-            },
-            tree: made.tree,
-            base: made.base,
-            added,
-        };
-        record::write(&self.root, &record)?;
-        if let Some(download) = made.download {
-            // It is only space; what stays is used or removed by the next install of this build.
-            let _kept = tree::remove(&download);
         }
-        Ok(record.installed(&self.root))
+        Ok(())
     }
 }
 
@@ -302,7 +253,7 @@ fn default_root(own: Option<PathBuf>, xdg: Option<PathBuf>, home: Option<PathBuf
 }
 
 /// A directory of the user's own, which stays where it is.
-fn in_place(path: &Path, work: &mut Work<'_>) -> Result<Made, ObtainError> {
+fn in_place(name: &str, path: &Path, work: &mut Work<'_>) -> Result<Record> {
     let path = absolute(path).map_err(ObtainError::io("find", path))?;
     let what = path.display().to_string();
     (work.listen)(ObtainEvent::Checking { what: what.clone() });
@@ -311,17 +262,24 @@ fn in_place(path: &Path, work: &mut Work<'_>) -> Result<Made, ObtainError> {
     if !matches!(build.source, BuildSource::Path(_)) {
         build.source = BuildSource::Path(what);
     }
-    Ok(Made {
-        build,
+    build.name = Some(name.to_owned());
+    let record = Record {
+        installed: Installed {
+            name: name.to_owned(),
+            build,
+            archive: None,
+            size: Bytes(0),
+            installed: now(),
+        },
         tree: None,
         base: String::new(),
-        archive: None,
-        size: Bytes(0),
-        download: None,
-    })
+        added: true,
+    };
+    record::write(work.root, &record)?;
+    Ok(record)
 }
 
-fn origin_of(place: &str) -> Result<Origin, ObtainError> {
+fn origin_of(place: &str) -> Result<Origin> {
     if place.starts_with("http://") || place.starts_with("https://") {
         return Ok(Origin::Url(place.to_owned()));
     }
@@ -339,19 +297,16 @@ fn in_use(there: &Installed) -> ObtainError {
 }
 
 fn directory_of(source: &BuildSource) -> &str {
-    match source {
-        BuildSource::Installed { directory, .. } | BuildSource::Path(directory) => directory,
-        BuildSource::Obtainable { .. }
-        | BuildSource::Embedded
-        | BuildSource::Connect(_)
-        | BuildSource::Imported(_) => "",
+    if let BuildSource::Installed { directory, .. } | BuildSource::Path(directory) = source {
+        directory
+    } else {
+        ""
     }
 }
 
 /// The present moment: RFC 3339 in UTC, to the second.
 fn now() -> String {
-    let now = jiff::Timestamp::now();
-    now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 #[cfg(test)]

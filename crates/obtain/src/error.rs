@@ -58,6 +58,8 @@ pub enum ObtainError {
     Io { action: &'static str, path: PathBuf, cause: io::Error },
 }
 
+pub(crate) type Result<T, E = ObtainError> = std::result::Result<T, E>;
+
 impl ObtainError {
     /// For `map_err`: the system refused `action` on `path`.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
@@ -121,7 +123,6 @@ impl ObtainError {
     }
 }
 
-/// Why something could not be fetched.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     #[error("`{given}` are not valid coordinates of {source_name}: write {form}")]
@@ -174,7 +175,6 @@ pub enum Trouble {
     NothingCame(String),
 }
 
-/// What a suite has instead.
 fn instead(versions: &[String]) -> String {
     if versions.is_empty() {
         " in any version".to_owned()

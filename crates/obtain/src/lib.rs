@@ -28,12 +28,15 @@ pub use error::ObtainError;
 /// Asks the server in a directory what it is; the error is its answer or why there is none.
 pub type Identify<'a> = dyn Fn(&Path) -> Result<Build, String> + 'a;
 
+/// Is told what is done.
+pub type Listen<'a> = dyn FnMut(ObtainEvent) + 'a;
+
 /// What obtaining builds works with: the depot's directory, helpers, who says what a server is, who listens.
 pub(crate) struct Work<'a> {
     pub(crate) root: &'a Path,
     pub(crate) helpers: &'a [Helper],
     pub(crate) identify: &'a Identify<'a>,
-    pub(crate) listen: &'a mut dyn FnMut(ObtainEvent),
+    pub(crate) listen: &'a mut Listen<'a>,
 }
 
 impl Work<'_> {

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use model::Placing;
 
 use crate::archive;
-use crate::error::ObtainError;
+use crate::error::{ObtainError, Result};
 use crate::tree;
 use pattern::{Pattern, matches, misplaced, plain};
 
@@ -33,7 +33,7 @@ pub(crate) fn assemble(
     rules: &[Placing],
     scratch: &Path,
     into: &Path,
-) -> Result<(), ObtainError> {
+) -> Result<()> {
     make_directory(scratch)?;
     let raw = scratch.join("raw");
     make_directory(&raw)?;
@@ -49,13 +49,7 @@ pub(crate) fn assemble(
     tidy(into)
 }
 
-fn place(
-    raw: &Path,
-    outer: &Path,
-    rules: &[Placing],
-    scratch: &Path,
-    into: &Path,
-) -> Result<(), ObtainError> {
+fn place(raw: &Path, outer: &Path, rules: &[Placing], scratch: &Path, into: &Path) -> Result<()> {
     let mut whole = Mover::new(raw, into)?;
     for rule in rules.iter().filter(|rule| !rule.link) {
         if rule.unpack {
@@ -71,7 +65,7 @@ fn place(
 }
 
 /// Places what is in the archives that a rule names.
-fn unpack_inner(raw: &Path, rule: &Placing, inner: &Path, into: &Path) -> Result<(), ObtainError> {
+fn unpack_inner(raw: &Path, rule: &Placing, inner: &Path, into: &Path) -> Result<()> {
     let pattern = Pattern::parse(rule, &rule.from)?;
     for found in pattern.find(raw)? {
         let archive = raw.join(&found);
@@ -93,16 +87,16 @@ fn unpack_inner(raw: &Path, rule: &Placing, inner: &Path, into: &Path) -> Result
 fn wanted<'a>(
     rules: &'a [Placing],
     from: impl Fn(&'a Placing) -> &'a str,
-) -> Result<impl Fn(&Path) -> bool, ObtainError> {
+) -> Result<impl Fn(&Path) -> bool> {
     let placing = rules.iter().filter(|rule| !rule.link);
     let patterns = placing.map(|rule| {
         // What an inner archive leaves behind lies in that.
         let outer = rule.unpack && !from(rule).is_empty();
         let skip = if outer { &[][..] } else { &rule.skip[..] };
         let skip = skip.iter().map(|path| Pattern::parse(rule, path));
-        Ok((Pattern::parse(rule, from(rule))?, skip.collect::<Result<Vec<_>, ObtainError>>()?))
+        Ok((Pattern::parse(rule, from(rule))?, skip.collect::<Result<Vec<_>>>()?))
     });
-    let patterns = patterns.collect::<Result<Vec<_>, ObtainError>>()?;
+    let patterns = patterns.collect::<Result<Vec<_>>>()?;
     Ok(move |path: &Path| {
         patterns.is_empty()
             || patterns.iter().any(|(pattern, skip)| {
@@ -112,7 +106,7 @@ fn wanted<'a>(
     })
 }
 
-fn link(rule: &Placing, into: &Path) -> Result<(), ObtainError> {
+fn link(rule: &Placing, into: &Path) -> Result<()> {
     let from = plain(rule, &rule.from)?;
     let to = plain(rule, &rule.to)?;
     if fs::symlink_metadata(into.join(&from)).is_err() {
@@ -139,12 +133,12 @@ struct Mover<'a> {
 }
 
 impl<'a> Mover<'a> {
-    fn new(raw: &'a Path, into: &'a Path) -> Result<Self, ObtainError> {
+    fn new(raw: &'a Path, into: &'a Path) -> Result<Self> {
         let real = raw.canonicalize().map_err(ObtainError::io("find", raw))?;
         Ok(Self { raw, real, into, placed: HashMap::new(), links: Vec::new() })
     }
 
-    fn carry_out(&mut self, rule: &Placing, from: &str) -> Result<(), ObtainError> {
+    fn carry_out(&mut self, rule: &Placing, from: &str) -> Result<()> {
         let to = plain(rule, &rule.to)?;
         let pattern = Pattern::parse(rule, from)?;
         let skip = rule.skip.iter().map(|path| Pattern::parse(rule, path));
@@ -159,7 +153,7 @@ impl<'a> Mover<'a> {
         Ok(())
     }
 
-    fn put(&mut self, job: &Job<'_>, from: &Path, to: &Path) -> Result<(), ObtainError> {
+    fn put(&mut self, job: &Job<'_>, from: &Path, to: &Path) -> Result<()> {
         let source = self.raw.join(from);
         let kind = fs::symlink_metadata(&source).map_err(ObtainError::io("look at", &source))?;
         if job.skips(from, kind.is_dir()) {
@@ -182,7 +176,7 @@ impl<'a> Mover<'a> {
         }
     }
 
-    fn put_content(&mut self, job: &Job<'_>, from: &Path, to: &Path) -> Result<(), ObtainError> {
+    fn put_content(&mut self, job: &Job<'_>, from: &Path, to: &Path) -> Result<()> {
         let full = self.into.join(to);
         make_directory(&full).map_err(|_| in_the_way(job.rule, to))?;
         self.placed.insert(from.to_owned(), to.to_owned());
@@ -194,7 +188,7 @@ impl<'a> Mover<'a> {
 
     /// Makes the links: to where their targets went. A link to a file that stays behind becomes that
     /// file; one to a directory that stays behind stays behind too.
-    fn finish(self) -> Result<(), ObtainError> {
+    fn finish(self) -> Result<()> {
         for (from, to) in &self.links {
             let source = self.raw.join(from);
             let full = self.into.join(to);
@@ -235,7 +229,7 @@ fn in_the_way(rule: &Placing, to: &Path) -> ObtainError {
 }
 
 /// Makes a directory that others may read, and those above it.
-fn make_directory(path: &Path) -> Result<(), ObtainError> {
+fn make_directory(path: &Path) -> Result<()> {
     let make = || -> io::Result<()> {
         if fs::symlink_metadata(path).is_ok_and(|there| there.is_dir()) {
             return Ok(());
@@ -252,12 +246,12 @@ fn make_directory(path: &Path) -> Result<(), ObtainError> {
     }
 }
 
-fn make_above(path: &Path) -> Result<(), ObtainError> {
+fn make_above(path: &Path) -> Result<()> {
     path.parent().map_or(Ok(()), make_directory)
 }
 
 /// Makes programs of what is one, and drops the empty files that some archives have for links.
-fn tidy(root: &Path) -> Result<(), ObtainError> {
+fn tidy(root: &Path) -> Result<()> {
     for tree::Item { path, metadata } in tree::walk(root)? {
         let full = root.join(&path);
         let Some(name) = path.file_name().filter(|_| metadata.is_file()) else {
@@ -280,7 +274,7 @@ fn tidy(root: &Path) -> Result<(), ObtainError> {
 }
 
 /// Does a file begin like a program or a script?
-fn is_program(path: &Path) -> Result<bool, ObtainError> {
+fn is_program(path: &Path) -> Result<bool> {
     let mut head = Vec::new();
     File::open(path)
         .and_then(|file| file.take(4).read_to_end(&mut head))

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use model::Bytes;
 use sha2::{Digest, Sha256};
 
-use crate::error::ObtainError;
+use crate::error::{ObtainError, Result};
 
 /// What stays free on the disk whatever is installed.
 pub(crate) const RESERVE: Bytes = Bytes(1 << 30);
 
 /// The space that is free for this user where `directory` is.
-pub(crate) fn free(directory: &Path) -> Result<Bytes, ObtainError> {
+pub(crate) fn free(directory: &Path) -> Result<Bytes> {
     let disk = rustix::fs::statvfs(directory)
         .map_err(|cause| ObtainError::io("ask the free space of", directory)(cause.into()))?;
     Ok(Bytes(disk.f_bavail.saturating_mul(disk.f_frsize)))
@@ -29,7 +29,7 @@ pub(crate) struct Item {
 }
 
 /// Everything below `root`, links as themselves, sorted by path; a directory before what is in it.
-pub(crate) fn walk(root: &Path) -> Result<Vec<Item>, ObtainError> {
+pub(crate) fn walk(root: &Path) -> Result<Vec<Item>> {
     let mut items = Vec::new();
     let mut pending = vec![PathBuf::new()];
     while let Some(directory) = pending.pop() {
@@ -49,7 +49,7 @@ pub(crate) fn walk(root: &Path) -> Result<Vec<Item>, ObtainError> {
     Ok(items)
 }
 
-pub(crate) fn names(directory: &Path) -> Result<Vec<OsString>, ObtainError> {
+pub(crate) fn names(directory: &Path) -> Result<Vec<OsString>> {
     let read = || -> io::Result<Vec<OsString>> {
         let mut names = fs::read_dir(directory)?
             .map(|entry| entry.map(|entry| entry.file_name()))
@@ -62,7 +62,7 @@ pub(crate) fn names(directory: &Path) -> Result<Vec<OsString>, ObtainError> {
 
 /// SHA-256 over the sorted listing of a tree: each path, whether it is a program, and the digest of its
 /// content or the target of the link. Owners, times and other permissions do not count.
-pub(crate) fn digest(root: &Path) -> Result<String, ObtainError> {
+pub(crate) fn digest(root: &Path) -> Result<String> {
     let mut listing = Sha256::new();
     for Item { path, metadata } in walk(root)? {
         let full = root.join(&path);
@@ -86,7 +86,7 @@ pub(crate) fn digest(root: &Path) -> Result<String, ObtainError> {
 }
 
 /// SHA-256 of a file, in lower-case hexadecimal digits.
-pub(crate) fn file_digest(path: &Path) -> Result<String, ObtainError> {
+pub(crate) fn file_digest(path: &Path) -> Result<String> {
     let read = || -> io::Result<String> {
         let mut file = File::open(path)?;
         let mut digest = Sha256::new();
@@ -115,7 +115,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 /// What a tree takes on the disk; a file with several names counts once.
-pub(crate) fn size(root: &Path) -> Result<Bytes, ObtainError> {
+pub(crate) fn size(root: &Path) -> Result<Bytes> {
     let mut seen = std::collections::HashSet::new();
     let items = walk(root)?;
     let blocks = items
@@ -140,7 +140,7 @@ pub(crate) fn relative(link: &Path, to: &Path) -> PathBuf {
 
 /// Gives a file a second name, in place of what has that name. A file system without second names gets
 /// a copy.
-pub(crate) fn share(file: &Path, name: &Path) -> Result<(), ObtainError> {
+pub(crate) fn share(file: &Path, name: &Path) -> Result<()> {
     let share = || match fs::hard_link(file, name) {
         Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
             fs::remove_file(name)?;
@@ -152,7 +152,7 @@ pub(crate) fn share(file: &Path, name: &Path) -> Result<(), ObtainError> {
 }
 
 /// Removes a tree, or what there is of it; directories in it may be closed to their owner.
-pub(crate) fn remove(root: &Path) -> Result<(), ObtainError> {
+pub(crate) fn remove(root: &Path) -> Result<()> {
     let remove = || match fs::symlink_metadata(root) {
         Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(root),
         Ok(_) => fs::remove_file(root),

@@ -2,11 +2,11 @@
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use crate::error::ProbeError;
+use crate::error::{ProbeError, Result};
 
 /// Keeps the calling thread on these CPUs, and every thread that it starts from now on. Call it before
 /// the first client starts.
-pub fn pin_self(cpus: &[usize]) -> Result<(), ProbeError> {
+pub fn pin_self(cpus: &[usize]) -> Result<()> {
     let refused = |cause| ProbeError::Affinity { cpus: cpus.to_vec(), allowed: allowed(), cause };
     let mut set = CpuSet::new();
     for &cpu in cpus {

@@ -4,7 +4,7 @@ use model::{Counter, Readings};
 use nix::sys::resource::{UsageWho, getrusage};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::error::ProbeError;
+use crate::error::{ProbeError, Result};
 use crate::probe::{Detail, Probe};
 use crate::process::Memory;
 
@@ -16,7 +16,7 @@ impl Probe for ClientProbe {
         "client"
     }
 
-    fn read(&mut self, _: Detail) -> Result<Readings, ProbeError> {
+    fn read(&mut self, _: Detail) -> Result<Readings> {
         let cpu = clock_gettime(ClockId::ProcessCPUTime);
         let usage = getrusage(UsageWho::RUSAGE_SELF).map_err(|cause| ProbeError::System {
             what: "the resource usage of this process",

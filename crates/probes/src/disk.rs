@@ -2,7 +2,7 @@
 
 use model::{Counter, Readings};
 
-use crate::error::ProbeError;
+use crate::error::{ProbeError, Result};
 use crate::probe::{Detail, Probe};
 use crate::read::{found, text};
 
@@ -26,7 +26,7 @@ impl Probe for DiskProbe {
         "disk"
     }
 
-    fn read(&mut self, _: Detail) -> Result<Readings, ProbeError> {
+    fn read(&mut self, _: Detail) -> Result<Readings> {
         let stats = text(PATH)?;
         let line = stats
             .lines()
@@ -45,7 +45,6 @@ impl Probe for DiskProbe {
     }
 }
 
-/// A device's completed requests since boot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Activity {
     reads: u64,

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+pub(crate) type Result<T, E = ProbeError> = std::result::Result<T, E>;
+
 /// An error of a probe. Display is a lowercase fragment that names the file, process or device.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {

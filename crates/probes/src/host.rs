@@ -3,7 +3,7 @@
 use model::{Counter, Nanos, Readings};
 use rustix::param::clock_ticks_per_second;
 
-use crate::error::ProbeError;
+use crate::error::Result;
 use crate::pressure;
 use crate::probe::{Detail, Probe};
 use crate::read::{count, found, text};
@@ -18,7 +18,7 @@ impl Probe for HostProbe {
         "host"
     }
 
-    fn read(&mut self, detail: Detail) -> Result<Readings, ProbeError> {
+    fn read(&mut self, detail: Detail) -> Result<Readings> {
         let stat = text(PATH)?;
         let cpu = found(parse_cpu(&stat), PATH, "`cpu` line")?;
         let switches = found(count(&stat, "ctxt"), PATH, "`ctxt` line")?;
@@ -43,7 +43,7 @@ impl Probe for HostProbe {
 ///
 /// # Errors
 /// When the kernel does not tell, or has no such CPU online.
-pub fn cpu_busy(cpu: usize) -> Result<Nanos, ProbeError> {
+pub fn cpu_busy(cpu: usize) -> Result<Nanos> {
     let ticks = parse_line(&text(PATH)?, &format!("cpu{cpu}"));
     Ok(Nanos(nanos(found(ticks, PATH, "line of that CPU")?.busy())))
 }

@@ -9,14 +9,14 @@ use model::{Bytes, DiskFacts, Host, HostShape};
 use rustix::fs::{major, minor, statvfs};
 use rustix::system::uname;
 
-use crate::error::ProbeError;
+use crate::error::{ProbeError, Result};
 use crate::mounts::{self, Mount};
 use crate::read::{field, found, number, text};
 use crate::{affinity, disk};
 
 /// The host, and the disk that holds `directory`, which need not exist yet. The CPUs are those that
 /// this thread may use: ask before pinning it.
-pub fn identify(directory: &Path) -> Result<Host, ProbeError> {
+pub fn identify(directory: &Path) -> Result<Host> {
     let system = uname();
     let cpuinfo = text("/proc/cpuinfo")?;
     let meminfo = text("/proc/meminfo")?;
@@ -43,7 +43,7 @@ pub fn identify(directory: &Path) -> Result<Host, ProbeError> {
 }
 
 /// The disk and filesystem that hold `directory`, or will.
-pub(crate) fn disk_of(directory: &Path) -> Result<DiskFacts, ProbeError> {
+pub(crate) fn disk_of(directory: &Path) -> Result<DiskFacts> {
     let place = existing(directory)?;
     let mount = found(
         mounts::holding(&text(mounts::PATH)?, &place),
@@ -62,7 +62,7 @@ pub(crate) fn disk_of(directory: &Path) -> Result<DiskFacts, ProbeError> {
 }
 
 /// The directory without symlinks, or the nearest one above it that exists.
-pub(crate) fn existing(directory: &Path) -> Result<PathBuf, ProbeError> {
+pub(crate) fn existing(directory: &Path) -> Result<PathBuf> {
     let read = |cause| ProbeError::Read { path: directory.to_owned(), cause };
     for place in std::path::absolute(directory).map_err(read)?.ancestors() {
         match fs::canonicalize(place) {
@@ -89,7 +89,6 @@ fn device_of(mount: &Mount) -> Option<String> {
     disk::name_of(&stats, major(numbers), minor(numbers)).map(str::to_owned)
 }
 
-/// The only line of a small file.
 pub(crate) fn line(path: &str) -> Option<String> {
     let line = text(path).ok()?.trim().to_owned();
     (!line.is_empty()).then_some(line)

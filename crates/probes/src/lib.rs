@@ -41,7 +41,6 @@ const PROBES: &[Maker] = &[
     |watch| Some(Box::new(disk::DiskProbe::new(watch.device.clone()?))),
 ];
 
-/// All probes that have something to watch.
 pub fn all(watch: &Watch) -> Vec<Box<dyn Probe>> {
     PROBES.iter().filter_map(|make| make(watch)).collect()
 }

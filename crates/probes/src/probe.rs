@@ -2,13 +2,13 @@
 
 use model::Readings;
 
-use crate::error::ProbeError;
+use crate::error::Result;
 
 pub trait Probe: Send {
     fn name(&self) -> &'static str;
 
     /// Reads its counters now. Totals never go down from one reading to the next.
-    fn read(&mut self, detail: Detail) -> Result<Readings, ProbeError>;
+    fn read(&mut self, detail: Detail) -> Result<Readings>;
 }
 
 /// How dear a reading may be.

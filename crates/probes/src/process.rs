@@ -4,7 +4,7 @@ use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 use rustix::param::page_size;
 
-use crate::error::ProbeError;
+use crate::error::{ProbeError, Result};
 use crate::read::{found, text};
 
 /// `/proc/PID/stat` of a whole process, ended threads included.
@@ -29,7 +29,7 @@ pub(crate) struct Stat {
 }
 
 impl Stat {
-    pub(crate) fn of(pid: u32) -> Result<Self, ProbeError> {
+    pub(crate) fn of(pid: u32) -> Result<Self> {
         let path = format!("/proc/{pid}/stat");
         found(parse_stat(&text(&path)?), &path, "process status")
     }
@@ -62,7 +62,7 @@ fn parse_stat(text: &str) -> Option<Stat> {
 }
 
 /// CPU time of all threads of a process, ended ones included, in nanoseconds.
-pub(crate) fn cpu_clock(pid: u32) -> Result<u64, ProbeError> {
+pub(crate) fn cpu_clock(pid: u32) -> Result<u64> {
     let id = i32::try_from(pid).map_err(|_| ProbeError::Gone { pid })?;
     let read = clock_getcpuclockid(Pid::from_raw(id)).and_then(clock_gettime);
     match read {
@@ -85,7 +85,7 @@ pub(crate) struct Memory {
 
 impl Memory {
     /// `process` is a number, or `self`.
-    pub(crate) fn of(process: impl std::fmt::Display) -> Result<Self, ProbeError> {
+    pub(crate) fn of(process: impl std::fmt::Display) -> Result<Self> {
         let path = format!("/proc/{process}/statm");
         found(parse_statm(&text(&path)?, page_size() as u64), &path, "resident pages")
     }

@@ -5,10 +5,10 @@ use std::io;
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::error::ProbeError;
+use crate::error::{ProbeError, Result};
 
 /// The text of a file. Bytes that are not UTF-8 are replaced: a process may call itself anything.
-pub(crate) fn text(path: impl AsRef<Path>) -> Result<String, ProbeError> {
+pub(crate) fn text(path: impl AsRef<Path>) -> Result<String> {
     let path = path.as_ref();
     let bytes =
         fs::read(path).map_err(|cause| ProbeError::Read { path: path.to_owned(), cause })?;
@@ -19,11 +19,7 @@ pub(crate) fn text(path: impl AsRef<Path>) -> Result<String, ProbeError> {
 }
 
 /// A parser's finding in a file, or the error that `what` is missing.
-pub(crate) fn found<T>(
-    value: Option<T>,
-    path: impl AsRef<Path>,
-    what: &'static str,
-) -> Result<T, ProbeError> {
+pub(crate) fn found<T>(value: Option<T>, path: impl AsRef<Path>, what: &'static str) -> Result<T> {
     value.ok_or_else(|| ProbeError::Format { path: path.as_ref().to_owned(), what })
 }
 
@@ -43,7 +39,7 @@ fn is_vanished(error: &ProbeError) -> bool {
 }
 
 /// What was read; `None` where the process has ended meanwhile.
-pub(crate) fn unless_vanished<T>(read: Result<T, ProbeError>) -> Result<Option<T>, ProbeError> {
+pub(crate) fn unless_vanished<T>(read: Result<T>) -> Result<Option<T>> {
     match read {
         Err(error) if is_vanished(&error) => Ok(None),
         read => read.map(Some),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{Counter, Readings};
 
-use crate::error::ProbeError;
+use crate::error::Result;
 use crate::host::nanos;
 use crate::probe::{Detail, Probe};
 use crate::process::{Memory, cpu_clock};
@@ -50,11 +50,7 @@ impl ServerProbe {
         }
     }
 
-    fn read_cpu(
-        &mut self,
-        processes: &[Process],
-        readings: &mut Readings,
-    ) -> Result<(), ProbeError> {
+    fn read_cpu(&mut self, processes: &[Process], readings: &mut Readings) -> Result<()> {
         let mut clocks = BTreeMap::new();
         for process in processes {
             if let Some(nanos) = unless_vanished(cpu_clock(process.pid))? {
@@ -77,11 +73,7 @@ impl ServerProbe {
         self.floors.total(readings, Counter::SERVER_MAJFLT, major);
     }
 
-    fn read_memory(
-        &mut self,
-        processes: &[Process],
-        readings: &mut Readings,
-    ) -> Result<(), ProbeError> {
+    fn read_memory(&mut self, processes: &[Process], readings: &mut Readings) -> Result<()> {
         let mut parts = Vec::with_capacity(processes.len());
         for process in processes {
             parts.extend(unless_vanished(Memory::of(process.pid))?);
@@ -93,11 +85,7 @@ impl ServerProbe {
         Ok(())
     }
 
-    fn read_switches(
-        &mut self,
-        processes: &[Process],
-        readings: &mut Readings,
-    ) -> Result<(), ProbeError> {
+    fn read_switches(&mut self, processes: &[Process], readings: &mut Readings) -> Result<()> {
         let mut voluntary = BTreeMap::new();
         let mut involuntary = BTreeMap::new();
         for process in processes {
@@ -117,7 +105,7 @@ impl Probe for ServerProbe {
         "server"
     }
 
-    fn read(&mut self, detail: Detail) -> Result<Readings, ProbeError> {
+    fn read(&mut self, detail: Detail) -> Result<Readings> {
         let processes = self.tree.read(detail)?;
         let mut readings = Readings::default();
         self.read_cpu(&processes, &mut readings)?;
@@ -138,7 +126,7 @@ fn sum(processes: &[Process], part: impl Fn(&Process) -> u64) -> u64 {
 type Switches = (u64, u64);
 
 /// Of every thread of a process; those that end meanwhile are left out.
-fn switches_of(pid: u32) -> Result<Vec<(u32, Switches)>, ProbeError> {
+fn switches_of(pid: u32) -> Result<Vec<(u32, Switches)>> {
     Ok(unless_vanished(threads(pid))?
         .into_iter()
         .flatten()
@@ -174,7 +162,7 @@ impl Probe for ServerIoProbe {
         "server-io"
     }
 
-    fn read(&mut self, detail: Detail) -> Result<Readings, ProbeError> {
+    fn read(&mut self, detail: Detail) -> Result<Readings> {
         let (mut read, mut written) = (0, 0);
         for process in self.tree.read(detail)? {
             let path = format!("/proc/{}/io", process.pid);
@@ -238,6 +226,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::error::ProbeError;
 
     #[test]
     fn switches_are_told_apart() {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::path::Path;
 
-use crate::error::ProbeError;
+use crate::error::{ProbeError, Result};
 use crate::probe::Detail;
 use crate::process::Stat;
 use crate::read::{text, unless_vanished};
@@ -34,7 +34,7 @@ impl Tree {
 
     /// The processes now, every parent read before its children: what a child leaves to its parent
     /// when it ends between the two reads is then missing for a moment, and not counted twice.
-    pub(crate) fn read(&mut self, detail: Detail) -> Result<Vec<Process>, ProbeError> {
+    pub(crate) fn read(&mut self, detail: Detail) -> Result<Vec<Process>> {
         let root = self.read_root()?;
         let children = Children::open()?;
         let mut found = Vec::new();
@@ -62,7 +62,7 @@ impl Tree {
         Ok(found)
     }
 
-    fn read_root(&mut self) -> Result<Process, ProbeError> {
+    fn read_root(&mut self) -> Result<Process> {
         let gone = ProbeError::Gone { pid: self.root };
         let Some(stat) = unless_vanished(Stat::of(self.root))? else {
             return Err(gone);
@@ -88,7 +88,7 @@ enum Children {
 }
 
 impl Children {
-    fn open() -> Result<Self, ProbeError> {
+    fn open() -> Result<Self> {
         if Path::new("/proc/thread-self/children").exists() {
             Ok(Self::Listed)
         } else {
@@ -96,7 +96,7 @@ impl Children {
         }
     }
 
-    fn scan() -> Result<Self, ProbeError> {
+    fn scan() -> Result<Self> {
         let mut table: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for process in numbers_in(Path::new("/proc"))?.into_iter().filter_map(alive) {
             table.entry(process.stat.parent).or_default().push(process.pid);
@@ -128,12 +128,12 @@ fn parse_children(text: &str) -> Vec<u32> {
     text.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
-pub(crate) fn threads(pid: u32) -> Result<Vec<u32>, ProbeError> {
+pub(crate) fn threads(pid: u32) -> Result<Vec<u32>> {
     numbers_in(Path::new(&format!("/proc/{pid}/task")))
 }
 
 /// The entries of a directory whose names are numbers.
-pub(crate) fn numbers_in(path: &Path) -> Result<Vec<u32>, ProbeError> {
+pub(crate) fn numbers_in(path: &Path) -> Result<Vec<u32>> {
     let entries =
         fs::read_dir(path).map_err(|cause| ProbeError::Read { path: path.to_owned(), cause })?;
     // An entry that cannot be read belongs to something that ended during the listing.

@@ -28,7 +28,6 @@ const LOOK: Duration = Duration::from_secs(1);
 
 const COOKIE_NAME: &str = "backslide_token";
 
-/// Who may ask.
 #[derive(Clone, Debug)]
 pub struct Guard {
     /// Names that a request may call this server by. A page of another site that lets its name point here
@@ -127,7 +126,6 @@ pub(crate) async fn answer(State(server): State<Arc<Server>>, request: Request) 
     }
 }
 
-/// Path and query, decoded.
 fn address(uri: &Uri) -> Option<Address> {
     let Query(query) = Query::<Vec<(String, String)>>::try_from_uri(uri).ok()?;
     let path = uri.path().split('/').filter(|part| !part.is_empty());
@@ -182,7 +180,6 @@ struct Watch {
 }
 
 impl Watch {
-    /// Waits for the next change.
     async fn next(mut self) -> Option<(Result<Event, Infallible>, Self)> {
         if self.is_over {
             return None;

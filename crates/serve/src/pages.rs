@@ -27,7 +27,6 @@ pub struct Page {
     pub text: String,
 }
 
-/// Why there is no page.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// Nothing is at this address; the text says what there is.

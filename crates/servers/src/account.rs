@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-use crate::error::ServerError;
+use crate::error::{Result, ServerError};
 
 /// Accounts to run a server as that refuses root, the best first.
 const ACCOUNTS: [&str; 2] = ["postgres", "nobody"];
@@ -37,7 +37,7 @@ impl RunAs {
         refuses_root: bool,
         namespace_works: impl FnOnce() -> bool,
         build: &str,
-    ) -> Result<Self, ServerError> {
+    ) -> Result<Self> {
         if !refuses_root || !rustix::process::geteuid().is_root() {
             return Ok(Self::Ourselves);
         }
@@ -52,7 +52,7 @@ impl RunAs {
             .ok_or_else(|| ServerError::NoAccount { build: build.to_owned() })
     }
 
-    pub(crate) fn give(&self, path: &Path) -> Result<(), ServerError> {
+    pub(crate) fn give(&self, path: &Path) -> Result<()> {
         match self {
             Self::Ourselves | Self::Namespace => Ok(()),
             Self::Account(account) => chown(path, Some(account.uid), Some(account.gid))
@@ -62,14 +62,14 @@ impl RunAs {
 
     /// Can the server enter every existing directory on the way to `directory`? Only another account
     /// can be shut out.
-    pub(crate) fn check_reach(&self, directory: &Path) -> Result<(), ServerError> {
+    pub(crate) fn check_reach(&self, directory: &Path) -> Result<()> {
         self.closed_on_the_way_to(directory).map_or(Ok(()), |(directory, user)| {
             Err(ServerError::NotTraversable { directory, user })
         })
     }
 
     /// Can the server enter every directory on the way to its own program?
-    pub(crate) fn check_program(&self, program: &Path) -> Result<(), ServerError> {
+    pub(crate) fn check_program(&self, program: &Path) -> Result<()> {
         self.closed_on_the_way_to(program).map_or(Ok(()), |(directory, user)| {
             Err(ServerError::ProgramOutOfReach { program: program.to_owned(), directory, user })
         })

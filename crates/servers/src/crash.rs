@@ -93,6 +93,14 @@ pub(crate) fn cores(places: &[PathBuf]) -> Vec<PathBuf> {
     cores
 }
 
+/// What explains a crash: cores in these directories, and the log.
+pub(crate) fn files(places: &[PathBuf], log: PathBuf) -> Vec<PathBuf> {
+    let mut files = cores(places);
+    files.push(log);
+    files.retain(|file| file.is_file());
+    files
+}
+
 fn is_core(path: &Path) -> bool {
     matches!(Format::of(path), Ok(Format::Elf(elf)) if elf.is_core)
 }

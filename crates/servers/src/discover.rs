@@ -13,7 +13,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
 
 use crate::dbms::{servers, version_in};
-use crate::error::ServerError;
+use crate::error::{Result, ServerError};
 use crate::installation::{Installation, base_of, find_program};
 use crate::process::Launch;
 
@@ -79,7 +79,7 @@ fn discover_in(directories: &[PathBuf]) -> Vec<Build> {
 
 /// The build at a path: a directory that holds the server in its `bin`, `sbin` or `usr/sbin`, or the
 /// server program itself.
-pub fn inspect(path: &Path) -> Result<Build, ServerError> {
+pub fn inspect(path: &Path) -> Result<Build> {
     let path = path::absolute(path).map_err(ServerError::io("find", path))?;
     let program = find_program(&path, &servers())?;
     let (dbms, version, version_line) = ask_version(&program)?;
@@ -88,21 +88,21 @@ pub fn inspect(path: &Path) -> Result<Build, ServerError> {
 }
 
 /// The base directory where that alone leads back to the program, otherwise the program's own path.
-fn source_of(program: &Path, dbms: Dbms) -> Result<String, ServerError> {
+fn source_of(program: &Path, dbms: Dbms) -> Result<String> {
     let base = base_of(program);
     let leads_back = find_program(&base, &[dbms]).is_ok_and(|found| found == program);
     plain_text(if leads_back { &base } else { program }).map(str::to_owned)
 }
 
 /// A path as text that a configuration file can hold.
-pub(crate) fn plain_text(path: &Path) -> Result<&str, ServerError> {
+pub(crate) fn plain_text(path: &Path) -> Result<&str> {
     path.to_str()
         .filter(|text| !text.chars().any(char::is_control))
         .ok_or_else(|| ServerError::PathText { path: path.to_owned() })
 }
 
 /// Asks a program in the way of each family that uses its name, or of all where none does.
-fn ask_version(program: &Path) -> Result<(Dbms, Version, String), ServerError> {
+fn ask_version(program: &Path) -> Result<(Dbms, Version, String)> {
     let named = |dbms: &Dbms| {
         let mut names = dbms.product().program.names.iter();
         program.file_name().is_some_and(|file| names.any(|name| file == name.as_str()))
@@ -141,7 +141,7 @@ fn telling_part(answer: &str) -> &str {
 }
 
 /// What a program prints when asked for its version; how it ended where it prints nothing.
-fn answer(program: &Path, dbms: Dbms) -> Result<String, ServerError> {
+fn answer(program: &Path, dbms: Dbms) -> Result<String> {
     let product = dbms.product();
     let installation = Installation::around(program, product);
     let launch = Launch::question(&installation, product);
@@ -156,7 +156,7 @@ fn answer(program: &Path, dbms: Dbms) -> Result<String, ServerError> {
 
 /// Refuses what the kernel would: neither a script nor a program for this machine. Otherwise the C library
 /// would hand it to a shell, which takes it for a script.
-fn check_format(program: &Path) -> Result<(), ServerError> {
+fn check_format(program: &Path) -> Result<()> {
     let format = |path| Format::of(path).map_err(ServerError::cannot_execute(program));
     let ours = match format(Path::new("/proc/self/exe"))? {
         Format::Elf(own) => Some(own.target),

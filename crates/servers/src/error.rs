@@ -81,6 +81,8 @@ pub enum ServerError {
     Instance { build: String, directory: PathBuf, fault: Fault, tail: Tail },
 }
 
+pub(crate) type Result<T, E = ServerError> = std::result::Result<T, E>;
+
 impl ServerError {
     /// The last lines of the server's log, where there is one; the message shows the last few of them.
     pub fn log_tail(&self) -> &[String] {
@@ -216,7 +218,6 @@ pub struct PathError {
 }
 
 impl PathError {
-    /// For `map_err`.
     pub fn of(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |cause| Self { action, path, cause }

@@ -7,7 +7,6 @@ use model::{HugePages, Setting};
 use crate::dbms::is_named;
 use crate::error::HugePagesError;
 
-/// The pool as `/proc/meminfo` tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pool {
     total: u64,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use model::{Dbms, Product};
 
-use crate::error::{PreloadError, ServerError};
+use crate::error::{PreloadError, Result, ServerError};
 
 /// Directories of a build that hold the server program, relative to the path that was given.
 const PROGRAM_DIRECTORIES: [&str; 7] =
@@ -27,7 +27,6 @@ pub struct Installation {
     pub plugins: Option<PathBuf>,
     /// Shared libraries that the build brings along and that its program does not find by itself.
     pub libraries: Option<PathBuf>,
-    /// Programs that initialisation needs.
     pub tools: Vec<PathBuf>,
     pub engine_plugins: Vec<PathBuf>,
     /// A data directory that the build brings along, ready to be copied.
@@ -79,7 +78,7 @@ impl Installation {
 
 /// The server program that a path stands for: the path itself if it is a file, otherwise what lies in the
 /// usual directories below it. The path is absolute.
-pub(crate) fn find_program(path: &Path, products: &[Dbms]) -> Result<PathBuf, ServerError> {
+pub(crate) fn find_program(path: &Path, products: &[Dbms]) -> Result<PathBuf> {
     if !path.exists() {
         return Err(ServerError::DoesNotExist { path: path.to_owned() });
     }

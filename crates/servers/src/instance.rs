@@ -25,7 +25,7 @@ use crate::dbms::{
     DATA, Family, Files, INIT_LOG, Layout, check_settings, engine_lines, family, files, uses_tcp,
 };
 use crate::discover::plain_text;
-use crate::error::{Fault, ServerError};
+use crate::error::{Fault, Result, ServerError};
 use crate::freeze::FreezeError;
 use crate::identity::Identity;
 use crate::installation::{Installation, find_preload, find_program};
@@ -43,6 +43,9 @@ pub type StopFlag = Arc<AtomicBool>;
 
 /// TCP ports that a server is given to try, each because another process has taken the one before.
 const PORTS: u32 = 4;
+
+/// Asks the server for something; the error says why it does not answer yet.
+pub type Ready<'a> = dyn FnMut() -> Result<(), String> + 'a;
 
 #[derive(Clone, Debug)]
 pub struct InstanceSpec {
@@ -82,19 +85,19 @@ impl Instance {
     /// Errors: a build or setting that cannot be used and a directory that is in use or not ours are
     /// found before anything is touched; an initialisation that failed or took too long leaves its log in
     /// the directory, and any other error leaves nothing.
-    pub fn create(spec: InstanceSpec) -> Result<Self, ServerError> {
+    pub fn create(spec: InstanceSpec) -> Result<Self> {
         Self::create_unless(spec, StopFlag::default())
     }
 
     /// The same, unless `stop` is set; then this, and every later wait for the server, ends with
     /// [`Fault::Interrupted`], and the server is killed.
-    pub fn create_unless(spec: InstanceSpec, stop: StopFlag) -> Result<Self, ServerError> {
+    pub fn create_unless(spec: InstanceSpec, stop: StopFlag) -> Result<Self> {
         Self::create_where(spec, stop, works_in_namespace)
     }
 
     /// The configuration file and the arguments that an instance would have; nothing stays of it. Its
     /// socket has a directory of its own at each start, and its TCP port is any that is free.
-    pub fn preview(spec: InstanceSpec) -> Result<(String, Vec<String>), ServerError> {
+    pub fn preview(spec: InstanceSpec) -> Result<(String, Vec<String>)> {
         let instance = Self::lay_out(spec, StopFlag::default(), works_in_namespace)?;
         let arguments = instance.family.start(&instance.layout);
         Ok((instance.config_text.clone(), arguments))
@@ -105,11 +108,7 @@ impl Instance {
     /// itself into its data directory, such as its UUID, is cloned too.
     ///
     /// Errors are those of [`Instance::create_unless`]; a clone that fails leaves nothing.
-    pub fn create_from(
-        spec: InstanceSpec,
-        data: &Path,
-        stop: StopFlag,
-    ) -> Result<(Self, Cloned), ServerError> {
+    pub fn create_from(spec: InstanceSpec, data: &Path, stop: StopFlag) -> Result<(Self, Cloned)> {
         let instance = Self::lay_out(spec, stop, works_in_namespace)?;
         instance.prepare()?;
         let cloned = instance.adopt(data);
@@ -123,7 +122,7 @@ impl Instance {
         spec: InstanceSpec,
         stop: StopFlag,
         namespace_works: impl FnOnce(&Build, &Installation) -> bool,
-    ) -> Result<Self, ServerError> {
+    ) -> Result<Self> {
         let instance = Self::lay_out(spec, stop, namespace_works)?;
         let init = instance
             .family
@@ -143,7 +142,7 @@ impl Instance {
         spec: InstanceSpec,
         stop: StopFlag,
         namespace_works: impl FnOnce(&Build, &Installation) -> bool,
-    ) -> Result<Self, ServerError> {
+    ) -> Result<Self> {
         let InstanceSpec { system, directory } = spec;
         let (family, installation) = startable(&system.build)?;
         check_engine(&system.build, system.engine, &installation)?;
@@ -200,11 +199,7 @@ impl Instance {
     ///
     /// The kernel kills the server when the calling *thread* ends, so that it cannot outlive a
     /// backslide that was killed: call this from a thread that lives as long as the server shall.
-    pub fn start(
-        &mut self,
-        ready: &mut dyn FnMut() -> Result<(), String>,
-        limit: Duration,
-    ) -> Result<Nanos, ServerError> {
+    pub fn start(&mut self, ready: &mut Ready<'_>, limit: Duration) -> Result<Nanos> {
         let mut outcome = self.attempt(ready, limit);
         for _ in 1..PORTS {
             if outcome.is_ok() || self.stop.load(Ordering::Relaxed) || !self.has_lost_its_port() {
@@ -217,11 +212,7 @@ impl Instance {
         outcome
     }
 
-    fn attempt(
-        &mut self,
-        ready: &mut dyn FnMut() -> Result<(), String>,
-        limit: Duration,
-    ) -> Result<Nanos, ServerError> {
+    fn attempt(&mut self, ready: &mut Ready<'_>, limit: Duration) -> Result<Nanos> {
         let begin = Instant::now();
         self.launch()?;
         let outcome = self
@@ -243,7 +234,7 @@ impl Instance {
     /// Asks the server to stop cleanly and waits for it; returns how long that took, zero if it did not
     /// run. A server that does not stop within `limit` is killed, and that is an error, as is one
     /// that had died before or that reports a failure as it stops.
-    pub fn stop(&mut self, limit: Duration) -> Result<Nanos, ServerError> {
+    pub fn stop(&mut self, limit: Duration) -> Result<Nanos> {
         let Some(mut running) = self.running.take() else {
             return Ok(Nanos::default());
         };
@@ -309,7 +300,7 @@ impl Instance {
     }
 
     /// Kills the server if it runs and removes the directory.
-    pub fn remove(mut self) -> Result<(), ServerError> {
+    pub fn remove(mut self) -> Result<()> {
         self.kill();
         self.remove_directory()
     }
@@ -361,15 +352,12 @@ impl Instance {
 
     /// What explains a crash and goes with the directory: cores, and the server's whole log.
     pub fn crash_files(&self) -> Vec<PathBuf> {
-        let mut files = crash::cores(&self.core_places());
-        files.push(self.layout.log());
-        files.retain(|file| file.is_file());
-        files
+        crash::files(&self.core_places(), self.layout.log())
     }
 
     /// What the running server is made of: its program, the libraries that it maps, its allocator. Of
     /// PostgreSQL the postmaster's, which its other processes inherit.
-    pub fn mapped(&self) -> Result<Mapped, ServerError> {
+    pub fn mapped(&self) -> Result<Mapped> {
         let pid = self.pid().ok_or_else(|| self.faulty(Fault::NotRunning, Tail::default()))?;
         Mapped::of(pid, self.preload.as_deref())
             .map_err(ServerError::io("read", Path::new(&format!("/proc/{pid}"))))
@@ -393,7 +381,7 @@ impl Instance {
     }
 
     /// Takes the directory and puts the configuration file into it.
-    fn prepare(&self) -> Result<(), ServerError> {
+    fn prepare(&self) -> Result<()> {
         claim(&self.layout.directory)?;
         self.furnish().inspect_err(|_| self.clear())
     }
@@ -405,28 +393,31 @@ impl Instance {
     }
 
     /// Puts what the server needs into the directory, which is ours.
-    fn furnish(&self) -> Result<(), ServerError> {
+    fn furnish(&self) -> Result<()> {
         let layout = &self.layout;
         self.write_record(None)?;
         fs::create_dir(&self.temporary).map_err(ServerError::io("create", &self.temporary))?;
-        let config = layout.config();
-        fs::write(&config, &self.config_text).map_err(ServerError::io("write", &config))?;
-        [&layout.directory, &self.temporary, &config]
-            .iter()
-            .try_for_each(|path| self.run_as.give(path))?;
+        self.write(&layout.config(), &self.config_text)?;
+        self.run_as.give(&layout.directory)?;
+        self.run_as.give(&self.temporary)?;
         // Its owner's alone, however open the directories around it are.
         fs::set_permissions(&layout.directory, Permissions::from_mode(0o700))
             .map_err(ServerError::io("change the mode of", &layout.directory))?;
         if layout.port.is_some() {
             let (path, text) = self.family.access(&self.system.build, layout);
-            fs::write(&path, text).map_err(ServerError::io("write", &path))?;
-            self.run_as.give(&path)?;
+            self.write(&path, &text)?;
         }
         self.prepare_tls()
     }
 
+    /// Writes a file of the server's own.
+    fn write(&self, path: &Path, text: &str) -> Result<()> {
+        fs::write(path, text).map_err(ServerError::io("write", path))?;
+        self.run_as.give(path)
+    }
+
     /// The certificate and its key, where sessions may be encrypted.
-    fn prepare_tls(&self) -> Result<(), ServerError> {
+    fn prepare_tls(&self) -> Result<()> {
         if !self.system.connection.tls {
             return Ok(());
         }
@@ -458,12 +449,12 @@ impl Instance {
     }
 
     /// The server is gone: so is its socket, and the record says so.
-    fn forget_server(&self) -> Result<(), ServerError> {
+    fn forget_server(&self) -> Result<()> {
         self.socket.remove();
         self.write_record(None)
     }
 
-    fn write_record(&self, server: Option<Identity>) -> Result<(), ServerError> {
+    fn write_record(&self, server: Option<Identity>) -> Result<()> {
         let owner = Identity::of(std::process::id())
             .map_err(ServerError::io("read", Path::new("/proc/self/stat")))?;
         Record {
@@ -479,38 +470,27 @@ impl Instance {
 
 /// What explains a failed initialisation in `directory`, and goes with it: cores, and what it printed.
 pub fn left_by_init(directory: &Path) -> Vec<PathBuf> {
-    let mut files = crash::cores(&[directory.to_owned(), directory.join(DATA)]);
-    files.push(directory.join(INIT_LOG));
-    files.retain(|file| file.is_file());
-    files
+    crash::files(&[directory.to_owned(), directory.join(DATA)], directory.join(INIT_LOG))
 }
 
-fn free_port(build: &Build) -> Result<u16, ServerError> {
+fn free_port(build: &Build) -> Result<u16> {
     any_port().map_err(|cause| ServerError::NoPort { build: build.id(), cause })
 }
 
 /// The product of a build and its files, where it is one that can be started here.
-fn startable(build: &Build) -> Result<(&'static dyn Family, Installation), ServerError> {
-    let not_startable = || ServerError::NotStartable { build: build.id() };
-    let family = family(build.dbms).ok_or_else(not_startable)?;
-    match &build.source {
-        BuildSource::Path(source) | BuildSource::Installed { directory: source, .. } => {
-            let program = find_program(Path::new(source), &[build.dbms])?;
-            Ok((family, Installation::around(&program, build.dbms.product())))
-        }
-        BuildSource::Obtainable { .. }
-        | BuildSource::Embedded
-        | BuildSource::Connect(_)
-        | BuildSource::Imported(_) => Err(not_startable()),
+fn startable(build: &Build) -> Result<(&'static dyn Family, Installation)> {
+    if let Some(family) = family(build.dbms)
+        && let BuildSource::Path(source) | BuildSource::Installed { directory: source, .. } =
+            &build.source
+    {
+        let program = find_program(Path::new(source), &[build.dbms])?;
+        return Ok((family, Installation::around(&program, build.dbms.product())));
     }
+    Err(ServerError::NotStartable { build: build.id() })
 }
 
 /// Has the product this engine, and the build?
-fn check_engine(
-    build: &Build,
-    engine: Engine,
-    installation: &Installation,
-) -> Result<(), ServerError> {
+fn check_engine(build: &Build, engine: Engine, installation: &Installation) -> Result<()> {
     if engine.fits(build.dbms) {
         return Ok(engine_lines(build, engine, installation).map(drop)?);
     }
@@ -542,7 +522,7 @@ fn works_in_namespace(build: &Build, installation: &Installation) -> bool {
         .is_some_and(|status| status.success())
 }
 
-fn append(path: &Path) -> Result<File, ServerError> {
+fn append(path: &Path) -> Result<File> {
     File::options().create(true).append(true).open(path).map_err(ServerError::io("write", path))
 }
 

@@ -44,7 +44,7 @@ pub use error::{
 };
 pub use freeze::FreezeError;
 pub use installation::Installation;
-pub use instance::{Instance, InstanceSpec, StopFlag, left_by_init};
+pub use instance::{Instance, InstanceSpec, Ready, StopFlag, left_by_init};
 pub use maps::{Mapped, MappedLibrary, program_digest};
 pub use process::ServerProcess;
 pub use record::{HowEnded, Swept, sweep};

@@ -47,7 +47,6 @@ pub(crate) struct Launch<'a> {
     pub(crate) run_as: &'a RunAs,
     /// The CPUs that it may use; without a set the caller's.
     pub(crate) cpus: Option<CpuSet>,
-    /// Ends it and all that it started.
     pub(crate) death: Signal,
 }
 
@@ -128,7 +127,6 @@ fn unlimited_lock() -> [Rlimit; 2] {
     [unlimited, allowed]
 }
 
-/// The child's work between fork and exec.
 struct ChildSetup {
     parent: Pid,
     cpus: Option<CpuSet>,
@@ -332,7 +330,6 @@ fn wait_for_stranger(identity: &Identity, limit: Duration) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerProcess {
     pub(crate) identity: Identity,
-    /// Ends it and all that it started.
     pub(crate) death: Signal,
 }
 

@@ -8,7 +8,7 @@ use model::Dbms;
 use serde::{Deserialize, Serialize};
 
 use crate::dbms::family;
-use crate::error::ServerError;
+use crate::error::{Result, ServerError};
 use crate::identity::Identity;
 use crate::process::end_stranger;
 use crate::socket;
@@ -23,7 +23,6 @@ pub(crate) struct Record {
     pub(crate) dbms: Dbms,
     pub(crate) program: PathBuf,
     pub(crate) socket_directory: PathBuf,
-    /// The backslide that made it.
     pub(crate) owner: Identity,
     /// The server, while one was started and not yet stopped.
     pub(crate) server: Option<Identity>,
@@ -36,7 +35,7 @@ impl Record {
     }
 
     /// Writes it whole or not at all.
-    pub(crate) fn write(&self, directory: &Path) -> Result<(), ServerError> {
+    pub(crate) fn write(&self, directory: &Path) -> Result<()> {
         let path = directory.join(FILE);
         let new = directory.join(NEW_FILE);
         let write = || {
@@ -49,7 +48,7 @@ impl Record {
 
 /// Makes `directory` an empty one that is ours: creates it, or empties it if it was ours before.
 /// One that a live server uses, or that holds something that is not ours, is refused.
-pub(crate) fn claim(directory: &Path) -> Result<(), ServerError> {
+pub(crate) fn claim(directory: &Path) -> Result<()> {
     fs::create_dir_all(directory).map_err(ServerError::io("create", directory))?;
     let record = Record::read(directory);
     if let Some(server) = record.as_ref().and_then(|record| record.server.as_ref())
@@ -77,7 +76,7 @@ pub(crate) fn claim(directory: &Path) -> Result<(), ServerError> {
 }
 
 /// Removes a file, or a directory with its content. A link is removed, not its target.
-fn remove(path: &Path) -> Result<(), ServerError> {
+fn remove(path: &Path) -> Result<()> {
     let is_directory = path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
     if is_directory { fs::remove_dir_all(path) } else { fs::remove_file(path) }
         .map_err(ServerError::io("remove", path))

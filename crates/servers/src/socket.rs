@@ -11,7 +11,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use crate::account::RunAs;
-use crate::error::ServerError;
+use crate::error::{Result, ServerError};
 
 /// Bytes of the longest path that a Unix socket can have: `sun_path` of 108 with its final zero.
 const LONGEST: usize = 107;
@@ -31,11 +31,7 @@ pub(crate) struct SocketDirectory {
 impl SocketDirectory {
     /// Makes one in the first of `places` that is short enough for a socket named `socket` and that lets
     /// us.
-    pub(crate) fn create(
-        instance: &Path,
-        socket: &str,
-        places: &[PathBuf],
-    ) -> Result<Self, ServerError> {
+    pub(crate) fn create(instance: &Path, socket: &str, places: &[PathBuf]) -> Result<Self> {
         let mut problem = None;
         for place in places {
             match Self::create_in(place, instance, socket) {
@@ -47,7 +43,7 @@ impl SocketDirectory {
         Err(problem.unwrap_or_else(|| ServerError::DoesNotExist { path: env::temp_dir() }))
     }
 
-    fn create_in(place: &Path, instance: &Path, socket: &str) -> Result<Self, ServerError> {
+    fn create_in(place: &Path, instance: &Path, socket: &str) -> Result<Self> {
         let mut path = place.to_owned();
         let mut taken = io::Error::from(io::ErrorKind::AlreadyExists);
         for attempt in 0..ATTEMPTS {
@@ -71,7 +67,7 @@ impl SocketDirectory {
     }
 
     /// Creates it anew, without files of a killed server.
-    pub(crate) fn renew(&self) -> Result<(), ServerError> {
+    pub(crate) fn renew(&self) -> Result<()> {
         remove(&self.path);
         make(&self.path).map_err(ServerError::io("create", &self.path))
     }

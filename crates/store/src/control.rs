@@ -4,21 +4,15 @@ use model::{FalseAlarms, RunId};
 use rusqlite::params;
 
 use crate::Store;
-use crate::error::StoreError;
+use crate::error::Result;
 use crate::read::{id_of, row_of};
 
 impl Store {
     /// Keeps how many cells of the control of a run were judged, and how many of them were called different: none of
     /// none where it has no control. Replaces what was kept before.
-    pub fn keep_control(
-        &mut self,
-        run: &RunId,
-        cells: u32,
-        changed: u32,
-    ) -> Result<(), StoreError> {
-        let path = self.path.clone();
+    pub fn keep_control(&mut self, run: &RunId, cells: u32, changed: u32) -> Result<()> {
         self.write("saving the verdicts on a control", |change| {
-            let row = row_of(change, run, &path)?;
+            let row = row_of(change, run)?;
             change.execute(
                 "INSERT INTO control (run, cells, changed) VALUES (?1, ?2, ?3)
                  ON CONFLICT (run) DO UPDATE SET cells = excluded.cells, changed = excluded.changed",
@@ -30,7 +24,7 @@ impl Store {
 
     /// The finished runs of which nothing is kept yet, the oldest first. Nothing else of them is read: one that is
     /// damaged is no reason not to count the others.
-    pub fn uncounted_runs(&self) -> Result<Vec<RunId>, StoreError> {
+    pub fn uncounted_runs(&self) -> Result<Vec<RunId>> {
         self.read("looking for runs whose control is not counted", |state| {
             let mut query = state.prepare(
                 "SELECT id FROM run
@@ -41,7 +35,7 @@ impl Store {
     }
 
     /// The verdicts on the control of each run that has one, the latest run first.
-    pub fn controls(&self) -> Result<Vec<(RunId, FalseAlarms)>, StoreError> {
+    pub fn controls(&self) -> Result<Vec<(RunId, FalseAlarms)>> {
         self.read("reading the verdicts on controls", |state| {
             let mut query = state.prepare(
                 "SELECT run, cells, changed FROM control WHERE cells > 0 ORDER BY run DESC",
@@ -56,7 +50,7 @@ impl Store {
     }
 
     /// The verdicts on the controls of all runs that have them.
-    pub fn false_alarms(&self) -> Result<FalseAlarms, StoreError> {
+    pub fn false_alarms(&self) -> Result<FalseAlarms> {
         self.read("summing up the verdicts on controls", |state| {
             let sums: [i64; 3] = state.query_row(
                 "SELECT count(*), coalesce(sum(cells), 0), coalesce(sum(changed), 0)

@@ -42,12 +42,15 @@ pub enum StoreError {
     Sqlite { path: PathBuf, doing: &'static str, source: rusqlite::Error },
 }
 
+pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;
+
 /// An error inside a transaction, before file and purpose are added.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Sqlite(rusqlite::Error),
     Damaged { what: String, cause: String },
     Gone(&'static str),
+    UnknownRun(RunId),
     Known(Box<StoreError>),
 }
 
@@ -73,6 +76,7 @@ impl Fault {
         match self {
             Self::Known(error) => *error,
             Self::Gone(what) => StoreError::Gone { path, what },
+            Self::UnknownRun(id) => StoreError::UnknownRun { path, id },
             Self::Damaged { what, cause } => StoreError::Damaged { path, what, cause },
             Self::Sqlite(source) => of_sqlite(source, path, doing),
         }

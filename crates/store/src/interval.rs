@@ -7,7 +7,9 @@
 //! length of the service histogram and the histogram, then the same of the response histogram,
 //! with the length one too large and zero where there is none.
 
-use model::{Interval, KindInterval, KindNumbers, Latency, Nanos, Readings};
+use model::{Interval, IntervalNumbers, KindInterval, KindNumbers, Latency, Nanos, Readings};
+
+use crate::error::Result;
 
 #[derive(Debug)]
 pub(crate) struct Damage(pub(crate) String);
@@ -52,28 +54,11 @@ pub(crate) fn encode_latency(interval: &Interval) -> Vec<u8> {
     bytes
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Head {
-    pub(crate) start: Nanos,
-    pub(crate) length: Nanos,
-    pub(crate) stalled: Nanos,
-    pub(crate) kinds: u64,
-}
-
 /// Reads a column from its start to its end.
-pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
+struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    pub(crate) fn head(&mut self) -> Result<Head, Damage> {
-        Ok(Head {
-            start: Nanos(self.number()?),
-            length: Nanos(self.number()?),
-            stalled: Nanos(self.number()?),
-            kinds: self.number()?,
-        })
-    }
-
-    pub(crate) fn kind(&mut self) -> Result<KindNumbers, Damage> {
+    fn kind(&mut self) -> Result<KindNumbers, Damage> {
         Ok(KindNumbers {
             ops: self.number()?,
             rows: self.number()?,
@@ -107,18 +92,25 @@ impl<'a> Reader<'a> {
     }
 }
 
+pub(crate) fn decode_numbers(index: u32, bytes: &[u8]) -> Result<IntervalNumbers, Damage> {
+    let mut reader = Reader(bytes);
+    let [start, length, stalled] =
+        [reader.number()?, reader.number()?, reader.number()?].map(Nanos);
+    let kinds = (0..reader.number()?).map(|_| reader.kind()).collect::<Result<_, _>>()?;
+    Ok(IntervalNumbers { index, start, length, stalled, kinds })
+}
+
 pub(crate) fn decode(
     index: u32,
     numbers: &[u8],
     latency: &[u8],
     readings: Readings,
 ) -> Result<Interval, Damage> {
-    let mut numbers = Reader(numbers);
+    let IntervalNumbers { index, start, length, stalled, kinds: counted } =
+        decode_numbers(index, numbers)?;
     let mut latency = Reader(latency);
-    let head = numbers.head()?;
-    let mut kinds = Vec::new();
-    for _ in 0..head.kinds {
-        let kind = numbers.kind()?;
+    let mut kinds = Vec::with_capacity(counted.len());
+    for kind in counted {
         let length = latency.number()?;
         let service = latency.histogram(length)?;
         let response = match latency.number()? {
@@ -134,14 +126,7 @@ pub(crate) fn decode(
             response,
         });
     }
-    Ok(Interval {
-        index,
-        start: head.start,
-        length: head.length,
-        kinds,
-        stalled: head.stalled,
-        readings,
-    })
+    Ok(Interval { index, start, length, kinds, stalled, readings })
 }
 
 fn put_number(bytes: &mut Vec<u8>, mut value: u64) {

@@ -32,8 +32,8 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags};
 
-use error::Fault;
 pub use error::StoreError;
+use error::{Fault, Result};
 pub use load::finished::Want;
 pub use read::{RunSummary, UnderWay};
 use sqlite::{PATIENCE, in_transaction, keep_plans};
@@ -47,7 +47,6 @@ const POLL: Duration = Duration::from_millis(2);
 /// That syncs the disk, so it is done between steps and should not happen within one.
 const CHECKPOINT_PAGES: u32 = 16_384;
 
-/// The results of one lab.
 #[derive(Debug)]
 pub struct Store {
     connection: Connection,
@@ -60,7 +59,7 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be opened, is not a lab's store, or was written by a newer backslide.
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
+    pub fn open(path: &Path) -> Result<Self> {
         match Self::open_to_write(path) {
             Err(StoreError::Open { .. } | StoreError::ReadOnly { .. }) if path.is_file() => {
                 let connection = read_only::open(path)?;
@@ -74,17 +73,19 @@ impl Store {
     ///
     /// # Errors
     /// When the file is missing, is not a lab's store, or was written by another version of backslide.
-    pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
+    pub fn open_to_read(path: &Path) -> Result<Self> {
         Ok(Self { connection: read_only::open(path)?, path: path.to_owned() })
     }
 
-    fn open_to_write(path: &Path) -> Result<Self, StoreError> {
+    fn open_to_write(path: &Path) -> Result<Self> {
         let _turn = turn(path);
         // Without the flag for URIs: a path is a path, whatever it starts with.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        create_private(path);
+        // Where the file is missing, only its owner can ever read it. What cannot be created here cannot be created by
+        // `SQLite` either, which says why.
+        drop(OpenOptions::new().write(true).create_new(true).mode(0o600).open(path));
         let connection = Connection::open_with_flags(path, flags)
             .map_err(|source| StoreError::Open { path: path.to_owned(), source })?;
         let mut store = Self { connection, path: path.to_owned() };
@@ -116,7 +117,7 @@ impl Store {
         &mut self,
         doing: &'static str,
         change: impl FnOnce(&Connection) -> Result<T, Fault>,
-    ) -> Result<T, StoreError> {
+    ) -> Result<T> {
         in_transaction(&mut self.connection, change).map_err(|fault| self.failed(doing, fault))
     }
 
@@ -125,7 +126,7 @@ impl Store {
         &self,
         doing: &'static str,
         query: impl FnOnce(&Connection) -> Result<T, Fault>,
-    ) -> Result<T, StoreError> {
+    ) -> Result<T> {
         self.connection
             .unchecked_transaction()
             .map_err(Fault::from)
@@ -151,12 +152,6 @@ fn turn(path: &Path) -> Option<File> {
             Err(TryLockError::WouldBlock | TryLockError::Error(_)) => return None,
         }
     }
-}
-
-/// Creates the file where it is missing, so that only its owner can ever read it. What cannot be created here cannot be
-/// created by `SQLite` either, which says why.
-fn create_private(path: &Path) {
-    drop(OpenOptions::new().write(true).create_new(true).mode(0o600).open(path));
 }
 
 /// Lets only the owner read the store: it holds what servers said of themselves. `SQLite` gives the files

@@ -12,7 +12,7 @@ use model::{Nanos, Note, Plan, RunData, RunId, Step, StepNote, TrialRecord};
 use rusqlite::Connection;
 
 use crate::Store;
-use crate::error::{Fault, StoreError};
+use crate::error::{Fault, Result};
 use crate::pack::from_json;
 use crate::read::{row_of, run_info, text};
 use finished::{FinishedStep, Want, finished_steps};
@@ -24,9 +24,9 @@ impl Store {
     /// Trials come in execution order, everything below them by step, then as the
     /// step has it. Cells, slices, series and histograms are those of measured steps of trials that
     /// completed; a step that only failed trials reached is listed all the same.
-    pub fn load(&self, run: &RunId, want: Want) -> Result<RunData, StoreError> {
+    pub fn load(&self, run: &RunId, want: Want) -> Result<RunData> {
         self.read("reading a run", |state| {
-            let row = row_of(state, run, &self.path)?;
+            let row = row_of(state, run)?;
             let info = run_info(state, row)?;
             let trials = trials(state, row)?;
             let finished = finished_steps(state, row)?;

@@ -13,7 +13,6 @@ use crate::error::Fault;
 /// The longest JSON text that is unpacked, so that damage cannot exhaust the memory.
 const LONGEST: u64 = 256 << 20;
 
-/// JSON text for a column.
 pub(crate) fn to_json(value: &impl Serialize) -> Result<String, Fault> {
     serde_json::to_string(value).map_err(not_storable)
 }

@@ -1,7 +1,5 @@
 //! Reading runs, trials, steps and intervals back, one at a time.
 
-use std::path::Path;
-
 use model::{
     Capture, Interval, KindSpec, Latency, Moment, Outcome, Plan, Readings, RunId, RunInfo,
     RunState, StepId, StepRecord, TrialKey,
@@ -9,7 +7,7 @@ use model::{
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::Store;
-use crate::error::{Fault, StoreError};
+use crate::error::{Fault, Result, StoreError};
 use crate::interval::decode;
 use crate::pack::{from_json, unpack};
 
@@ -25,7 +23,6 @@ pub struct RunSummary {
     pub total: u32,
 }
 
-/// The step that a run is at.
 #[derive(Clone, Debug)]
 pub struct UnderWay {
     pub trial: TrialKey,
@@ -68,11 +65,11 @@ pub(crate) fn describe_step(step: &StepId, system: &str, round: u32) -> String {
 }
 
 impl Store {
-    pub fn run_info(&self, run: &RunId) -> Result<RunInfo, StoreError> {
-        self.read("reading a run", |state| run_info(state, row_of(state, run, &self.path)?))
+    pub fn run_info(&self, run: &RunId) -> Result<RunInfo> {
+        self.read("reading a run", |state| run_info(state, row_of(state, run)?))
     }
 
-    pub fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
+    pub fn runs(&self) -> Result<Vec<RunSummary>> {
         self.read("listing the runs", |state| {
             let mut query = state.prepare(OUTCOMES)?;
             let runs = query.query_and_then([], |row| {
@@ -92,7 +89,7 @@ impl Store {
     }
 
     /// The run that was begun last; `None` in a lab without runs.
-    pub fn latest_run(&self) -> Result<Option<RunId>, StoreError> {
+    pub fn latest_run(&self) -> Result<Option<RunId>> {
         self.read("looking for the latest run", |state| {
             let row: Option<i64> = state.query_row("SELECT max(id) FROM run", [], |r| r.get(0))?;
             Ok(row.map(id_of))
@@ -100,9 +97,9 @@ impl Store {
     }
 
     /// The trials of a run with an outcome, in execution order.
-    pub fn journal(&self, run: &RunId) -> Result<Vec<(TrialKey, Outcome)>, StoreError> {
+    pub fn journal(&self, run: &RunId) -> Result<Vec<(TrialKey, Outcome)>> {
         self.read("reading the journal of a run", |state| {
-            let row = row_of(state, run, &self.path)?;
+            let row = row_of(state, run)?;
             let mut query = state.prepare(
                 "SELECT round, position, system, outcome FROM trial
                  WHERE run = ?1 AND outcome IS NOT NULL ORDER BY id",
@@ -127,9 +124,9 @@ impl Store {
         round: u32,
         step: &StepId,
         moment: Moment,
-    ) -> Result<Vec<Capture>, StoreError> {
+    ) -> Result<Vec<Capture>> {
         self.read("reading captures", |state| {
-            let row = row_of(state, run, &self.path)?;
+            let row = row_of(state, run)?;
             // An empty listing is the same as the last one of its name before it.
             let mut query = state.prepare(
                 "SELECT capture.name,
@@ -161,10 +158,10 @@ impl Store {
         round: u32,
         system: &str,
         step: &StepId,
-    ) -> Result<Vec<Interval>, StoreError> {
+    ) -> Result<Vec<Interval>> {
         let name = StepName { run, round, system, step };
         self.read("reading the intervals of a step", |state| {
-            let (id, _) = self.find_step(state, &name)?;
+            let (id, _) = find_step(state, &name)?;
             let mut query = state.prepare_cached(
                 "SELECT number, numbers, latency, readings
                  FROM interval JOIN interval_detail USING (step, number)
@@ -176,9 +173,9 @@ impl Store {
 
     /// What a run is measuring, or was when it was interrupted; `None` between trials. `seconds`: how many of the
     /// latest intervals are read.
-    pub fn under_way(&self, run: &RunId, seconds: u32) -> Result<Option<UnderWay>, StoreError> {
+    pub fn under_way(&self, run: &RunId, seconds: u32) -> Result<Option<UnderWay>> {
         self.read("reading what is under way", |state| {
-            let row = row_of(state, run, &self.path)?;
+            let row = row_of(state, run)?;
             let step = state
                 .query_row(
                     "SELECT round, position, system, step.id, name FROM trial
@@ -207,17 +204,16 @@ impl Store {
         })
     }
 
-    /// The record of a finished step, complete.
     pub fn step_record(
         &self,
         run: &RunId,
         round: u32,
         system: &str,
         step: &StepId,
-    ) -> Result<StepRecord, StoreError> {
+    ) -> Result<StepRecord> {
         let name = StepName { run, round, system, step };
         self.read("reading the record of a step", |state| {
-            let (id, record) = self.find_step(state, &name)?;
+            let (id, record) = find_step(state, &name)?;
             let record = record.ok_or_else(|| name.unknown())?;
             let mut record: StepRecord = from_json(&record, || name.describe())?;
             for (kind, place) in record.kinds.iter_mut().zip(0..) {
@@ -227,30 +223,26 @@ impl Store {
             Ok(record)
         })
     }
+}
 
-    /// Row and stored record of a step; of several with the same name, the first.
-    fn find_step(
-        &self,
-        state: &Connection,
-        name: &StepName<'_>,
-    ) -> Result<(i64, Option<String>), Fault> {
-        let run = row_of(state, name.run, &self.path)?;
-        state
-            .query_row(
-                "SELECT step.id, record FROM step JOIN trial ON trial.id = step.trial
-                 WHERE trial.run = ?1 AND round = ?2 AND system = ?3 AND name = ?4
-                 ORDER BY ordinal LIMIT 1",
-                params![run, name.round, name.system, name.step.0],
-                |row| Ok((row.get(0)?, row.get(1)?)),
-            )
-            .optional()?
-            .ok_or_else(|| name.unknown())
-    }
+/// Row and stored record of a step; of several with the same name, the first.
+fn find_step(state: &Connection, name: &StepName<'_>) -> Result<(i64, Option<String>), Fault> {
+    let run = row_of(state, name.run)?;
+    state
+        .query_row(
+            "SELECT step.id, record FROM step JOIN trial ON trial.id = step.trial
+             WHERE trial.run = ?1 AND round = ?2 AND system = ?3 AND name = ?4
+             ORDER BY ordinal LIMIT 1",
+            params![run, name.round, name.system, name.step.0],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .optional()?
+        .ok_or_else(|| name.unknown())
 }
 
 /// The row of a run, if its id is one of ours and it exists.
-pub(crate) fn row_of(state: &Connection, run: &RunId, path: &Path) -> Result<i64, Fault> {
-    let unknown = || Fault::from(StoreError::UnknownRun { path: path.to_owned(), id: run.clone() });
+pub(crate) fn row_of(state: &Connection, run: &RunId) -> Result<i64, Fault> {
+    let unknown = || Fault::UnknownRun(run.clone());
     let number = run.0.strip_prefix('r').and_then(|n| n.parse::<i64>().ok());
     // `r01` and `r+1` are not ids, though they parse.
     let number = number.filter(|n| id_of(*n) == *run).ok_or_else(unknown)?;
@@ -328,12 +320,10 @@ pub(crate) const fn moment_word(moment: Moment) -> &'static str {
     }
 }
 
-/// A column of text, borrowed.
 pub(crate) fn text<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r str> {
     row.get_ref(column)?.as_str().map_err(wrong_type)
 }
 
-/// A column of bytes, borrowed.
 pub(crate) fn blob<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r [u8]> {
     row.get_ref(column)?.as_blob().map_err(wrong_type)
 }

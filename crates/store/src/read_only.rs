@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::error::{Fault, StoreError};
+use crate::error::{Fault, Result, StoreError};
 use crate::migrate::{self, MIGRATIONS};
 use crate::sqlite::PATIENCE;
 
 /// Opens the file for reading. It needs the current schema, because it cannot be migrated.
-pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
+pub(crate) fn open(path: &Path) -> Result<Connection> {
     let failed = |fault: Fault| fault.at(path, "opening it to read");
     let needs_writing = |why| StoreError::NeedsWriting { path: path.to_owned(), why };
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;

@@ -4,7 +4,7 @@ use model::{SliceSeries, SliceValue};
 use rusqlite::{Connection, params};
 
 use crate::Store;
-use crate::error::{Fault, StoreError};
+use crate::error::{Fault, Result};
 use crate::load::finished::FinishedStep;
 use crate::read::blob;
 use crate::write::{StepRowId, still_there};
@@ -12,11 +12,7 @@ use crate::write::{StepRowId, still_there};
 const VALUE: usize = size_of::<f64>();
 
 impl Store {
-    pub fn add_slices(
-        &mut self,
-        step: StepRowId,
-        series: &[SliceSeries],
-    ) -> Result<(), StoreError> {
+    pub fn add_slices(&mut self, step: StepRowId, series: &[SliceSeries]) -> Result<()> {
         self.write("saving the slices of a step", |change| {
             let mut insert = change.prepare_cached(
                 "INSERT INTO slice (step, metric, series) SELECT id, ?2, ?3 FROM step WHERE id = ?1",
@@ -30,11 +26,8 @@ impl Store {
     }
 }
 
-pub(crate) fn slices(
-    state: &Connection,
-    step: &FinishedStep,
-    slices: &mut Vec<SliceValue>,
-) -> Result<(), Fault> {
+pub(crate) fn slices(state: &Connection, step: &FinishedStep) -> Result<Vec<SliceValue>, Fault> {
+    let mut slices = Vec::new();
     let mut query =
         state.prepare_cached("SELECT metric, series FROM slice WHERE step = ?1 ORDER BY metric")?;
     let mut rows = query.query([step.id])?;
@@ -51,7 +44,7 @@ pub(crate) fn slices(
             value,
         }));
     }
-    Ok(())
+    Ok(slices)
 }
 
 fn encode(values: &[f64]) -> Vec<u8> {

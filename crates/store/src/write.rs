@@ -7,7 +7,7 @@ use model::{
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::Store;
-use crate::error::{Fault, StoreError};
+use crate::error::{Fault, Result, StoreError};
 use crate::interval::{encode_latency, encode_numbers};
 use crate::pack::{pack, to_json};
 use crate::read::{moment_word, row_of};
@@ -26,7 +26,7 @@ impl Store {
         host: &Host,
         backslide_version: &str,
         started: &str,
-    ) -> Result<RunId, StoreError> {
+    ) -> Result<RunId> {
         self.write("beginning a run", |change| {
             change.execute(
                 "INSERT INTO run (plan, host, backslide, started) VALUES (?1, ?2, ?3, ?4)",
@@ -41,15 +41,9 @@ impl Store {
     ///
     /// # Errors
     /// Also when the trial has an outcome already.
-    pub fn begin_trial(
-        &mut self,
-        run: &RunId,
-        key: &TrialKey,
-        started: &str,
-    ) -> Result<TrialId, StoreError> {
-        let path = self.path.clone();
+    pub fn begin_trial(&mut self, run: &RunId, key: &TrialKey, started: &str) -> Result<TrialId> {
         self.write("beginning a trial", |change| {
-            let row = row_of(change, run, &path)?;
+            let row = row_of(change, run)?;
             forget_half_done(change, row, run, key)?;
             change.execute(
                 "INSERT INTO trial (run, round, position, system, started)
@@ -61,11 +55,7 @@ impl Store {
     }
 
     /// Stores the server's identity; replaces an earlier one.
-    pub fn set_provenance(
-        &mut self,
-        trial: TrialId,
-        provenance: &Provenance,
-    ) -> Result<(), StoreError> {
+    pub fn set_provenance(&mut self, trial: TrialId, provenance: &Provenance) -> Result<()> {
         self.write("saving the server's identity", |change| {
             let changed = change.execute(
                 "UPDATE trial SET provenance = ?2 WHERE id = ?1",
@@ -75,7 +65,7 @@ impl Store {
         })
     }
 
-    pub fn begin_step(&mut self, trial: TrialId, step: &Step) -> Result<StepRowId, StoreError> {
+    pub fn begin_step(&mut self, trial: TrialId, step: &Step) -> Result<StepRowId> {
         let kinds: Vec<&str> = step.kinds.iter().map(|kind| kind.name.as_str()).collect();
         self.write("beginning a step", |change| {
             exists(change, trial)?;
@@ -90,7 +80,7 @@ impl Store {
 
     /// Keeps one second of a step, with its histograms. Cheap enough for every second: the commit
     /// goes to the write-ahead log and waits for no disk.
-    pub fn add_interval(&mut self, step: StepRowId, interval: &Interval) -> Result<(), StoreError> {
+    pub fn add_interval(&mut self, step: StepRowId, interval: &Interval) -> Result<()> {
         let numbers = encode_numbers(interval);
         let latency = encode_latency(interval);
         self.write("saving an interval", |change| {
@@ -120,7 +110,7 @@ impl Store {
         step: &StepId,
         moment: Moment,
         capture: &Capture,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         self.write("saving captures", |change| {
             exists(change, trial)?;
             let mut listing = pack(capture)?;
@@ -143,7 +133,7 @@ impl Store {
         step: StepRowId,
         record: &StepRecord,
         measurements: &[Measurement],
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         self.write("saving the record of a step", |change| {
             let changed = change.execute(
                 "UPDATE step SET record = ?2 WHERE id = ?1",
@@ -167,15 +157,12 @@ impl Store {
         trial: TrialId,
         outcome: &Outcome,
         duration: Nanos,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         self.finish_trials(&[(trial, outcome, duration)])
     }
 
     /// Gives each trial its outcome and how long it took: all of them, or none.
-    pub fn finish_trials(
-        &mut self,
-        ended: &[(TrialId, &Outcome, Nanos)],
-    ) -> Result<(), StoreError> {
+    pub fn finish_trials(&mut self, ended: &[(TrialId, &Outcome, Nanos)]) -> Result<()> {
         self.write("saving the outcome of a trial", |change| {
             for (trial, outcome, duration) in ended {
                 let changed = change.execute(
@@ -189,20 +176,18 @@ impl Store {
     }
 
     /// Marks a run as finished: every trial has an outcome.
-    pub fn finish_run(&mut self, run: &RunId) -> Result<(), StoreError> {
-        let path = self.path.clone();
+    pub fn finish_run(&mut self, run: &RunId) -> Result<()> {
         self.write("finishing a run", |change| {
-            let row = row_of(change, run, &path)?;
+            let row = row_of(change, run)?;
             change.execute("UPDATE run SET finished = 1 WHERE id = ?1", [row])?;
             Ok(())
         })
     }
 
     /// Removes a run without a started trial. Was it removed?
-    pub fn discard_run(&mut self, run: &RunId) -> Result<bool, StoreError> {
-        let path = self.path.clone();
+    pub fn discard_run(&mut self, run: &RunId) -> Result<bool> {
         self.write("removing a run that did not begin", |change| {
-            let row = row_of(change, run, &path)?;
+            let row = row_of(change, run)?;
             let removed = change.execute(
                 "DELETE FROM run WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM trial WHERE run = ?1)",
                 [row],
@@ -304,7 +289,7 @@ impl Store {
         backslide_version: &str,
         now: &str,
         trials: impl Iterator<Item = WholeTrial<'a>>,
-    ) -> Result<RunId, StoreError> {
+    ) -> Result<RunId> {
         self.write("keeping an imported run", |change| {
             change.execute(
                 "INSERT INTO run (plan, host, backslide, started, finished) VALUES (?1, ?2, ?3, ?4, 1)",

@@ -59,7 +59,7 @@ pub(crate) fn run(args: &BuildsArgs, printer: Printer) -> Result<Exit> {
             }
         }
     }
-    for damaged in builds.damaged()? {
+    for damaged in builds.depot.damaged()? {
         printer.note(&damaged);
     }
     Ok(Exit::Fine)
@@ -72,11 +72,11 @@ pub(crate) fn table_of(builds: &Builds) -> Result<Table> {
 
 /// Every build once: in the catalog's order of families, then by version.
 fn lines(builds: &Builds) -> Result<Vec<BuildLine>> {
-    let installed = builds.installed()?;
+    let installed = builds.depot.installed()?;
     let mut lines: Vec<BuildLine> = installed.iter().map(installed_line).collect();
     lines.extend(builds.found().iter().map(|build| line(build, "found")));
-    lines.extend(builds.embedded().iter().map(|build| line(build, "embedded")));
-    let recipes = builds.catalog().recipes().iter();
+    lines.extend(Builds::embedded().iter().map(|build| line(build, "embedded")));
+    let recipes = builds.catalog.recipes().iter();
     let others = recipes.filter(|recipe| installed.iter().all(|one| one.name != recipe.name));
     lines.extend(others.map(available_line));
     lines.sort_by(|a, b| (a.dbms, &a.version, &a.name).cmp(&(b.dbms, &b.version, &b.name)));

@@ -12,7 +12,7 @@ use stats::{History, HistoryOptions, Part};
 use crate::args::{HistoryArgs, HistoryFormat, format_of};
 use crate::exit::Exit;
 use crate::printer::Printer;
-use crate::{output, runs, table};
+use crate::{input, output, runs, table};
 
 pub(crate) fn run(args: &HistoryArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let lab = runs::open(root)?;
@@ -65,8 +65,7 @@ fn show(history: &History, detail: bool, printer: Printer) {
 
 /// By what and when a page was made.
 pub(crate) fn generated() -> String {
-    let now = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z").to_string();
-    format!("Made by backslide {}, {now}.", env!("CARGO_PKG_VERSION"))
+    format!("Made by backslide {}, {}.", env!("CARGO_PKG_VERSION"), input::now())
 }
 
 /// The runs that were named, each once, in that order; else, with a label, all runs of the plan that was last run with a

@@ -130,11 +130,10 @@ fn what_next(run: &RunId, rows: &[ImportedStep]) -> String {
 
 /// Writes the run down as one that is finished, whole or not at all.
 fn keep(lab: &mut Lab, imported: &ImportedRun) -> Result<RunId> {
-    let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let (plan, host) = (&imported.plan, &imported.host);
     let trials = imported.trials.iter().map(|trial| (&trial.key, trial.steps.as_slice()));
     let version = env!("CARGO_PKG_VERSION");
-    Ok(lab.store.keep_whole(plan, host, version, &now, trials)?)
+    Ok(lab.store.keep_whole(plan, host, version, &lab::now(), trials)?)
 }
 
 /// Says how far these numbers are from those of the original tools, and why.

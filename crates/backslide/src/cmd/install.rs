@@ -51,7 +51,7 @@ pub(crate) fn add(args: &AddArgs, printer: Printer) -> Result<Exit> {
 pub(crate) fn remove(names: &[String], printer: Printer) -> Result<Exit> {
     let builds = Builds::of_user()?;
     for name in names {
-        let freed = with_progress(name, printer, |listen| builds.remove(name, listen))?;
+        let freed = with_progress(name, printer, |listen| builds.depot.remove(name, listen))?;
         printer.note(&format!("{name} is removed: {freed} freed"));
     }
     Ok(Exit::Fine)
@@ -71,7 +71,7 @@ fn place(archive: &str) -> Result<&str> {
 
 /// Installs one build of the catalog and says how long it took; one that is there already is said so.
 pub(super) fn install(builds: &Builds, recipe: &Recipe, printer: Printer) -> Result<Installed> {
-    let there = builds.installed()?.iter().any(|i| i.name == recipe.name);
+    let there = builds.depot.installed()?.iter().any(|i| i.name == recipe.name);
     if !there {
         let Recipe { name, download, size, parcel, .. } = recipe;
         let from = parcel.origin.describe();

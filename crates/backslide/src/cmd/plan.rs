@@ -38,7 +38,7 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
                     recipe.name, recipe.download
                 ));
             }
-            if let Some(note) = super::run::few_rounds(&plan, builds.catalog()) {
+            if let Some(note) = super::run::few_rounds(&plan, &builds.catalog) {
                 printer.result(note);
             }
             for remark in plan::remarks(&plan) {
@@ -144,7 +144,7 @@ fn order(plan: &Plan, times: &[(String, Nanos)]) -> Table {
     let name = |trial: &Trial| &plan.systems[trial.system].name;
     let time = |trial: &Trial| {
         let time = times.iter().find(|(system, _)| system == name(trial));
-        time.map_or_else(Cell::absent, |(_, t)| Cell::number(t.as_secs_f64(), t.to_string()))
+        time.map_or_else(Cell::absent, |(_, about)| table::time(*about))
     };
     Columns::new()
         .numbers("trial", "", |(_, number): &(&Trial, u32)| Cell::text(number.to_string()))
@@ -185,7 +185,6 @@ fn show_config(plan: &Plan, root: &Path, printer: Printer) -> Result<()> {
     Ok(())
 }
 
-/// A plan as programs see it.
 fn expanded(plan: &Plan, estimate: &Estimate) -> impl Serialize {
     let millis = |length: Nanos| Some(length.0 / Nanos::from_millis(1).0);
     let (interleave, slice_ms) = match plan.course.interleave {

@@ -41,7 +41,6 @@ pub(crate) fn demo(output: Option<&Path>, root: &Path, printer: Printer) -> Resu
     Ok(measured.err().unwrap_or(Exit::Fine))
 }
 
-/// Measures, prints the verdicts, writes the report.
 pub(crate) fn run(args: &QuickArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let mut lab = Lab::open(root)?;
     let builds = Builds::of_user()?;
@@ -84,7 +83,6 @@ fn measure(
     Ok(Ok(data))
 }
 
-/// Prints the plan that `quick` would run.
 pub(crate) fn init(args: &InitArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let host = probes::identify(super::existing(root))?.shape;
     let builds = Builds::of_user()?;
@@ -152,7 +150,7 @@ fn sized(
     builds: &Builds,
     host: HostShape,
 ) -> Result<Sized> {
-    let of_catalog = builds.catalog().quick(&args.workload).into_iter().map(str::to_owned);
+    let of_catalog = builds.catalog.quick(&args.workload).into_iter().map(str::to_owned);
     let mut sizes: Vec<String> = of_catalog.collect();
     if sizes.is_empty() {
         check_workload(&args.workload, builds)?;
@@ -172,7 +170,7 @@ fn sized(
 
 /// Is it a file that can be read, or a workload of the catalog?
 fn check_workload(named: &str, builds: &Builds) -> Result<()> {
-    let catalog = builds.catalog();
+    let catalog = &builds.catalog;
     if plan::is_workload_path(named) {
         input::text_of(Path::new(named)).context("--workload")?;
     } else if !catalog.workload_names().contains(&named) {

@@ -85,7 +85,7 @@ pub(crate) fn write(
     output: &Path,
     form: Form<'_>,
 ) -> Result<()> {
-    let generated = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z").to_string();
+    let generated = input::now();
     let base = comparisons.first().map_or(&data.info.plan.base, |c| &c.base);
     let input = Input { generated: &generated, ..input::of(lab, data, base, comparisons)? };
     let report = Report::new(&input);

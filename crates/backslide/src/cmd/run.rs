@@ -23,15 +23,13 @@ pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit>
         let named = args.plan.as_deref().unwrap_or_default();
         let (file, builds) = read(named, &args.with.overrides())?;
         let plan = expand_with(&file, &builds, lab.host()?.shape, printer)?;
-        if let Some(note) = few_rounds(&plan, builds.catalog()) {
+        if let Some(note) = few_rounds(&plan, &builds.catalog) {
             printer.note(note);
         }
         let run = lab.begin(&plan, env!("CARGO_PKG_VERSION"))?;
         (lab, run, builds.secrets())
     };
-    if let Some(budget) = args.template_budget {
-        lab.limit_templates(budget);
-    }
+    lab.template_budget = args.template_budget;
     let exit = carry_out(&mut lab, &run, secrets, printer);
     match &exit {
         Ok(ended) => {
@@ -72,9 +70,9 @@ pub(crate) fn read(named: &str, with: &Overrides<'_>) -> Result<(PlanFile, Build
     // Names of the catalog may have dots: `mysql-5.6-to-9.7`.
     let looks_like_file = path.extension().is_some() || named.contains('/');
     let is_there = path.exists() && !path.is_dir();
-    let is_file = is_there || (looks_like_file && builds.catalog().plan(named).is_err());
+    let is_file = is_there || (looks_like_file && builds.catalog.plan(named).is_err());
     if !is_file {
-        let file = plan::read_with(builds.catalog().plan(named)?, named, with)?;
+        let file = plan::read_with(builds.catalog.plan(named)?, named, with)?;
         return Ok((with_cpus(file), builds));
     }
     let text = input::text_of(path)?;
@@ -84,7 +82,7 @@ pub(crate) fn read(named: &str, with: &Overrides<'_>) -> Result<(PlanFile, Build
 
 /// The plan of the catalog, whatever files there are of its name.
 pub(crate) fn of_catalog(named: &str, builds: &Builds) -> Result<PlanFile> {
-    Ok(with_cpus(plan::read(builds.catalog().plan(named)?, named)?))
+    Ok(with_cpus(plan::read(builds.catalog.plan(named)?, named)?))
 }
 
 /// With the CPUs that this process may use.
@@ -97,7 +95,7 @@ pub(crate) fn with_cpus(file: PlanFile) -> PlanFile {
 /// installed stand in it as they would be: [`Builds::take_wanted`].
 pub(crate) fn expand(file: &PlanFile, builds: &Builds, host: HostShape) -> Result<Plan> {
     let find = |request: &BuildRequest| builds.find(request);
-    let plan = plan::expand(file, builds.catalog(), &find, host)?;
+    let plan = plan::expand(file, &builds.catalog, &find, host)?;
     lab::check_margins(&plan)?;
     plan::check_settings(file, &plan, &lab::refused_setting)?;
     Ok(plan)

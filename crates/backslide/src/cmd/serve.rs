@@ -19,7 +19,6 @@ use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::runs;
 
-/// Random bytes of a token.
 const TOKEN_BYTES: usize = 24;
 
 pub(crate) fn run(args: &ServeArgs, root: &Path, printer: Printer) -> Result<Exit> {

@@ -1,5 +1,6 @@
 //! `backslide show`: one run, its systems and trials.
 
+use std::iter;
 use std::path::Path;
 
 use anyhow::Result;
@@ -63,11 +64,8 @@ fn tables(lab: &Lab, data: &RunData, printer: Printer) -> Result<()> {
     for line in report.unequal() {
         printer.prose(&format!("Not equal: {line}"));
     }
-    table::print(printer, &report.trials());
-    for throughput in report.throughput() {
-        table::print(printer, &throughput);
-    }
-    for one in [report.open_loop(), report.tried()].into_iter().flatten() {
+    let tables = iter::once(report.trials()).chain(report.throughput());
+    for one in tables.chain(report.open_loop()).chain(report.tried()) {
         table::print(printer, &one);
     }
     for line in report.unsustained() {

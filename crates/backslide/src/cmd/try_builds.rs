@@ -4,14 +4,15 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 use lab::{Builds, Claim, Lab, TRYOUT_ROWS, Tryout};
-use model::{Nanos, System};
+use model::System;
 use plan::{Argument, SystemArguments};
 use report::{Cell, Columns, Table};
 
 use crate::args::TryArgs;
 use crate::exit::Exit;
 use crate::printer::Printer;
-use crate::{runs, table};
+use crate::runs;
+use crate::table::{self, time};
 
 pub(crate) fn run(args: &TryArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let builds = Builds::of_user()?;
@@ -69,7 +70,6 @@ fn one(
 }
 
 fn as_table(tried: Vec<(System, Tryout)>) -> Table {
-    let time = |time: Nanos| Cell::number(time.as_secs_f64(), time.to_string());
     let note =
         format!("load: {TRYOUT_ROWS} rows inserted, read back, and read again after the restart");
     Columns::new()

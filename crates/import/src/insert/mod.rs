@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use model::{Counts, Unit};
 
 use crate::file::FileLine;
-use crate::{File, ImportError, ImportedStep, Mode, Options, Scale, Stated};
+use crate::{File, ImportedStep, Mode, Options, Result, Rows, Scale, Stated};
 
 pub use print::{Colour, colours, merged, merged_row, relative};
 
@@ -44,7 +44,7 @@ impl StepLine {
         text.split_whitespace().eq(COLUMNS)
     }
 
-    fn parse(line: FileLine<'_>) -> Result<Self, ImportError> {
+    fn parse(line: FileLine<'_>) -> Result<Self> {
         let fields: Vec<&str> = line.text.split_whitespace().collect();
         let Some((tag, numbers)) = fields.split_last().filter(|(_, n)| n.len() == NUMBERS) else {
             let (need, found) = (COLUMNS.len(), fields.len());
@@ -115,7 +115,7 @@ pub struct Table {
 }
 
 /// The lines of one system, one for each step in the order in which they ran.
-pub fn lines_of_system(file: &File) -> Result<Vec<(&'static str, StepLine)>, ImportError> {
+pub fn lines_of_system(file: &File) -> Result<Vec<(&'static str, StepLine)>> {
     let mut lines = Vec::new();
     for line in file.lines().filter(|line| !line.text.trim().is_empty()) {
         if !StepLine::is_header(line.text) {
@@ -135,7 +135,7 @@ pub fn lines_of_system(file: &File) -> Result<Vec<(&'static str, StepLine)>, Imp
 }
 
 /// The tables of a file `mrg.STEP`, or of one with several steps, each under its name.
-pub fn tables_of_file(file: &File) -> Result<Vec<Table>, ImportError> {
+pub fn tables_of_file(file: &File) -> Result<Vec<Table>> {
     if let Some(step) = file.name().strip_prefix("rel.") {
         let what = format!("ratios only; import mrg.{step}, which they were made of");
         return Err(file.end().wrong(what));
@@ -169,19 +169,12 @@ fn is_step(text: &str) -> bool {
     rest.is_some_and(|rest| !rest.is_empty() && rest.chars().all(is_name)) && text.len() < 16
 }
 
-pub(crate) fn rows_of_system(
-    system: &str,
-    file: &File,
-    options: &Options,
-) -> Result<Vec<ImportedStep>, ImportError> {
+pub(crate) fn rows_of_system(system: &str, file: &File, options: &Options) -> Rows {
     let lines = lines_of_system(file)?.into_iter();
     lines.map(|(step, line)| row(file, system, step, &line, options)).collect()
 }
 
-pub(crate) fn rows_of_table(
-    file: &File,
-    options: &Options,
-) -> Result<Vec<ImportedStep>, ImportError> {
+pub(crate) fn rows_of_table(file: &File, options: &Options) -> Rows {
     let tables = tables_of_file(file)?;
     let mut rows = Vec::new();
     // The base of several parts stands in each of them: the same result, not another round.
@@ -221,7 +214,7 @@ fn row(
     step: &str,
     line: &StepLine,
     options: &Options,
-) -> Result<ImportedStep, ImportError> {
+) -> Result<ImportedStep> {
     let at = FileLine::at(&file.origin, line.number);
     let clients = options.clients(at)?;
     let mut row = ImportedStep::new(at, system, step, clients);

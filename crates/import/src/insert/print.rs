@@ -24,7 +24,6 @@ pub fn merged_row(line: &StepLine) -> StepLine {
     StepLine { fields, tag: without_size(&line.tag).to_owned(), number: line.number }
 }
 
-/// A table `mrg.STEP`.
 pub fn merged(table: &Table) -> String {
     print(table.lines.iter().map(|line| {
         let line = line.as_ref().map(merged_row)?;

@@ -8,7 +8,7 @@ use super::output::Output;
 use super::samples::{Cpu, Disk};
 use crate::file::FileLine;
 use crate::round::fixed;
-use crate::{File, ImportError, ImportedStep, Mode, Options};
+use crate::{File, ImportedStep, Mode, Options, Result};
 
 /// The throughput of a test: the number, and what the original hands on to its other scripts.
 pub(super) struct Rate {
@@ -20,12 +20,7 @@ pub(super) struct Rate {
 }
 
 impl Rate {
-    pub(super) fn of(
-        output: &Output,
-        clients: u32,
-        at: FileLine<'_>,
-        mode: Mode,
-    ) -> Result<Self, ImportError> {
+    pub(super) fn of(output: &Output, clients: u32, at: FileLine<'_>, mode: Mode) -> Result<Self> {
         let printed = output.printed_rate(at)?;
         let value = match (mode, output.is_scan()) {
             (Mode::Compat, _) => whole_rate(&printed, at)?,
@@ -43,7 +38,7 @@ impl Rate {
         clients: u32,
         at: FileLine<'_>,
         mode: Mode,
-    ) -> Result<Self, ImportError> {
+    ) -> Result<Self> {
         let is_rows = mode == Mode::Exact && is_scan;
         let value = match mode {
             Mode::Compat => whole_rate(&met.rate, at)?,
@@ -63,7 +58,7 @@ impl Rate {
 }
 
 /// The original's tables have whole numbers.
-fn whole_rate(printed: &str, at: FileLine<'_>) -> Result<f64, ImportError> {
+fn whole_rate(printed: &str, at: FileLine<'_>) -> Result<f64> {
     at.number("queries per second", &fixed(at.number("queries per second", printed)?, 0))
 }
 
@@ -126,12 +121,7 @@ impl Costs {
 }
 
 /// The original's file, made and read again: its digits.
-pub(super) fn as_the_original(
-    io: Disk,
-    vm: Cpu,
-    rate: &Rate,
-    at: FileLine<'_>,
-) -> Result<Met, ImportError> {
+pub(super) fn as_the_original(io: Disk, vm: Cpu, rate: &Rate, at: FileLine<'_>) -> Result<Met> {
     let per_second: f64 = rate.printed.parse().unwrap_or(0.0);
     if per_second <= 0.0 {
         return Err(at.wrong("zero operations per second: the cost per operation is undefined"));

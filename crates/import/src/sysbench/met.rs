@@ -3,7 +3,7 @@
 use super::samples::{Cpu, Disk};
 use crate::file::quote;
 use crate::round::fixed;
-use crate::{File, ImportError};
+use crate::{File, Result};
 
 /// The numbers of a file `sb.met`, as they are printed there.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,7 @@ const DISK: &str = "samp\tr/s\trMB/s\tw/s\twMB/s\tr/o\trKB/o\twKB/o\to/s";
 const CPU: &str = "samp\tcs/s\tcpu/s\tcs/o\tcpu/o";
 
 impl Met {
-    pub fn parse(file: &File) -> Result<Self, ImportError> {
+    pub fn parse(file: &File) -> Result<Self> {
         let (samples, numbers, rate) = below(file, DISK)?;
         let [
             reads,
@@ -92,10 +92,7 @@ impl Met {
 }
 
 /// The line below a header: its samples, the numbers after them, and the last of these as it is printed.
-fn below<'a, const N: usize>(
-    file: &'a File,
-    header: &str,
-) -> Result<(u64, [f64; N], &'a str), ImportError> {
+fn below<'a, const N: usize>(file: &'a File, header: &str) -> Result<(u64, [f64; N], &'a str)> {
     let names: Vec<&str> = header.split_whitespace().collect();
     let mut lines =
         file.lines().skip_while(|line| !line.text.split_whitespace().eq(names.iter().copied()));

@@ -11,7 +11,7 @@ use model::{Nanos, Unit};
 
 use crate::file::FileLine;
 use crate::tables::group_of;
-use crate::{File, ImportError, ImportedStep, Mode, Options, Stated};
+use crate::{File, ImportedStep, Mode, Options, Result, Rows, Stated};
 
 pub(crate) use costs::{Costs, percent_to_micros};
 use costs::{Rate, as_the_original};
@@ -66,11 +66,7 @@ struct Parts<'a> {
 }
 
 /// The tests of a directory of raw output; files of other kinds are passed over.
-pub(crate) fn directory(
-    system: &str,
-    files: &[File],
-    options: &Options,
-) -> Result<Vec<ImportedStep>, ImportError> {
+pub(crate) fn directory(system: &str, files: &[File], options: &Options) -> Rows {
     let mut tests: BTreeMap<Name, Parts<'_>> = BTreeMap::new();
     for file in files {
         let Some((kind, name)) = Name::of(file.name()) else { continue };
@@ -91,11 +87,7 @@ pub(crate) fn directory(
 }
 
 /// What sysbench printed, on its own. The step is named after the script where the file has its name.
-pub(crate) fn single(
-    system: &str,
-    file: &File,
-    options: &Options,
-) -> Result<ImportedStep, ImportError> {
+pub(crate) fn single(system: &str, file: &File, options: &Options) -> Result<ImportedStep> {
     let output = Output::parse(file)?;
     let script = output.script.as_deref();
     let test = script.unwrap_or("sysbench");
@@ -125,7 +117,7 @@ fn of_test(
     parts: &Parts<'_>,
     cpus: Option<&Stated<u32>>,
     options: &Options,
-) -> Result<ImportedStep, ImportError> {
+) -> Result<ImportedStep> {
     let at = parts.output.or(parts.met).or(parts.vm).or(parts.io).map_or(NOWHERE, File::end);
     let output = parts.output.map(Output::parse).transpose()?;
     let threads = output.as_ref().and_then(|output| output.threads);
@@ -158,7 +150,7 @@ fn put_costs(
     met: Option<&Met>,
     rate: &Rate,
     options: &Options,
-) -> Result<(), ImportError> {
+) -> Result<()> {
     let mode = options.mode;
     let vm = parts.vm.map(|file| cpu(file, mode)).transpose()?;
     let io = parts.io.map(|file| disk(file, options.device.as_deref(), mode)).transpose()?;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::file::{FileLine, quote};
 use crate::round::fixed;
-use crate::{File, ImportError, Scale, Stated};
+use crate::{File, ImportError, Result, Scale, Stated};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Output {
@@ -44,7 +44,7 @@ const BEGINNING: &str = "SQL statistics:";
 
 impl Output {
     /// Reads what sysbench printed, with whatever stands before it.
-    pub fn parse(file: &File) -> Result<Self, ImportError> {
+    pub fn parse(file: &File) -> Result<Self> {
         let fields = Fields::of(file)?;
         let (queries, queries_per_second) = fields.rate("queries")?;
         let (transactions, transactions_per_second) = fields.rate("transactions")?;
@@ -63,8 +63,7 @@ impl Output {
         })
     }
 
-    /// What stands before the result.
-    fn before_result(file: &File) -> Result<Self, ImportError> {
+    fn before_result(file: &File) -> Result<Self> {
         /// What tells the command line from what else is printed.
         const OF_COMMAND: [&str; 3] = [".lua", "--table-size=", "--table_size="];
         let mut before = Self::default();
@@ -133,7 +132,7 @@ impl Output {
 
     /// What the original takes for the rate of the test: statements per second; of a scan thousand rows
     /// per second and client, from the mean latency.
-    pub(crate) fn printed_rate(&self, at: FileLine<'_>) -> Result<String, ImportError> {
+    pub(crate) fn printed_rate(&self, at: FileLine<'_>) -> Result<String> {
         if !self.is_scan() {
             return Ok(self.queries_per_second.clone());
         }
@@ -143,17 +142,13 @@ impl Output {
 
     /// Rows per second of all clients of a scan, from the time that the clients were busy: the scan
     /// that was under way at the end counts whole, and so does its time.
-    pub(crate) fn scanned_per_second(
-        &self,
-        clients: u32,
-        at: FileLine<'_>,
-    ) -> Result<f64, ImportError> {
+    pub(crate) fn scanned_per_second(&self, clients: u32, at: FileLine<'_>) -> Result<f64> {
         let (rows, latency) = self.of_scan(at)?;
         let busy = latency.sum / 1000.0 / f64::from(clients);
         Ok(rows as f64 * self.transactions as f64 / busy)
     }
 
-    fn of_scan(&self, at: FileLine<'_>) -> Result<(u64, LatencyMillis), ImportError> {
+    fn of_scan(&self, at: FileLine<'_>) -> Result<(u64, LatencyMillis)> {
         let scale = self.scale.as_ref().ok_or_else(|| {
             at.wrong("a scan without --table-size on its command line has no rate")
         })?;
@@ -180,7 +175,7 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    fn of(file: &'a File) -> Result<Self, ImportError> {
+    fn of(file: &'a File) -> Result<Self> {
         let mut begun = false;
         let mut all = HashMap::new();
         for line in file.lines() {
@@ -219,7 +214,7 @@ impl<'a> Fields<'a> {
     }
 
     /// `14709046 (24515.07 per sec.)`: the count, and the rate as it is printed.
-    fn rate(&self, name: &str) -> Result<(u64, String), ImportError> {
+    fn rate(&self, name: &str) -> Result<(u64, String)> {
         let (line, text) = self.get(name).ok_or_else(|| self.missing(name))?;
         let (count, rest) = text.split_once('(').unwrap_or((text, ""));
         let rate = rest.split_whitespace().next().unwrap_or_default();
@@ -228,12 +223,12 @@ impl<'a> Fields<'a> {
     }
 
     /// The count of a line that old versions do not print; zero where it is not there.
-    fn count_if_any(&self, name: &str) -> Result<u64, ImportError> {
+    fn count_if_any(&self, name: &str) -> Result<u64> {
         if self.get(name).is_some() { Ok(self.rate(name)?.0) } else { Ok(0) }
     }
 
     /// A time that is not zero: `605.3845s`.
-    fn seconds(&self, name: &str) -> Option<Result<f64, ImportError>> {
+    fn seconds(&self, name: &str) -> Option<Result<f64>> {
         self.get(name).map(|(line, text)| {
             let text = text.strip_suffix('s').ok_or_else(|| {
                 line.wrong(format!("{name} has no `s` at its end: the file is cut"))
@@ -244,8 +239,8 @@ impl<'a> Fields<'a> {
         })
     }
 
-    fn latency(&self) -> Result<Option<LatencyMillis>, ImportError> {
-        let number = |name: &str| -> Result<Option<f64>, ImportError> {
+    fn latency(&self) -> Result<Option<LatencyMillis>> {
+        let number = |name: &str| -> Result<Option<f64>> {
             self.get(name).map(|(line, text)| line.number(name, text)).transpose()
         };
         let (mean, max, sum) = (number("avg")?, number("max")?, number("sum")?);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::file::quote;
-use crate::{File, ImportError, Mode};
+use crate::{File, Mode, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cpu {
@@ -20,7 +20,7 @@ const COLUMNS: usize = 15;
 /// The original leaves out the lines that begin with `procs` and the first of the rest, which has the names of the
 /// columns. Where vmstat repeats these names, each 21 lines, they are a sample of zeros; the first sample, which is the
 /// mean since boot, is one like the others. [`Mode::Exact`] leaves both out.
-pub fn cpu(file: &File, mode: Mode) -> Result<Cpu, ImportError> {
+pub fn cpu(file: &File, mode: Mode) -> Result<Cpu> {
     let (mut samples, mut switches, mut percent) = (0_u64, 0.0, 0.0);
     let mut since_boot = mode == Mode::Exact;
     let mut is_first = mode == Mode::Compat;
@@ -70,7 +70,7 @@ const NAMES: [&str; 4] = ["r/s", "w/s", "rkB/s", "wkB/s"];
 ///
 /// The original looks for the device's name anywhere in a line, and takes the mean where several
 /// devices have it in theirs. [`Mode::Exact`] takes the device with exactly that name.
-pub fn disk(file: &File, device: Option<&str>, mode: Mode) -> Result<Disk, ImportError> {
+pub fn disk(file: &File, device: Option<&str>, mode: Mode) -> Result<Disk> {
     let mut places: Option<[usize; 4]> = None;
     let mut devices: BTreeSet<&str> = BTreeSet::new();
     let mut samples = 0_u64;

@@ -9,11 +9,10 @@ use super::{group_of, system_of_directory};
 use crate::file::{FileLine, quote};
 use crate::round::{fixed, relative, six_digits};
 use crate::sysbench::{self, Name};
-use crate::{File, ImportError, ImportedStep, Options};
+use crate::{File, ImportedStep, Options, Result, Rows};
 
 /// The columns that a block may have, in their order; the last is the system.
 const COLUMNS: [&str; 7] = ["cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o", "o/s", "dbms"];
-/// Those that may be missing.
 const OPTIONAL: [&str; 2] = ["cs/o", "r/o"];
 /// The metrics of the columns in compat mode.
 const METRICS: [&str; 6] = ["compat.cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o", "rate"];
@@ -28,7 +27,7 @@ pub struct Costs {
 }
 
 /// Reads a table; lines of ratios are passed over, they follow from the others.
-pub fn rows(file: &File, options: &Options) -> Result<Vec<ImportedStep>, ImportError> {
+pub fn rows(file: &File, options: &Options) -> Rows {
     let mut test: Option<&str> = None;
     let mut is_absolute = false;
     let mut columns = COLUMNS.to_vec();
@@ -66,7 +65,7 @@ fn row(
     columns: &[&str],
     test: &str,
     options: &Options,
-) -> Result<ImportedStep, ImportError> {
+) -> Result<ImportedStep> {
     let fields: Vec<&str> = line.text.split_whitespace().collect();
     line.expect_fields(columns.len(), &format!(", as {}", columns.join(" ")), fields.len())?;
     let number = |name: &str| {

@@ -9,7 +9,7 @@ use super::{group_of, system_of_directory, systems, tests, value};
 use crate::file::{FileLine, quote};
 use crate::round::{fixed, relative};
 use crate::sysbench::Name;
-use crate::{File, ImportError, ImportedStep, Options};
+use crate::{File, ImportedStep, Options, Result, Rows};
 
 const MOST_COLUMNS: usize = 1_000;
 
@@ -22,11 +22,7 @@ const BLOCK: &str = "sb.r.qps.";
 /// Reads a table. Of a relative one the base has the value 1 in each test, and the rest have no rate but
 /// the published ratio. `systems` names those of a table without a legend, with commas between them; of a relative
 /// one the base first.
-pub fn rows(
-    file: &File,
-    systems: Option<&str>,
-    options: &Options,
-) -> Result<Vec<ImportedStep>, ImportError> {
+pub fn rows(file: &File, systems: Option<&str>, options: &Options) -> Rows {
     let first = file.lines().find(|line| !line.text.trim().is_empty());
     if first.is_some_and(|line| line.text.starts_with(BLOCK)) {
         return blocks(file, options);
@@ -58,7 +54,7 @@ pub fn systems_of_legend(file: &File) -> Option<String> {
 }
 
 /// The tables of 2020: under the name of a test a line for each system, with a rate for each number of clients.
-fn blocks(file: &File, options: &Options) -> Result<Vec<ImportedStep>, ImportError> {
+fn blocks(file: &File, options: &Options) -> Rows {
     let mut test = None;
     let mut rows = Vec::new();
     for line in file.lines().filter(|line| !line.text.trim().is_empty()) {
@@ -92,10 +88,8 @@ fn blocks(file: &File, options: &Options) -> Result<Vec<ImportedStep>, ImportErr
     Ok(rows)
 }
 
-/// Which column is which directory.
 #[derive(Default)]
 struct Legend {
-    /// Of a relative table.
     base: Option<String>,
     columns: Vec<String>,
 }
@@ -110,7 +104,7 @@ impl Legend {
     }
 
     /// `col-1 : x.my8044…`; the header line, which repeats the names of the columns, has no directory.
-    fn add(&mut self, line: FileLine<'_>) -> Result<(), ImportError> {
+    fn add(&mut self, line: FileLine<'_>) -> Result<()> {
         let Some((_, directory)) = line.text.split_once(" : ") else { return Ok(()) };
         if self.columns.len() >= MOST_COLUMNS {
             return Err(line.wrong(format!("more than {MOST_COLUMNS} columns")));
@@ -119,11 +113,7 @@ impl Legend {
         Ok(())
     }
 
-    fn values(
-        &self,
-        line: FileLine<'_>,
-        options: &Options,
-    ) -> Result<Vec<ImportedStep>, ImportError> {
+    fn values(&self, line: FileLine<'_>, options: &Options) -> Rows {
         let has_commas = line.text.contains(',');
         let fields: Vec<&str> = if has_commas {
             line.text.split(',').map(str::trim).collect()

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Event, Interleave, Outcome, Plan, StepId, System, Trial, TrialKey};
 use stats::{Looks, Next, Options, Selection};
 
-use super::trial::{Conductor, Halt};
+use super::trial::{Conductor, Due, Halt};
 use crate::judging;
 
 /// Trials that a system may fail at the same place, one after the other from its first one on. After these it
@@ -29,7 +29,6 @@ type Start = Option<(Option<StepId>, u32)>;
 
 #[derive(Debug, Default)]
 struct Begun {
-    /// The systems whose trials have an outcome.
     systems: BTreeSet<String>,
     is_disturbed: bool,
 }
@@ -44,7 +43,6 @@ struct Turn {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Again {
-    /// The planned round that was disturbed.
     disturbed: u32,
     /// How often it has been run again, this time counted.
     times: u32,
@@ -244,27 +242,28 @@ impl Conductor<'_> {
         let each = self.plan.systems.len() as u32;
         let of = each * round.max(self.plan.rounds);
         let left = rounds.left_of(round).into_iter().map(|trial| {
-            let index = each * (trial.round - 1) + trial.position;
-            let key = self.key(&trial);
-            (index, trial, key)
+            let system = self.plan.systems[trial.system].name.clone();
+            let (round, position) = (trial.round, trial.position);
+            let key = TrialKey { round, position, system };
+            Due { index: each * (round - 1) + position, of, trial, key }
         });
-        let left: Vec<(u32, Trial, TrialKey)> = left.collect();
+        let left: Vec<Due> = left.collect();
         match self.plan.course.interleave {
             Interleave::Slices(_) | Interleave::Turns(_) => {
                 self.unless_stopped()?;
-                let outcomes = self.trials_at_once(&left, of)?;
-                for ((_, _, key), outcome) in left.iter().zip(&outcomes) {
-                    self.settle(rounds, key, outcome)?;
+                let outcomes = self.trials_at_once(&left)?;
+                for (due, outcome) in left.iter().zip(&outcomes) {
+                    self.settle(rounds, &due.key, outcome)?;
                 }
             }
             Interleave::Trials => {
-                for (index, trial, key) in &left {
+                for due in &left {
                     self.unless_stopped()?;
                     if rounds.is_pointless() {
                         break;
                     }
-                    let outcome = self.trial(trial, key, *index, of)?;
-                    self.settle(rounds, key, &outcome)?;
+                    let outcome = self.trial(due)?;
+                    self.settle(rounds, &due.key, &outcome)?;
                 }
             }
         }
@@ -296,7 +295,7 @@ mod tests {
     use model::{Bytes, HostShape};
 
     use super::*;
-    use crate::builds::embedded;
+    use crate::Builds;
 
     /// A plan of the systems `a` and `b` with these keys.
     fn plan(keys: &str) -> Plan {
@@ -309,7 +308,7 @@ mod tests {
         let file = plan::read(&text, "p.toml").unwrap();
         let catalog = plan::Catalog::embedded().unwrap();
         let host = HostShape { cpus: 2, memory: Bytes(1 << 30) };
-        plan::expand(&file, &catalog, &|_| Ok(embedded().unwrap()), host).unwrap()
+        plan::expand(&file, &catalog, &|_| Ok(Builds::embedded().unwrap()), host).unwrap()
     }
 
     fn key(round: u32, system: &str) -> TrialKey {

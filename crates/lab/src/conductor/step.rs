@@ -5,9 +5,8 @@ use std::ops::ControlFlow;
 use load::{Observer, StepError, Stop, Workload};
 use model::{Event, Moment, Note, NoteKind, Step, StepRecord};
 use probes::{Detail, Probe, Watch};
-use store::StoreError;
 
-use super::trial::{Broken, Conductor, Halt, OpenSite, failed};
+use super::trial::{Broken, Conductor, Halt, OpenSite, Result, failed};
 use crate::disturbance;
 use crate::observer::{Spent, StepObserver};
 use crate::site::{Site, Watched};
@@ -37,7 +36,7 @@ impl Conductor<'_> {
         workload: &mut dyn Workload,
         step: &Step,
         open: &mut OpenSite,
-    ) -> Result<Option<Figure>, Broken> {
+    ) -> Result<Option<Figure>> {
         self.begin_step(step, open)?;
         let target = open.site.target();
         let mut probes = self.probes(&*open.site);
@@ -48,7 +47,7 @@ impl Conductor<'_> {
     }
 
     /// Tells that a step begins, and what the server says of itself before it.
-    pub(super) fn begin_step(&mut self, step: &Step, open: &mut OpenSite) -> Result<(), Broken> {
+    pub(super) fn begin_step(&mut self, step: &Step, open: &mut OpenSite) -> Result<()> {
         self.capture(open, step, Moment::Before)?;
         self.emit(&Event::StepStarted { step: Box::new(step.clone()) })?;
         Ok(())
@@ -61,7 +60,7 @@ impl Conductor<'_> {
         probes: &mut [Box<dyn Probe>],
         site: &dyn Site,
         work: impl FnOnce(&Stop, &mut dyn Observer) -> Result<T, StepError>,
-    ) -> Result<(T, Spent), Broken> {
+    ) -> Result<(T, Spent)> {
         let stop = self.stop;
         let mut emit = |event: Event| match self.emit(&event) {
             Ok(()) => ControlFlow::Continue(()),
@@ -86,7 +85,7 @@ impl Conductor<'_> {
         step: &Step,
         result: Result<T, StepError>,
         site: &dyn Site,
-    ) -> Result<T, Broken> {
+    ) -> Result<T> {
         let result = result.map_err(|error| self.broken(step, &error, site))?;
         if site.has_died() {
             self.unless_stopped()?;
@@ -102,7 +101,7 @@ impl Conductor<'_> {
         result: StepRecord,
         spent: Spent,
         open: &mut OpenSite,
-    ) -> Result<Option<Figure>, Broken> {
+    ) -> Result<Option<Figure>> {
         let is_there = open.site.check();
         is_there.map_err(|error| failed(Some(step), error.reason, error.log_tail))?;
         for text in spent.failures {
@@ -135,7 +134,6 @@ impl Conductor<'_> {
         Ok(figure)
     }
 
-    /// What reads what a step spends there.
     pub(super) fn probes(&self, site: &dyn Site) -> Vec<Box<dyn Probe>> {
         let mut probes = probes::all(&Watch { server: site.pid(), ..self.host_of(site) });
         probes.extend(site.probes());
@@ -170,12 +168,7 @@ impl Conductor<'_> {
         failed(Some(step), reason, log)
     }
 
-    fn capture(
-        &mut self,
-        open: &mut OpenSite,
-        step: &Step,
-        moment: Moment,
-    ) -> Result<(), StoreError> {
+    fn capture(&mut self, open: &mut OpenSite, step: &Step, moment: Moment) -> Result<()> {
         let captures = match (moment, open.captured.take()) {
             // Nothing has happened since the step before this one ended.
             (Moment::Before, Some(captures)) => captures,

@@ -5,7 +5,9 @@ use std::time::Instant;
 use model::{Bytes, Event, Outcome, System};
 use servers::PathError;
 
-use super::trial::{Broken, Conductor, Halt, OpenSite, apart, failed, place_client, retold};
+use super::trial::{
+    Broken, Conductor, Halt, OpenSite, Result, apart, failed, place_client, retold,
+};
 use crate::directory::now;
 use crate::template::{
     FORMAT, Figure, Inventory, Record, Template, Templates, data_of, loading_seed, remove,
@@ -25,7 +27,7 @@ impl Conductor<'_> {
 
     /// The template of a system, looked at, and made where there is none that holds; `None` where the plan
     /// asks for none.
-    pub(super) fn template(&mut self, system: usize) -> Result<Option<Template>, Broken> {
+    pub(super) fn template(&mut self, system: usize) -> Result<Option<Template>> {
         let Some(mut templates) = self.templates.take() else {
             return Ok(None);
         };
@@ -34,11 +36,7 @@ impl Conductor<'_> {
         result.map(Some)
     }
 
-    fn template_in(
-        &mut self,
-        templates: &mut Templates,
-        system: usize,
-    ) -> Result<Template, Broken> {
+    fn template_in(&mut self, templates: &mut Templates, system: usize) -> Result<Template> {
         if let Some(outcome) = templates.failed.get(&system) {
             return Err(Broken::Failed(outcome.clone()));
         }
@@ -65,7 +63,7 @@ impl Conductor<'_> {
         system: usize,
         mut template: Template,
         whence: &str,
-    ) -> Result<Template, Broken> {
+    ) -> Result<Template> {
         let system = &self.plan.systems[system].name;
         if templates.announced.get(system) != Some(&template.name()) {
             templates.announced.insert(system.clone(), template.name());
@@ -86,7 +84,7 @@ impl Conductor<'_> {
     }
 
     /// Loads a system and keeps its data as a template.
-    fn make(&mut self, templates: &mut Templates, index: usize) -> Result<Template, Broken> {
+    fn make(&mut self, templates: &mut Templates, index: usize) -> Result<Template> {
         let system = &self.plan.systems[index];
         self.emit(&Event::TemplateStarted { system: system.name.clone() })?;
         apart(self.load(templates, index))?.map_err(|outcome| {
@@ -97,23 +95,23 @@ impl Conductor<'_> {
         })
     }
 
-    fn load(&mut self, templates: &Templates, index: usize) -> Result<Template, Broken> {
+    fn load(&mut self, templates: &Templates, index: usize) -> Result<Template> {
         let begin = Instant::now();
         let (system, key) = (&self.plan.systems[index], &templates.keys[index]);
         templates.shelf.discard(key)?;
         templates.shelf.make_room(templates.estimates[index], &templates.needed)?;
         // Where trials have their round, which counts from 1.
         let name = format!("{}-0-{}", self.run, index + 1);
-        let mut open = self.open(system, &name, None)?;
+        let mut open = self.open(system, name, None)?;
         let (loading, state) = match self.load_on(system, &mut open) {
             Ok(loaded) => loaded,
-            Err(broken) => return self.end(system, &name, open, Err(broken)),
+            Err(broken) => return self.end(open, Err(broken)),
         };
         let staged = templates.shelf.stage(key)?;
         let data = data_of(&staged);
         let site = &mut open.site;
         let moved = site.stop().and_then(|()| site.move_data(&data));
-        if let Err(broken) = self.end(system, &name, open, moved.map_err(Broken::from)) {
+        if let Err(broken) = self.end(open, moved.map_err(Broken::from)) {
             remove(&staged)?;
             return Err(broken);
         }
@@ -138,11 +136,7 @@ impl Conductor<'_> {
     }
 
     /// Runs the loading steps; what they came to, and what the workload remembers of them.
-    fn load_on(
-        &mut self,
-        system: &System,
-        open: &mut OpenSite,
-    ) -> Result<(Vec<Figure>, String), Broken> {
+    fn load_on(&mut self, system: &System, open: &mut OpenSite) -> Result<(Vec<Figure>, String)> {
         place_client(system, &system.cpus.client)?;
         let mut workload = workloads::workload(&self.plan.workload, loading_seed(self.plan));
         let mut figures = Vec::new();

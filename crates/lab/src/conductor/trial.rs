@@ -49,7 +49,6 @@ impl<E: Into<LabError>> From<E> for Halt {
     }
 }
 
-/// Why a trial has no completed outcome.
 pub(super) enum Broken {
     Failed(Outcome),
     Halted(Halt),
@@ -68,13 +67,15 @@ impl From<SiteError> for Broken {
     }
 }
 
+pub(super) type Result<T, E = Broken> = std::result::Result<T, E>;
+
 pub(super) fn failed(step: Option<&Step>, reason: String, log_tail: Vec<String>) -> Broken {
     let step = step.map(|step| step.id.clone());
     Broken::Failed(Outcome::Failed { step, reason, log_tail })
 }
 
 /// A failure ends its trial, any other error ends the run.
-pub(super) fn apart<T>(result: Result<T, Broken>) -> Result<Result<T, Outcome>, Halt> {
+pub(super) fn apart<T>(result: Result<T>) -> Result<Result<T, Outcome>, Halt> {
     match result {
         Ok(value) => Ok(Ok(value)),
         Err(Broken::Failed(outcome)) => Ok(Err(outcome)),
@@ -82,9 +83,20 @@ pub(super) fn apart<T>(result: Result<T, Broken>) -> Result<Result<T, Outcome>, 
     }
 }
 
+/// A trial without an outcome, and its number among those of the run.
+pub(super) struct Due {
+    pub(super) index: u32,
+    pub(super) of: u32,
+    pub(super) trial: Trial,
+    pub(super) key: TrialKey,
+}
+
 /// A site that is open, and what was seen there last.
 pub(super) struct OpenSite {
     pub(super) site: Box<dyn Site>,
+    /// The name of its instance.
+    name: String,
+    system: String,
     /// What was captured after its last step.
     pub(super) captured: Option<Vec<Capture>>,
     pub(super) sizes: Option<Sizes>,
@@ -92,17 +104,16 @@ pub(super) struct OpenSite {
     pub(super) disturbed: Vec<String>,
 }
 
-impl Conductor<'_> {
-    pub(super) fn key(&self, trial: &Trial) -> TrialKey {
-        TrialKey {
-            round: trial.round,
-            position: trial.position,
-            system: self.plan.systems[trial.system].name.clone(),
-        }
+impl<'a> Conductor<'a> {
+    /// The system of a trial, and the name of its instance.
+    pub(super) fn place_of(&self, due: &Due) -> (&'a System, String) {
+        let name = format!("{}-{}-{}", self.run, due.key.round, due.key.position);
+        (&self.plan.systems[due.trial.system], name)
     }
 
-    pub(super) fn instance(&self, key: &TrialKey) -> String {
-        format!("{}-{}-{}", self.run, key.round, key.position)
+    pub(super) fn announce_trial(&mut self, due: &Due) -> Result<(), StoreError> {
+        let Due { index, of, key, .. } = due;
+        self.emit(&Event::TrialStarted { trial: key.clone(), index: *index, of: *of })
     }
 
     pub(super) fn emit(&mut self, event: &Event) -> Result<(), StoreError> {
@@ -119,49 +130,33 @@ impl Conductor<'_> {
         if self.stop.is_asked() { Err(Halt::Interrupted) } else { Ok(()) }
     }
 
-    pub(super) fn trial(
-        &mut self,
-        trial: &Trial,
-        key: &TrialKey,
-        index: u32,
-        of: u32,
-    ) -> Result<Outcome, Halt> {
+    pub(super) fn trial(&mut self, due: &Due) -> Result<Outcome, Halt> {
         // Before the trial begins: what is loaded is no part of it.
-        let template = apart(self.template(trial.system))?;
-        self.emit(&Event::TrialStarted { trial: key.clone(), index, of })?;
+        let template = apart(self.template(due.trial.system))?;
+        self.announce_trial(due)?;
         let done = match template {
-            Ok(template) => apart(self.attempt(trial, key, template.as_ref()))?,
+            Ok(template) => apart(self.attempt(due, template.as_ref()))?,
             Err(outcome) => Err(outcome),
         };
         let outcome =
             done.map_or_else(|failed| failed, |disturbed| disturbance::outcome(&disturbed));
-        self.emit(&Event::TrialFinished { trial: key.clone(), outcome: outcome.clone() })?;
+        self.emit(&Event::TrialFinished { trial: due.key.clone(), outcome: outcome.clone() })?;
         Ok(outcome)
     }
 
     /// Runs the steps of a trial; what disturbed them by more than the plan allows.
-    fn attempt(
-        &mut self,
-        trial: &Trial,
-        key: &TrialKey,
-        template: Option<&Template>,
-    ) -> Result<Vec<String>, Broken> {
-        let (system, name) = (&self.plan.systems[trial.system], self.instance(key));
-        let mut open = self.open(system, &name, template)?;
-        let result = self.steps(trial, &mut open, template);
+    fn attempt(&mut self, due: &Due, template: Option<&Template>) -> Result<Vec<String>> {
+        let (system, name) = self.place_of(due);
+        let mut open = self.open(system, name, template)?;
+        let result = self.steps(due, &mut open, template);
         let result = result.map(|()| std::mem::take(&mut open.disturbed));
-        self.end(system, &name, open, result)
+        self.end(open, result)
     }
 
-    fn steps(
-        &mut self,
-        trial: &Trial,
-        open: &mut OpenSite,
-        template: Option<&Template>,
-    ) -> Result<(), Broken> {
-        let system = &self.plan.systems[trial.system];
+    fn steps(&mut self, due: &Due, open: &mut OpenSite, template: Option<&Template>) -> Result<()> {
+        let system = &self.plan.systems[due.trial.system];
         place_client(system, &system.cpus.client)?;
-        let mut workload = self.begin(trial, open, template)?;
+        let mut workload = self.begin(&due.trial, open, template)?;
         for step in self.plan.trial_steps(template.is_some()) {
             self.step(&mut *workload, &step, open)?;
         }
@@ -172,18 +167,21 @@ impl Conductor<'_> {
     pub(super) fn open(
         &mut self,
         system: &System,
-        name: &str,
+        name: String,
         template: Option<&Template>,
-    ) -> Result<OpenSite, Broken> {
-        let directory = self.instances.join(name);
+    ) -> Result<OpenSite> {
+        let directory = self.instances.join(&name);
         self.provider.check(system).map_err(|reason| failed(None, reason, Vec::new()))?;
         place_client(system, "")?;
         match self.provider.open(system, self.timeout(), &directory, template) {
-            Ok(site) => Ok(OpenSite { site, captured: None, sizes: None, disturbed: Vec::new() }),
+            Ok(site) => {
+                let (system, disturbed) = (system.name.clone(), Vec::new());
+                Ok(OpenSite { site, name, system, captured: None, sizes: None, disturbed })
+            }
             Err(error) => {
-                let error = kept::settle(error, &self.logs, name);
+                let error = kept::settle(error, &self.logs, &name);
                 self.unless_stopped()?;
-                self.keep_log(name, &error.log_tail);
+                self.keep_log(&name, &error.log_tail);
                 Err(error.into())
             }
         }
@@ -204,7 +202,7 @@ impl Conductor<'_> {
         trial: &Trial,
         open: &OpenSite,
         template: Option<&Template>,
-    ) -> Result<Box<dyn Workload>, Broken> {
+    ) -> Result<Box<dyn Workload>> {
         let mut provenance = open.site.provenance();
         let mut workload = workloads::workload(&self.plan.workload, trial.seed);
         if let Some(template) = template {
@@ -217,23 +215,18 @@ impl Conductor<'_> {
     }
 
     /// Ends a site after what was done on it, and keeps what explains a failure.
-    pub(super) fn end<T>(
-        &mut self,
-        system: &System,
-        name: &str,
-        open: OpenSite,
-        result: Result<T, Broken>,
-    ) -> Result<T, Broken> {
+    pub(super) fn end<T>(&mut self, open: OpenSite, result: Result<T>) -> Result<T> {
+        let OpenSite { site, name, system, .. } = open;
         if let Err(Broken::Failed(Outcome::Failed { log_tail, .. })) = &result {
-            self.keep_log(name, log_tail);
+            self.keep_log(&name, log_tail);
         }
         let has_failed = matches!(result, Err(Broken::Failed(_)));
-        let Ending { trouble, remark, kept } = kept::end(open.site, &self.logs, name, has_failed);
+        let Ending { trouble, remark, kept } = kept::end(site, &self.logs, &name, has_failed);
         if let Some(remark) = remark {
-            self.warn(format!("{}: {remark}", system.name))?;
+            self.warn(format!("{system}: {remark}"))?;
         }
         if let Some(error) = &trouble {
-            self.keep_log(name, &error.log_tail);
+            self.keep_log(&name, &error.log_tail);
         }
         match (result, trouble) {
             (Err(Broken::Failed(outcome)), trouble) => {
@@ -245,7 +238,7 @@ impl Conductor<'_> {
             (result, None) => result,
             (result, Some(error)) => {
                 // What was measured is whole: a server that does not end well is worth a word, no more.
-                self.warn(format!("{}: {}", system.name, kept.told_in(&error.reason)))?;
+                self.warn(format!("{system}: {}", kept.told_in(&error.reason)))?;
                 result
             }
         }

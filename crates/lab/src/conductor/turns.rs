@@ -11,17 +11,16 @@ mod side;
 mod values;
 
 use load::Workload;
-use model::{Event, Interleave, Outcome, Step, Trial, TrialKey};
+use model::{Event, Interleave, Outcome, Step, TrialKey};
 use store::StoreError;
 
-use super::trial::{Broken, Conductor, Halt, OpenSite, apart, place_client};
+use super::trial::{Broken, Conductor, Due, Halt, OpenSite, Result, apart, place_client};
 use crate::disturbance;
 use crate::site::Idle;
 use crate::template::Template;
 
 struct Part<'r> {
-    trial: &'r Trial,
-    key: &'r TrialKey,
+    due: &'r Due,
     /// How it failed, once it has: then its site is gone.
     going: Result<Going, Outcome>,
 }
@@ -32,21 +31,17 @@ struct Going {
 }
 
 impl Conductor<'_> {
-    /// Runs the trials of a round side by side, `trials` with their numbers in the run; their outcomes.
-    pub(super) fn trials_at_once(
-        &mut self,
-        trials: &[(u32, Trial, TrialKey)],
-        of: u32,
-    ) -> Result<Vec<Outcome>, Halt> {
+    /// Runs the trials of a round side by side; their outcomes.
+    pub(super) fn trials_at_once(&mut self, round: &[Due]) -> Result<Vec<Outcome>, Halt> {
         // Before the trials begin: loading is not part of them.
         let mut templates = Vec::new();
-        for (_, trial, _) in trials {
-            templates.push(apart(self.template(trial.system))?);
+        for due in round {
+            templates.push(apart(self.template(due.trial.system))?);
         }
         let mut parts = Vec::new();
         let mut played = Ok(());
-        for ((index, trial, key), template) in trials.iter().zip(templates) {
-            match self.part(*index, of, (trial, key), template) {
+        for (due, template) in round.iter().zip(templates) {
+            match self.part(due, template) {
                 Ok(part) => parts.push(part),
                 Err(halt) => {
                     played = Err(halt);
@@ -57,39 +52,31 @@ impl Conductor<'_> {
         let played = played.and_then(|()| self.hold_still(&mut parts));
         let played = played.and_then(|()| self.steps_of_round(&mut parts));
         let outcomes = self.close(parts, played)?;
-        self.finish_together(trials, &outcomes)?;
+        self.finish_together(round, &outcomes)?;
         Ok(outcomes)
     }
 
     fn part<'r>(
         &mut self,
-        index: u32,
-        of: u32,
-        (trial, key): (&'r Trial, &'r TrialKey),
+        due: &'r Due,
         template: Result<Option<Template>, Outcome>,
     ) -> Result<Part<'r>, Halt> {
         // Opening the sites of all systems may take minutes.
         self.unless_stopped()?;
-        self.emit(&Event::TrialStarted { trial: key.clone(), index, of })?;
+        self.announce_trial(due)?;
         let going = match template {
-            Ok(template) => apart(self.go(trial, key, template.as_ref()))?,
+            Ok(template) => apart(self.go(due, template.as_ref()))?,
             Err(outcome) => Err(outcome),
         };
-        Ok(Part { trial, key, going })
+        Ok(Part { due, going })
     }
 
-    fn go(
-        &mut self,
-        trial: &Trial,
-        key: &TrialKey,
-        template: Option<&Template>,
-    ) -> Result<Going, Broken> {
-        let system = &self.plan.systems[trial.system];
-        let name = self.instance(key);
-        let open = self.open(system, &name, template)?;
-        match self.begin(trial, &open, template) {
+    fn go(&mut self, due: &Due, template: Option<&Template>) -> Result<Going> {
+        let (system, name) = self.place_of(due);
+        let open = self.open(system, name, template)?;
+        match self.begin(&due.trial, &open, template) {
             Ok(workload) => Ok(Going { open, workload }),
-            Err(broken) => self.end(system, &name, open, Err(broken)),
+            Err(broken) => self.end(open, Err(broken)),
         }
     }
 
@@ -140,7 +127,7 @@ impl Conductor<'_> {
             let Ok(Going { open, workload }) = &mut part.going else {
                 continue;
             };
-            let done = self.attend(part.trial, part.key, open);
+            let done = self.attend(part.due, open);
             let done = done.and_then(|()| self.step(&mut **workload, step, open));
             let done = done.and_then(|_| self.dismiss(open));
             if let Err(outcome) = apart(done)? {
@@ -152,14 +139,14 @@ impl Conductor<'_> {
 
     /// Turns to a trial: the following events belong to it, its clients run on its system's CPUs, and its server
     /// runs.
-    fn attend(&mut self, trial: &Trial, key: &TrialKey, open: &mut OpenSite) -> Result<(), Broken> {
+    fn attend(&mut self, due: &Due, open: &mut OpenSite) -> Result<()> {
         open.site.thaw()?;
-        self.emit(&Event::Turn { trial: key.clone() })?;
-        let system = &self.plan.systems[trial.system];
+        self.emit(&Event::Turn { trial: due.key.clone() })?;
+        let system = &self.plan.systems[due.trial.system];
         Ok(place_client(system, &system.cpus.client)?)
     }
 
-    fn dismiss(&self, open: &mut OpenSite) -> Result<(), Broken> {
+    fn dismiss(&self, open: &mut OpenSite) -> Result<()> {
         if self.freezes {
             open.site.freeze()?;
         }
@@ -168,14 +155,11 @@ impl Conductor<'_> {
 
     /// Ends the site of a trial that has failed; the others go on.
     fn leave(&mut self, part: &mut Part<'_>, outcome: Outcome) -> Result<(), Halt> {
-        let system = &self.plan.systems[part.trial.system];
-        let name = self.instance(part.key);
         let going = std::mem::replace(&mut part.going, Err(outcome.clone()));
         if let Ok(Going { mut open, .. }) = going {
             // One that cannot be thawed is told when it is ended.
             let _ = open.site.thaw();
-            let result: Result<(), Broken> = Err(Broken::Failed(outcome));
-            if let Err(outcome) = apart(self.end(system, &name, open, result))? {
+            if let Err(outcome) = apart(self.end::<()>(open, Err(Broken::Failed(outcome))))? {
                 part.going = Err(outcome);
             }
         }
@@ -190,8 +174,8 @@ impl Conductor<'_> {
     ) -> Result<Vec<Outcome>, Halt> {
         let mut halted = played.err();
         let mut outcomes = Vec::new();
-        for Part { trial, key, going } in parts {
-            let mut open = match going {
+        for part in parts {
+            let mut open = match part.going {
                 Ok(Going { open, .. }) => open,
                 Err(outcome) => {
                     outcomes.push(outcome);
@@ -203,28 +187,19 @@ impl Conductor<'_> {
                 None => Ok(disturbance::outcome(&open.disturbed)),
                 Some(_) => Err(Halt::Interrupted.into()),
             };
-            let system = &self.plan.systems[trial.system];
-            let name = self.instance(key);
-            match apart(self.end(system, &name, open, result)) {
+            match apart(self.end(open, result)) {
                 Ok(Ok(outcome) | Err(outcome)) => outcomes.push(outcome),
                 Err(halt) => {
                     halted.get_or_insert(halt);
                 }
             }
         }
-        match halted {
-            None => Ok(outcomes),
-            Some(halt) => Err(halt),
-        }
+        halted.map_or(Ok(outcomes), Err)
     }
 
     /// Gives all trials of the round their outcomes: the store has all of them, or none.
-    fn finish_together(
-        &mut self,
-        trials: &[(u32, Trial, TrialKey)],
-        outcomes: &[Outcome],
-    ) -> Result<(), StoreError> {
-        let keys = trials.iter().map(|(_, _, key)| key);
+    fn finish_together(&mut self, round: &[Due], outcomes: &[Outcome]) -> Result<(), StoreError> {
+        let keys = round.iter().map(|due| &due.key);
         let ended: Vec<(&TrialKey, &Outcome)> = keys.zip(outcomes).collect();
         self.keeper.finish_trials(&ended)?;
         for (trial, outcome) in ended {

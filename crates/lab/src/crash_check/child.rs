@@ -14,7 +14,7 @@ use workloads::LoggedRun;
 
 use super::victim::{BEGIN_LIMIT, Missed, Victim, wait};
 use crate::embedded::Embedded;
-use crate::site::{Site, SiteError};
+use crate::site::{Result, Site, SiteError};
 
 /// What the process is to do, as JSON on its standard input.
 #[derive(Debug, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ struct Request {
 ///
 /// # Errors
 /// The request cannot be read, or the terminals ended otherwise.
-pub fn run_terminals(request: impl Read) -> Result<(), SiteError> {
+pub fn run_terminals(request: impl Read) -> Result<()> {
     let request: Request = serde_json::from_reader(request)
         .map_err(|error| SiteError::new(format!("no request of a crash check: {error}")))?;
     end_with(request.parent)?;
@@ -47,7 +47,7 @@ pub fn run_terminals(request: impl Read) -> Result<(), SiteError> {
 }
 
 /// Lets the kernel kill this process when its parent ends.
-fn end_with(parent: u32) -> Result<(), SiteError> {
+fn end_with(parent: u32) -> Result<()> {
     let parent = i32::try_from(parent).ok().and_then(Pid::from_raw);
     let is_child = || parent.is_some() && getppid() == parent;
     if is_child() {
@@ -122,7 +122,7 @@ impl Victim for Embedded {
         run: &LoggedRun<'_>,
         after: Duration,
         stop: &Stop,
-    ) -> Result<Nanos, SiteError> {
+    ) -> Result<Nanos> {
         let request = Request {
             parent: std::process::id(),
             system: self.system.clone(),
@@ -154,7 +154,7 @@ impl Victim for Embedded {
         }
     }
 
-    fn recover(&mut self, timeout: Duration) -> Result<Nanos, SiteError> {
+    fn recover(&mut self, timeout: Duration) -> Result<Nanos> {
         let begin = Instant::now();
         *self = Self::opened(&self.system, &self.directory, timeout, None)?;
         Ok(begin.elapsed().into())

@@ -31,7 +31,7 @@ use self::victim::{BEGIN_LIMIT, Victim};
 use crate::capacity;
 use crate::directory::{CRASHED, Claim};
 use crate::kept::{self, Ending, Kept};
-use crate::site::SiteError;
+use crate::site::{Result, SiteError};
 use crate::variables::Told;
 
 /// Nothing is killed earlier after the first commit.
@@ -96,7 +96,7 @@ impl Crash {
 impl<'a> CrashCheck<'a> {
     /// Makes the system ready and loads its database. Of what fails, the log and cores are kept; the error
     /// says where.
-    pub fn begin(spec: CrashSpec<'a>, claim: &'a Claim, stop: &Stop) -> Result<Self, SiteError> {
+    pub fn begin(spec: CrashSpec<'a>, claim: &'a Claim, stop: &Stop) -> Result<Self> {
         let timeout = spec.workload.statement_timeout();
         capacity::raise_limits(&spec.workload.trial_steps(), &[spec.system], false)
             .map_err(|error| SiteError::new(error.to_string()))?;
@@ -123,7 +123,7 @@ impl<'a> CrashCheck<'a> {
     }
 
     /// Runs terminals and kills the system under them, for the `round`-th time.
-    pub fn kill(&mut self, round: u32, stop: &Stop) -> Result<Killed, SiteError> {
+    pub fn kill(&mut self, round: u32, stop: &Stop) -> Result<Killed> {
         let before = Present::read(&self.target()).map_err(|error| self.step_failed(&error))?;
         match fs::remove_file(&self.log) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -146,12 +146,12 @@ impl<'a> CrashCheck<'a> {
     }
 
     /// Starts the system again on the data that the kill left; how long it took until it answered.
-    pub fn recover(&mut self) -> Result<Nanos, SiteError> {
+    pub fn recover(&mut self) -> Result<Nanos> {
         self.victim.recover(self.spec.workload.statement_timeout())
     }
 
     /// Looks for all that was acknowledged, and proves the conditions.
-    pub fn verify(&self, killed: Killed, recovery: Nanos, stop: &Stop) -> Result<Crash, SiteError> {
+    pub fn verify(&self, killed: Killed, recovery: Nanos, stop: &Stop) -> Result<Crash> {
         let target = self.target();
         let CrashSpec { workload, seed, .. } = self.spec;
         let survived = workloads::survived(&self.log, killed.before, &target)
@@ -170,7 +170,7 @@ impl<'a> CrashCheck<'a> {
 
     /// Ends the system and removes it. `found` is what is wrong with it, if anything is: then its whole log,
     /// cores and the log of the acknowledged commits are kept, and `found` is returned with their places.
-    pub fn end(self, found: Option<String>) -> Result<Option<String>, SiteError> {
+    pub fn end(self, found: Option<String>) -> Result<Option<String>> {
         let (logs, name) = (&self.claim.logs, &self.name);
         let commits = if found.is_some() && self.log.is_file() {
             Kept::of(logs, name, std::slice::from_ref(&self.log))

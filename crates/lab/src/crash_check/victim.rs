@@ -12,7 +12,7 @@ use workloads::LoggedRun;
 
 use crate::embedded::Embedded;
 use crate::own::Own;
-use crate::site::{MEASURED_ELSEWHERE, Site, SiteError};
+use crate::site::{MEASURED_ELSEWHERE, Result, Site, SiteError};
 
 /// A site that can be killed under terminals.
 pub(super) trait Victim: Site {
@@ -24,10 +24,10 @@ pub(super) trait Victim: Site {
         run: &LoggedRun<'_>,
         after: Duration,
         stop: &Stop,
-    ) -> Result<Nanos, SiteError>;
+    ) -> Result<Nanos>;
 
     /// Starts it again on the data that the kill left; how long it took until it answered.
-    fn recover(&mut self, timeout: Duration) -> Result<Nanos, SiteError>;
+    fn recover(&mut self, timeout: Duration) -> Result<Nanos>;
 }
 
 pub(super) fn open(
@@ -35,7 +35,7 @@ pub(super) fn open(
     directory: &Path,
     timeout: Duration,
     stop: &Stop,
-) -> Result<Box<dyn Victim>, SiteError> {
+) -> Result<Box<dyn Victim>> {
     match &system.build.source {
         BuildSource::Embedded => Ok(Box::new(Embedded::open(system, directory, timeout, None)?)),
         BuildSource::Path(_) | BuildSource::Installed { .. } | BuildSource::Obtainable { .. } => {
@@ -121,7 +121,7 @@ impl Victim for Own {
         run: &LoggedRun<'_>,
         after: Duration,
         stop: &Stop,
-    ) -> Result<Nanos, SiteError> {
+    ) -> Result<Nanos> {
         let target = self.target();
         let terminals_stop = Stop::default();
         // The server is killed by the thread that started it, which waits here.
@@ -146,7 +146,7 @@ impl Victim for Own {
         })
     }
 
-    fn recover(&mut self, _: Duration) -> Result<Nanos, SiteError> {
+    fn recover(&mut self, _: Duration) -> Result<Nanos> {
         self.start_again(RECOVERY_LIMIT)
     }
 }

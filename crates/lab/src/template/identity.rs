@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::Shelf;
 use super::inventory::sha256;
-use crate::LabError;
+use crate::error::{LabError, Result};
 
 /// Counts the changes of what is loaded, kept and remembered that make older templates useless.
 pub(crate) const FORMAT: u32 = 1;
@@ -43,7 +43,7 @@ pub(crate) fn loading_seed(plan: &Plan) -> u64 {
 ///
 /// A second copy of a system, such as the control, has a template of its own: what is different from one
 /// loading to the next shows between the two.
-pub(crate) fn keys(plan: &Plan) -> Result<Vec<String>, LabError> {
+pub(crate) fn keys(plan: &Plan) -> Result<Vec<String>> {
     let workload = workloads::loading(&plan.workload)
         .map_err(|error| LabError::TemplateKey(error.to_string()))?;
     let identities = plan.systems.iter().map(|s| identity(plan, s, &workload));
@@ -108,12 +108,7 @@ pub(crate) struct Templates {
 impl Templates {
     /// What the plan needs for the systems `left`, which still have trials, of a run of which so much is
     /// `done`. An error when that is more than templates may take.
-    pub(crate) fn of(
-        plan: &Plan,
-        left: &[usize],
-        done: &RunData,
-        shelf: Shelf,
-    ) -> Result<Self, LabError> {
+    pub(crate) fn of(plan: &Plan, left: &[usize], done: &RunData, shelf: Shelf) -> Result<Self> {
         let keys = keys(plan)?;
         let estimates = plan::estimate(plan).templates;
         let estimates: Vec<Bytes> = estimates.into_iter().map(|one| one.disk).collect();

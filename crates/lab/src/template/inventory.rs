@@ -18,7 +18,6 @@ const BLOCK: u64 = 512;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Inventory {
     pub(crate) files: u64,
-    /// Their lengths.
     pub(crate) bytes: u64,
     /// SHA-256 over all that [`Inventory`] is about.
     pub(crate) digest: String,

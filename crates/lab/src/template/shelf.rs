@@ -10,12 +10,11 @@ use servers::PathError;
 
 use super::inventory::Inventory;
 use super::{Record, Template};
-use crate::LabError;
+use crate::error::Result;
 use crate::site::remove_all;
 
 const RECORD: &str = "template.json";
 const DATA: &str = "data";
-/// Prefix of names of incomplete templates.
 const PARTIAL: &str = ".partial-";
 
 /// The templates of a lab. Whoever uses it holds the lab's lock.
@@ -27,7 +26,7 @@ pub(crate) struct Shelf {
 
 impl Shelf {
     /// The shelf in `root`, made where there is none; half-made templates are removed.
-    pub(crate) fn open(root: PathBuf, budget: Bytes) -> Result<Self, LabError> {
+    pub(crate) fn open(root: PathBuf, budget: Bytes) -> Result<Self> {
         fs::create_dir_all(&root).map_err(PathError::of("create", &root))?;
         let shelf = Self { root, budget };
         for name in shelf.names()? {
@@ -53,7 +52,7 @@ impl Shelf {
     }
 
     /// A directory for a template that is being made, to be filled with its data ([`data_of`]).
-    pub(crate) fn stage(&self, key: &str) -> Result<PathBuf, LabError> {
+    pub(crate) fn stage(&self, key: &str) -> Result<PathBuf> {
         let directory = self.root.join(format!("{PARTIAL}{key}"));
         remove(&directory)?;
         fs::create_dir(&directory).map_err(PathError::of("create", &directory))?;
@@ -61,7 +60,7 @@ impl Shelf {
     }
 
     /// Moves `staged` to its place, and syncs it.
-    pub(crate) fn put(&self, staged: &Path, record: Record) -> Result<Template, LabError> {
+    pub(crate) fn put(&self, staged: &Path, record: Record) -> Result<Template> {
         let place = self.root.join(&record.key);
         self.discard(&record.key)?;
         write_record(staged, &record)?;
@@ -70,12 +69,12 @@ impl Shelf {
         Ok(Template { record, data: place.join(DATA) })
     }
 
-    pub(crate) fn touch(&self, template: &mut Template, now: String) -> Result<(), LabError> {
+    pub(crate) fn touch(&self, template: &mut Template, now: String) -> Result<()> {
         template.record.used = now;
         write_record(&self.root.join(&template.record.key), &template.record)
     }
 
-    pub(crate) fn discard(&self, key: &str) -> Result<(), LabError> {
+    pub(crate) fn discard(&self, key: &str) -> Result<()> {
         let place = self.root.join(key);
         if !place.exists() {
             return Ok(());
@@ -89,7 +88,7 @@ impl Shelf {
 
     /// Removes templates until `need` more fits into the budget, or only those of `keep` are left: the one
     /// first that was not used for longest. Those without a record that can be read go in any case.
-    pub(crate) fn make_room(&self, need: Bytes, keep: &BTreeSet<String>) -> Result<(), LabError> {
+    pub(crate) fn make_room(&self, need: Bytes, keep: &BTreeSet<String>) -> Result<()> {
         let mut total = 0;
         let mut whole = Vec::new();
         for key in self.names()?.into_iter().filter(|name| is_key(name)) {
@@ -117,7 +116,7 @@ impl Shelf {
         Some(record.disk)
     }
 
-    fn names(&self) -> Result<Vec<String>, LabError> {
+    fn names(&self) -> Result<Vec<String>> {
         let entries = fs::read_dir(&self.root).map_err(PathError::of("read", &self.root))?;
         let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
         Ok(names.collect::<io::Result<_>>().map_err(PathError::of("read", &self.root))?)
@@ -125,7 +124,7 @@ impl Shelf {
 }
 
 /// Removes a directory with all that is in it, if there is one.
-pub(crate) fn remove(path: &Path) -> Result<(), LabError> {
+pub(crate) fn remove(path: &Path) -> Result<()> {
     Ok(remove_all(path).map_err(PathError::of("remove", path))?)
 }
 
@@ -144,7 +143,7 @@ fn read_record(directory: &Path) -> Result<Record, String> {
 }
 
 /// Whole or not at all.
-fn write_record(directory: &Path, record: &Record) -> Result<(), LabError> {
+fn write_record(directory: &Path, record: &Record) -> Result<()> {
     let path = directory.join(RECORD);
     let new = directory.join(format!("{RECORD}.new"));
     let write = || {

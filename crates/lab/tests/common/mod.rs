@@ -55,7 +55,7 @@ pub(crate) fn expand_with(builds: &Builds, text: &str) -> Plan {
     let file = plan::read(text, "tiny.toml").unwrap();
     let host = model::HostShape { cpus: 2, memory: model::Bytes(8 << 30) };
     let find = |request: &plan::BuildRequest| builds.find(request);
-    plan::expand(&file, builds.catalog(), &find, host).unwrap()
+    plan::expand(&file, &builds.catalog, &find, host).unwrap()
 }
 
 /// A plan of microbenchmarks on the systems `good` and `bad`, of SQLite: two tables of 1,000 rows, a second for
@@ -183,7 +183,7 @@ pub(crate) fn told(outcome: &Outcome) -> String {
 /// The newest build of each family of servers: those of this machine, and MySQL of the user's depot, which
 /// distributions seldom have.
 pub(crate) fn servers(builds: &Builds) -> Vec<model::Build> {
-    let installed = builds.installed().unwrap_or_default();
+    let installed = builds.depot.installed().unwrap_or_default();
     let installed = installed.into_iter().map(|installed| installed.build);
     let found = builds.found().iter().cloned();
     let all: Vec<model::Build> =

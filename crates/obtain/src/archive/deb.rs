@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use crate::error::ObtainError;
+use crate::error::{ObtainError, Result};
 
 pub(super) const MAGIC: &[u8] = b"!<arch>\n";
 
@@ -13,7 +13,7 @@ const HEADER: usize = 60;
 const MEMBERS: usize = 8;
 
 /// The tar with the files of the package; `None` where there is none.
-pub(super) fn data<R: BufRead>(mut input: R) -> Result<Option<impl Read>, ObtainError> {
+pub(super) fn data<R: BufRead>(mut input: R) -> Result<Option<impl Read>> {
     skip(&mut input, MAGIC.len() as u64).map_err(ObtainError::damaged)?;
     for _ in 0..MEMBERS {
         let mut header = [0; HEADER];

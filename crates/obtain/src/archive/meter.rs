@@ -8,7 +8,7 @@ use std::rc::Rc;
 use model::Bytes;
 
 use super::checks::Flaw;
-use crate::error::ObtainError;
+use crate::error::{ObtainError, Result};
 use crate::tree;
 
 /// Bytes that are read at a time.
@@ -46,7 +46,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    pub(super) fn new(directory: &Path) -> Result<Self, ObtainError> {
+    pub(super) fn new(directory: &Path) -> Result<Self> {
         Ok(Self::with_free(directory, tree::free(directory)?))
     }
 

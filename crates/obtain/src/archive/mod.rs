@@ -27,7 +27,7 @@ use meter::{CHUNK, Meter, Metered};
 use sink::Sink;
 use tar::{HEAD, head_of};
 
-use crate::error::ObtainError;
+use crate::error::{ObtainError, Result};
 
 const KNOWN: &str = "tar, tar.gz, tar.xz, tar.zst, zip (jar, whl), deb";
 
@@ -36,7 +36,7 @@ const XZ_MEMORY_KIB: u32 = 256 << 10;
 
 /// Unpacks archives over each other into the empty directory `into`. On an error that directory is to
 /// be thrown away: there may be something in it.
-pub(crate) fn unpack(archives: &[PathBuf], into: &Path) -> Result<(), ObtainError> {
+pub(crate) fn unpack(archives: &[PathBuf], into: &Path) -> Result<()> {
     unpack_wanted(archives, into, &|_| true)
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn unpack_wanted(
     archives: &[PathBuf],
     into: &Path,
     wanted: &dyn Fn(&Path) -> bool,
-) -> Result<(), ObtainError> {
+) -> Result<()> {
     let mut sink = Sink::new(into, wanted);
     for archive in archives {
         let file = File::open(archive).map_err(ObtainError::io("open", archive))?;
@@ -71,7 +71,7 @@ enum Format {
 }
 
 impl Format {
-    fn of(head: &[u8]) -> Result<Self, ObtainError> {
+    fn of(head: &[u8]) -> Result<Self> {
         let starts = |magic: &[u8]| head.starts_with(magic);
         Ok(if starts(&[0x1f, 0x8b]) {
             Self::Gzip
@@ -119,7 +119,7 @@ fn unreadable(found: &str) -> ObtainError {
     ObtainError::Format { archive: PathBuf::new(), found: found.to_owned(), known: KNOWN }
 }
 
-fn read(mut file: File, meter: &Rc<Meter>, sink: &mut Sink<'_>) -> Result<(), ObtainError> {
+fn read(mut file: File, meter: &Rc<Meter>, sink: &mut Sink<'_>) -> Result<()> {
     let head = head_of(&mut file).map_err(ObtainError::damaged)?;
     file.rewind().map_err(ObtainError::damaged)?;
     let input = Metered::archive(file, meter);
@@ -140,11 +140,7 @@ fn read(mut file: File, meter: &Rc<Meter>, sink: &mut Sink<'_>) -> Result<(), Ob
 }
 
 /// A tar, compressed or not.
-fn stream(
-    mut input: impl BufRead,
-    meter: &Rc<Meter>,
-    sink: &mut Sink<'_>,
-) -> Result<(), ObtainError> {
+fn stream(mut input: impl BufRead, meter: &Rc<Meter>, sink: &mut Sink<'_>) -> Result<()> {
     let head = input.fill_buf().map_err(ObtainError::damaged)?;
     let (kind, result) = match Format::of(head.get(..HEAD).unwrap_or(head))? {
         // All members; the checksums are verified where they end.

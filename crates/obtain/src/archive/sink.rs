@@ -15,7 +15,7 @@ use std::rc::Rc;
 use super::checks::{Flaw, Inner, Leads, Link, Node, Nodes};
 use super::checks::{follow, inner_path, parent, shown, target};
 use super::meter::{CHUNK, Meter};
-use crate::error::ObtainError;
+use crate::error::{ObtainError, Result};
 use crate::tree;
 
 /// The permissions of a program and of a directory. All else that an archive says is dropped: the bits
@@ -60,7 +60,7 @@ impl<'a> Sink<'a> {
         self.rooted = true;
     }
 
-    pub(super) fn directory(&mut self, name: &[u8]) -> Result<(), ObtainError> {
+    pub(super) fn directory(&mut self, name: &[u8]) -> Result<()> {
         let path = self.admit(name)?;
         if path.is_empty() {
             return Ok(());
@@ -78,7 +78,7 @@ impl<'a> Sink<'a> {
         program: bool,
         size: u64,
         content: &mut dyn Read,
-    ) -> Result<(), ObtainError> {
+    ) -> Result<()> {
         let path = self.admit_file(name, "file")?;
         self.meter.foresee(size).map_err(ObtainError::damaged)?;
         let full = self.full(&path);
@@ -100,7 +100,7 @@ impl<'a> Sink<'a> {
         Ok(())
     }
 
-    pub(super) fn symlink(&mut self, name: &[u8], to: &[u8]) -> Result<(), ObtainError> {
+    pub(super) fn symlink(&mut self, name: &[u8], to: &[u8]) -> Result<()> {
         let path = self.admit(name)?;
         let to = target(to).map_err(hostile(name))?;
         let link = Node::Link(Link {
@@ -119,7 +119,7 @@ impl<'a> Sink<'a> {
     }
 
     /// An entry that is not wanted, and whose content need not be read: judged all the same.
-    pub(super) fn leave(&mut self, name: &[u8]) -> Result<bool, ObtainError> {
+    pub(super) fn leave(&mut self, name: &[u8]) -> Result<bool> {
         let path = inner_path(name).map_err(hostile(name))?;
         if (self.wanted)(Path::new(OsStr::from_bytes(&path))) {
             return Ok(false);
@@ -128,7 +128,7 @@ impl<'a> Sink<'a> {
         Ok(true)
     }
 
-    pub(super) fn hard_link(&mut self, name: &[u8], to: &[u8]) -> Result<(), ObtainError> {
+    pub(super) fn hard_link(&mut self, name: &[u8], to: &[u8]) -> Result<()> {
         let leads_out = |_| hostile(name)(Flaw::LinkOut(shown(to)));
         let first = inner_path(to).map_err(leads_out)?;
         if self.nodes.get(&first) != Some(&Node::File) {
@@ -150,7 +150,7 @@ impl<'a> Sink<'a> {
     }
 
     /// All is read: makes the links that lead to something.
-    pub(super) fn finish(self) -> Result<(), ObtainError> {
+    pub(super) fn finish(self) -> Result<()> {
         for (path, node) in &self.nodes {
             let Node::Link(link) = node else { continue };
             let to = match follow(&self.nodes, path, link) {
@@ -187,7 +187,7 @@ impl<'a> Sink<'a> {
     }
 
     /// Judges an entry's name and makes the directories above it.
-    fn admit(&mut self, name: &[u8]) -> Result<Inner, ObtainError> {
+    fn admit(&mut self, name: &[u8]) -> Result<Inner> {
         self.meter.entry().map_err(ObtainError::damaged)?;
         let path = inner_path(name).map_err(hostile(name))?;
         self.make_parents(name, &path)?;
@@ -195,7 +195,7 @@ impl<'a> Sink<'a> {
     }
 
     /// The same for a file, which may take the place of a file.
-    fn admit_file(&mut self, name: &[u8], becomes: &'static str) -> Result<Inner, ObtainError> {
+    fn admit_file(&mut self, name: &[u8], becomes: &'static str) -> Result<Inner> {
         let path = self.admit(name)?;
         match self.nodes.get(&path) {
             None if path.is_empty() => return Err(hostile(name)(Flaw::Name)),
@@ -209,7 +209,7 @@ impl<'a> Sink<'a> {
         Ok(path)
     }
 
-    fn make_parents(&mut self, name: &[u8], path: &[u8]) -> Result<(), ObtainError> {
+    fn make_parents(&mut self, name: &[u8], path: &[u8]) -> Result<()> {
         let Some(above) = parent(path) else {
             return Ok(());
         };
@@ -234,7 +234,7 @@ impl<'a> Sink<'a> {
         Ok(())
     }
 
-    fn make_directory(&mut self, path: Inner) -> Result<(), ObtainError> {
+    fn make_directory(&mut self, path: Inner) -> Result<()> {
         let full = self.full(&path);
         DirBuilder::new()
             .mode(PROGRAM)
@@ -246,12 +246,7 @@ impl<'a> Sink<'a> {
         Ok(())
     }
 
-    fn copy(
-        &mut self,
-        content: &mut dyn Read,
-        mut file: &File,
-        full: &Path,
-    ) -> Result<u64, ObtainError> {
+    fn copy(&mut self, content: &mut dyn Read, mut file: &File, full: &Path) -> Result<u64> {
         let mut written = 0;
         loop {
             let count = match content.read(&mut self.buffer) {

@@ -7,7 +7,7 @@ use tar::{Archive, Entry, EntryType, Header};
 
 use super::meter::{CHUNK, Meter, Metered};
 use super::sink::Sink;
-use crate::error::ObtainError;
+use crate::error::{ObtainError, Result};
 
 /// Bytes of a header, and of the head that tells archives apart.
 pub(super) const HEAD: usize = 512;
@@ -38,7 +38,7 @@ pub(super) fn read(
     compressed: bool,
     meter: &Rc<Meter>,
     sink: &mut Sink<'_>,
-) -> Result<bool, ObtainError> {
+) -> Result<bool> {
     let buffered = BufReader::with_capacity(CHUNK, content);
     let mut produced = Metered::decoded(buffered, meter);
     meter.header();
@@ -69,7 +69,7 @@ pub(super) fn read(
     Ok(true)
 }
 
-fn one<R: Read>(entry: &mut Entry<'_, R>, sink: &mut Sink<'_>) -> Result<(), ObtainError> {
+fn one<R: Read>(entry: &mut Entry<'_, R>, sink: &mut Sink<'_>) -> Result<()> {
     let name = entry.path_bytes().into_owned();
     let header = entry.header();
     let kind = header.entry_type();

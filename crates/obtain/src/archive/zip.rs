@@ -10,7 +10,7 @@ use zip::{ZipArchive, ZipReadOptions};
 use super::checks::{Flaw, shown};
 use super::meter::{ENTRY_LIMIT, Meter};
 use super::sink::Sink;
-use crate::error::ObtainError;
+use crate::error::{ObtainError, Result};
 
 /// Bytes that are read at a time; less than elsewhere, as every entry is sought.
 const CHUNK: usize = 32 << 10;
@@ -26,11 +26,7 @@ const KIND: u32 = 0o170_000;
 const LINK: u32 = 0o120_000;
 
 /// Reads a zip, entry by entry as its directory lists them.
-pub(super) fn read(
-    input: impl Read + Seek,
-    meter: &Rc<Meter>,
-    sink: &mut Sink<'_>,
-) -> Result<(), ObtainError> {
+pub(super) fn read(input: impl Read + Seek, meter: &Rc<Meter>, sink: &mut Sink<'_>) -> Result<()> {
     let mut archive = open(input, meter)?;
     // Without links, what is not wanted by its name is not wanted at all, and need not be decompressed.
     let modes = (0..archive.len()).map(|index| Ok(archive.by_index_data(index)?.unix_mode()));
@@ -70,10 +66,7 @@ pub(super) fn read(
 }
 
 /// Reads the directory and looks for what would make the same bytes come out often.
-fn open<R: Read + Seek>(
-    input: R,
-    meter: &Rc<Meter>,
-) -> Result<ZipArchive<BufReader<R>>, ObtainError> {
+fn open<R: Read + Seek>(input: R, meter: &Rc<Meter>) -> Result<ZipArchive<BufReader<R>>> {
     meter.allow_input(DIRECTORY_LIMIT);
     let config = Config { archive_offset: ArchiveOffset::Known(0) };
     let input = BufReader::with_capacity(CHUNK, input);

@@ -2,29 +2,25 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use model::ObtainEvent;
 
-use crate::error::ObtainError;
+use crate::Listen;
+use crate::error::{ObtainError, Result};
 
-/// A build that stays on this machine while this lives; the kernel lets go of it when this process ends,
-/// however it ends.
+/// A build that stays on this machine as it is while this lives, or that nobody comes to use; the kernel lets go
+/// of it when this process ends, however it ends.
 #[derive(Debug)]
 pub struct Held {
     /// `None` for files that the depot may not remove.
     _tree: Option<File>,
 }
 
-/// The tree of the depot that `directory` is, or is in.
-fn tree_of(trees: &Path, directory: &Path) -> Option<PathBuf> {
-    let inside = directory.strip_prefix(trees).ok()?;
-    Some(trees.join(inside.iter().next()?))
-}
-
-/// Holds the tree that `directory` is in; `None` where it is gone.
-pub(super) fn hold(trees: &Path, directory: &Path) -> Result<Option<Held>, ObtainError> {
-    let Some(tree) = tree_of(trees, directory) else {
+/// Holds the tree of the depot that `directory` is, or is in; `None` where it is gone.
+pub(super) fn hold(trees: &Path, directory: &Path) -> Result<Option<Held>> {
+    let inside = directory.strip_prefix(trees).ok().and_then(|inside| inside.iter().next());
+    let Some(tree) = inside.map(|name| trees.join(name)) else {
         return Ok(Some(Held { _tree: None }));
     };
     // The opened file may have been replaced during the wait for its lock.
@@ -44,7 +40,6 @@ pub(super) fn hold(trees: &Path, directory: &Path) -> Result<Option<Held>, Obtai
     Ok(None)
 }
 
-/// Is the opened file still in place?
 fn is_at(file: &File, path: &Path) -> bool {
     let (Ok(open), Ok(there)) = (file.metadata(), path.metadata()) else {
         return false;
@@ -52,52 +47,36 @@ fn is_at(file: &File, path: &Path) -> bool {
     (open.dev(), open.ino()) == (there.dev(), there.ino())
 }
 
-/// A tree that nobody uses, nor comes to use while this lives.
-#[derive(Debug)]
-pub(super) struct Unused {
-    _tree: Option<File>,
-}
-
 /// Takes the tree at `path` for a change of it; `None` while somebody holds it.
-pub(super) fn take(path: &Path) -> Option<Unused> {
+pub(super) fn take(path: &Path) -> Option<Held> {
     let Ok(file) = File::open(path) else {
-        return Some(Unused { _tree: None });
+        return Some(Held { _tree: None });
     };
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => None,
-        Ok(()) | Err(TryLockError::Error(_)) => Some(Unused { _tree: Some(file) }),
+        Ok(()) | Err(TryLockError::Error(_)) => Some(Held { _tree: Some(file) }),
     }
 }
 
-/// Held while something is changed; the kernel lets go of it when this process ends, however it ends.
-#[derive(Debug)]
-pub(super) struct Lock {
-    _file: File,
-}
-
-impl Lock {
-    /// Takes the lock of the depot in `root`; waits for whoever has it, and says so.
-    pub(super) fn take(
-        root: &Path,
-        listen: &mut dyn FnMut(ObtainEvent),
-    ) -> Result<Self, ObtainError> {
-        fs::create_dir_all(root).map_err(ObtainError::io("create", root))?;
-        let path = root.join("lock");
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(ObtainError::io("open", &path))?;
-        match file.try_lock() {
-            Ok(()) => return Ok(Self { _file: file }),
-            Err(TryLockError::WouldBlock) => {}
-            Err(TryLockError::Error(cause)) => return Err(ObtainError::io("lock", &path)(cause)),
-        }
-        listen(ObtainEvent::Checking {
-            what: "whether another backslide, which is installing something, is done".to_owned(),
-        });
-        file.lock().map_err(ObtainError::io("lock", &path))?;
-        Ok(Self { _file: file })
+/// The lock of the depot in `root`, held while something is changed; the kernel lets go of it when this process ends,
+/// however it ends. Waits for whoever has it, and says so.
+pub(super) fn lock(root: &Path, listen: &mut Listen<'_>) -> Result<File> {
+    fs::create_dir_all(root).map_err(ObtainError::io("create", root))?;
+    let path = root.join("lock");
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .map_err(ObtainError::io("open", &path))?;
+    match file.try_lock() {
+        Ok(()) => return Ok(file),
+        Err(TryLockError::WouldBlock) => {}
+        Err(TryLockError::Error(cause)) => return Err(ObtainError::io("lock", &path)(cause)),
     }
+    listen(ObtainEvent::Checking {
+        what: "whether another backslide, which is installing something, is done".to_owned(),
+    });
+    file.lock().map_err(ObtainError::io("lock", &path))?;
+    Ok(file)
 }

@@ -3,38 +3,27 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use model::{Build, BuildSource, Bytes, ObtainEvent, Origin, Placing, Recipe};
-use rustix::fs::{RenameFlags, renameat_with};
+use model::{Build, BuildFacts, BuildSource, Bytes, ObtainEvent, Origin, Placing, Recipe};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use super::record::{Record, path_of, within};
-use super::{held, unknown};
+use super::record::{self, Installed, Record, path_of, within};
+use super::{held, now, unknown};
 use crate::Work;
-use crate::error::ObtainError;
-use crate::fetch::{self, Fetched};
-use crate::library;
-use crate::place;
-use crate::tree;
+use crate::error::{ObtainError, Result};
+use crate::fetch::{Clients, Closure, Errand, Fetched, fetch};
+use crate::{library, place, tree};
 
 /// Goes up with every change of how trees are made from the same archives and rules.
 const LAYOUT: u32 = 1;
 
-/// What was made; it has no name yet.
-pub(super) struct Made {
-    pub(super) build: Build,
-    pub(super) tree: Option<String>,
-    pub(super) base: String,
-    pub(super) archive: Option<String>,
-    pub(super) size: Bytes,
-    pub(super) download: Option<PathBuf>,
-}
-
 struct Order<'a> {
+    name: &'a str,
     origin: &'a Origin,
     sha256: Option<&'a str>,
     download: Bytes,
     size: Bytes,
-    /// By which rules; `None` for an archive of unknown layout.
-    rules: Option<&'a [Placing]>,
+    /// By which rules, and what the catalog knows of it; `None` for the user's own archive, of unknown layout.
+    rules: Option<(&'a [Placing], &'a BuildFacts)>,
 }
 
 /// Archives that are here, and what becomes of them.
@@ -48,20 +37,17 @@ struct Material {
 }
 
 impl Work<'_> {
-    pub(super) fn install(
-        &mut self,
-        recipe: &Recipe,
-        records: &[Record],
-    ) -> Result<Made, ObtainError> {
+    pub(super) fn install(&mut self, recipe: &Recipe) -> Result<Record> {
         let parcel = &recipe.parcel;
         let order = Order {
+            name: &recipe.name,
             origin: &parcel.origin,
             sha256: parcel.sha256.as_deref(),
             download: recipe.download,
             size: recipe.size,
-            rules: Some(&parcel.place),
+            rules: Some((&parcel.place, &recipe.facts)),
         };
-        self.make(&order, records, |build| {
+        self.make(&order, |build| {
             if build.dbms == recipe.dbms && build.version == recipe.version {
                 return Ok(());
             }
@@ -74,17 +60,14 @@ impl Work<'_> {
     }
 
     /// Makes what the user's own archive holds, wherever in it that is.
-    pub(super) fn add(&mut self, origin: &Origin, records: &[Record]) -> Result<Made, ObtainError> {
-        let order = Order { origin, sha256: None, download: Bytes(0), size: Bytes(0), rules: None };
-        self.make(&order, records, |_| Ok(()))
+    pub(super) fn add(&mut self, name: &str, origin: &Origin) -> Result<Record> {
+        let (download, size) = (Bytes(0), Bytes(0));
+        let order = Order { name, origin, sha256: None, download, size, rules: None };
+        self.make(&order, |_| Ok(()))
     }
 
-    fn make(
-        &mut self,
-        order: &Order<'_>,
-        records: &[Record],
-        accept: impl Fn(&Build) -> Result<(), ObtainError>,
-    ) -> Result<Made, ObtainError> {
+    fn make(&mut self, order: &Order<'_>, accept: impl Fn(&Build) -> Result<()>) -> Result<Record> {
+        let records = record::all(self.root)?.whole;
         let material = self.gather(order)?;
         let place = path_of(self.root, &material.key, "");
         let has_it = |record: &&Record| record.tree.as_deref() == Some(&material.key);
@@ -94,8 +77,13 @@ impl Work<'_> {
             && let Ok((base, build)) = self.identify_in(order, &place)
         {
             accept(&build)?;
-            let digest = digest_of(&shared.installed.build.source);
-            return self.made(order, material, base, build, digest);
+            let digest =
+                if let BuildSource::Installed { digest, .. } = &shared.installed.build.source {
+                    digest.clone()
+                } else {
+                    String::new()
+                };
+            return self.register(order, material, base, build, digest);
         }
         // Nobody may use it while its files change places.
         let unused = held::take(&place)
@@ -107,7 +95,7 @@ impl Work<'_> {
         });
         drop(unused);
         match made {
-            Ok((base, build, digest)) => self.made(order, material, base, build, digest),
+            Ok((base, build, digest)) => self.register(order, material, base, build, digest),
             Err(error) => {
                 if namesake.is_none() {
                     tree::remove(&place)?;
@@ -122,19 +110,17 @@ impl Work<'_> {
     }
 
     /// Fetches the archives, after a look at the disk.
-    fn gather(&mut self, order: &Order<'_>) -> Result<Material, ObtainError> {
+    fn gather(&mut self, order: &Order<'_>) -> Result<Material> {
         let download = self.downloads().join(tree::text_digest(&whole_origin(order.origin)));
         let need = order.download + order.size + tree::RESERVE;
         let free = tree::free(self.root)?;
         if need > free {
             return Err(ObtainError::NoSpace { directory: self.root.to_owned(), need, free });
         }
-        let fetched =
-            fetch::fetch(order.origin, order.sha256, order.download, &download, self.listen)
-                .inspect_err(|_| {
-                    // Only where nothing has come yet; otherwise it is kept to go on from.
-                    let _kept = fs::remove_dir(&download);
-                })?;
+        let clients = Clients::of_user();
+        let mut errand =
+            Errand::new(order.origin, order.download, &download, &clients, self.listen)?;
+        let fetched = fetch(order.origin, order.sha256, Closure::Whole, &mut errand)?;
         (self.listen)(ObtainEvent::Unpacking { what: order.origin.describe() });
         let digests = match (order.sha256, fetched.archives.as_slice()) {
             (Some(verified), [_]) => vec![verified.to_owned()],
@@ -147,17 +133,12 @@ impl Work<'_> {
 
     /// Makes the tree at `place`, all at once. The digest of its files as they came, and of the libraries
     /// that they run with.
-    fn unpack(
-        &mut self,
-        order: &Order<'_>,
-        material: &Material,
-        place: &Path,
-    ) -> Result<String, ObtainError> {
+    fn unpack(&mut self, order: &Order<'_>, material: &Material, place: &Path) -> Result<String> {
         let tmp = self.root.join("tmp");
         let work = tempfile::tempdir_in(&tmp).map_err(ObtainError::io("create", &tmp))?;
         let scratch = work.path().join("scratch");
         let made = work.path().join("made");
-        let rules = order.rules.unwrap_or_default();
+        let rules = order.rules.map_or(&[][..], |(rules, _)| rules);
         place::assemble(&material.fetched.archives, rules, &scratch, &made)?;
         let made = if order.rules.is_none() {
             let first = material.fetched.archives.first();
@@ -178,11 +159,7 @@ impl Work<'_> {
     }
 
     /// What the server in the tree says that it is, and where in the tree it is.
-    fn identify_in(
-        &mut self,
-        order: &Order<'_>,
-        place: &Path,
-    ) -> Result<(String, Build), ObtainError> {
+    fn identify_in(&mut self, order: &Order<'_>, place: &Path) -> Result<(String, Build)> {
         let what = order.origin.describe();
         let bases = match order.rules {
             Some(_) => vec![String::new()],
@@ -203,7 +180,7 @@ impl Work<'_> {
         }))
     }
 
-    fn ask(&mut self, order: &Order<'_>, directory: &Path) -> Result<Build, ObtainError> {
+    fn ask(&mut self, order: &Order<'_>, directory: &Path) -> Result<Build> {
         // The directory is gone by the time at which an error is read: where it came from stays.
         let refused = |cause| ObtainError::Server {
             what: format!("the server from {}", order.origin.describe()),
@@ -219,14 +196,15 @@ impl Work<'_> {
         })
     }
 
-    fn made(
+    /// Gives what was made its name: the moment from which on it is installed.
+    fn register(
         &mut self,
         order: &Order<'_>,
         material: Material,
         base: String,
         build: Build,
         digest: String,
-    ) -> Result<Made, ObtainError> {
+    ) -> Result<Record> {
         let place = path_of(self.root, &material.key, "");
         // Its name must not outlive its files, should the power fail.
         File::open(&place)
@@ -241,14 +219,24 @@ impl Work<'_> {
             [archive] => Some(archive.clone()),
             _ => None,
         };
-        Ok(Made {
-            build: Build { source, ..build },
-            size: tree::size(&place)?,
+        let name = order.name.to_owned();
+        let facts = order.rules.map_or_else(|| build.facts.clone(), |(_, facts)| facts.clone());
+        let record = Record {
+            installed: Installed {
+                build: Build { name: Some(name.clone()), facts, source, ..build },
+                name,
+                archive,
+                size: tree::size(&place)?,
+                installed: now(),
+            },
             tree: Some(material.key),
             base,
-            archive,
-            download: Some(material.download),
-        })
+            added: order.rules.is_none(),
+        };
+        record::write(self.root, &record)?;
+        // It is only space; what stays is used or removed by the next install of this build.
+        let _kept = tree::remove(&material.download);
+        Ok(record)
     }
 }
 
@@ -269,7 +257,7 @@ fn with_libraries(digest: String, libraries: &[String]) -> String {
     tree::text_digest(&format!("{digest}{}", lines.collect::<String>()))
 }
 
-fn digests_of(files: &[PathBuf]) -> Result<Vec<String>, ObtainError> {
+fn digests_of(files: &[PathBuf]) -> Result<Vec<String>> {
     files.iter().map(|file| tree::file_digest(file)).collect()
 }
 
@@ -279,7 +267,7 @@ fn key_of(order: &Order<'_>, archives: &[String], libraries: &[String]) -> Strin
     lines.extend(libraries.iter().map(|digest| format!("library {digest}")));
     match order.rules {
         None => lines.push("as found".to_owned()),
-        Some(rules) => lines.extend(rules.iter().map(line_of)),
+        Some((rules, _)) => lines.extend(rules.iter().map(line_of)),
     }
     tree::text_digest(&lines.join("\n"))
 }
@@ -290,31 +278,15 @@ fn line_of(rule: &Placing) -> String {
     format!("place {from:?} {to:?} {unpack} {link} {skip:?}")
 }
 
-/// The digest that was recorded for a tree that another name has too.
-fn digest_of(source: &BuildSource) -> String {
-    match source {
-        BuildSource::Installed { digest, .. } => digest.clone(),
-        BuildSource::Path(_)
-        | BuildSource::Obtainable { .. }
-        | BuildSource::Embedded
-        | BuildSource::Connect(_)
-        | BuildSource::Imported(_) => String::new(),
-    }
-}
-
 /// Gives a whole tree its place; what is there changes places with it, and goes with the work.
-fn put_in_place(made: &Path, place: &Path) -> Result<(), ObtainError> {
-    let moved = if fs::symlink_metadata(place).is_ok() {
-        let (cwd, exchange) = (rustix::fs::CWD, RenameFlags::EXCHANGE);
-        match renameat_with(cwd, made, cwd, place, exchange) {
-            Ok(()) => return Ok(()),
-            // Not every file system can do that.
-            Err(_) => tree::remove(place),
+fn put_in_place(made: &Path, place: &Path) -> Result<()> {
+    if fs::symlink_metadata(place).is_ok() {
+        if renameat_with(CWD, made, CWD, place, RenameFlags::EXCHANGE).is_ok() {
+            return Ok(());
         }
-    } else {
-        Ok(())
-    };
-    moved?;
+        // Not every file system can do that.
+        tree::remove(place)?;
+    }
     fs::rename(made, place).map_err(ObtainError::io("move", made))
 }
 

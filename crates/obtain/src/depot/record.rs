@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use model::{Build, BuildSource, Bytes};
 use serde::{Deserialize, Serialize};
 
-use crate::error::ObtainError;
+use crate::error::{ObtainError, Result};
 use crate::tree;
 
 const NAME_LIMIT: usize = 100;
@@ -34,7 +34,6 @@ pub(super) struct Record {
     pub(super) tree: Option<String>,
     /// Where in that tree the server is: a directory, or the program itself.
     pub(super) base: String,
-    /// Did the user add it himself?
     pub(super) added: bool,
 }
 
@@ -61,7 +60,7 @@ pub(super) fn within(tree: &Path, base: &str) -> PathBuf {
 }
 
 /// An error where no build can be called this.
-pub(super) fn check_name(name: &str) -> Result<(), ObtainError> {
+pub(super) fn check_name(name: &str) -> Result<()> {
     let first = name.starts_with(|first: char| first.is_ascii_alphanumeric());
     let mut rest = name.chars();
     let fits = rest.all(|c| c.is_ascii_alphanumeric() || ".-_".contains(c));
@@ -74,9 +73,7 @@ pub(super) fn check_name(name: &str) -> Result<(), ObtainError> {
 
 #[derive(Debug, Default)]
 pub(super) struct Listing {
-    /// Those that can be read, by name.
     pub(super) whole: Vec<Record>,
-    /// Why the others cannot.
     pub(super) damaged: Vec<ObtainError>,
 }
 
@@ -88,7 +85,7 @@ fn path(root: &Path, name: &str) -> PathBuf {
     names(root).join(format!("{name}.json"))
 }
 
-pub(super) fn all(root: &Path) -> Result<Listing, ObtainError> {
+pub(super) fn all(root: &Path) -> Result<Listing> {
     let directory = names(root);
     let mut listing = Listing::default();
     if !directory.exists() {
@@ -108,7 +105,7 @@ pub(super) fn all(root: &Path) -> Result<Listing, ObtainError> {
     Ok(listing)
 }
 
-pub(super) fn find(root: &Path, name: &str) -> Result<Option<Record>, ObtainError> {
+pub(super) fn find(root: &Path, name: &str) -> Result<Option<Record>> {
     if check_name(name).is_err() {
         return Ok(None);
     }
@@ -128,7 +125,7 @@ pub(super) fn find(root: &Path, name: &str) -> Result<Option<Record>, ObtainErro
 }
 
 /// Writes a record so that at any moment there is either the old one or the new one.
-pub(super) fn write(root: &Path, record: &Record) -> Result<(), ObtainError> {
+pub(super) fn write(root: &Path, record: &Record) -> Result<()> {
     let directory = names(root);
     let path = path(root, &record.installed.name);
     let write = || -> io::Result<()> {
@@ -142,7 +139,7 @@ pub(super) fn write(root: &Path, record: &Record) -> Result<(), ObtainError> {
     write().map_err(ObtainError::io("write", &path))
 }
 
-pub(super) fn remove(root: &Path, name: &str) -> Result<(), ObtainError> {
+pub(super) fn remove(root: &Path, name: &str) -> Result<()> {
     let path = path(root, name);
     fs::remove_file(&path)
         .and_then(|()| File::open(names(root))?.sync_all())

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::archive;
-use crate::error::ObtainError;
+use crate::error::{ObtainError, Result};
 use crate::place::{self, PROGRAM_PLACES, SERVERS};
 use crate::tree;
 
@@ -19,7 +19,7 @@ pub(super) const LOOKED_FOR: &str =
 
 /// Places from which a server can be reached, the nearest to the top first: directories that hold `bin`
 /// or its like, otherwise the program itself. Relative to `root`; empty for that itself.
-pub(super) fn find(root: &Path) -> Result<Vec<String>, ObtainError> {
+pub(super) fn find(root: &Path) -> Result<Vec<String>> {
     let mut found: Vec<String> = Vec::new();
     for tree::Item { path, metadata } in tree::walk(root)? {
         let named = path.file_name().and_then(|name| name.to_str());
@@ -57,7 +57,7 @@ fn bases(path: &str) -> Vec<String> {
 /// Where an archive holds no server but archives, as packages for several systems do: each of those that
 /// has one in it becomes a directory of its name. What only looks like one, as a manual page that is
 /// compressed, is left as it is.
-pub(super) fn open_inner(made: &Path) -> Result<(), ObtainError> {
+pub(super) fn open_inner(made: &Path) -> Result<()> {
     if !find(made)?.is_empty() {
         return Ok(());
     }
@@ -92,7 +92,7 @@ pub(super) fn open_inner(made: &Path) -> Result<(), ObtainError> {
 }
 
 /// Without the one directory that an archive has all its files in, if that is not one of a system.
-pub(super) fn strip(made: PathBuf) -> Result<PathBuf, ObtainError> {
+pub(super) fn strip(made: PathBuf) -> Result<PathBuf> {
     let names = tree::names(&made)?;
     let [name] = names.as_slice() else {
         return Ok(made);

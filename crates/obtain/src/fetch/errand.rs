@@ -5,10 +5,11 @@ use std::fs;
 use std::path::{self, Path, PathBuf};
 
 use model::{Bytes, ObtainEvent, Origin};
+use tempfile::TempDir;
 
 use super::client::{Call, Clients, End, Finished};
-use crate::error::ObtainError;
-use crate::error::{FetchError, Trouble};
+use crate::Listen;
+use crate::error::{FetchError, ObtainError, Result, Trouble};
 use crate::tree;
 
 /// How much may come of what nobody has recorded the size of; the largest archive of the catalog has 528 MiB.
@@ -34,24 +35,25 @@ pub(crate) enum Closure {
     None,
 }
 
-pub(super) struct Errand<'a> {
+pub(crate) struct Errand<'a> {
     pub(super) what: String,
     /// How much it is, about.
     pub(super) total: Bytes,
     /// The directory of the parcel: absolute, and it exists.
     pub(super) into: PathBuf,
     pub(super) clients: &'a Clients,
-    listen: &'a mut dyn FnMut(ObtainEvent),
+    listen: &'a mut Listen<'a>,
 }
 
 impl<'a> Errand<'a> {
-    pub(super) fn new(
+    /// Fetches into `into`, the directory of a parcel, which need not exist yet.
+    pub(crate) fn new(
         origin: &Origin,
         total: Bytes,
         into: &Path,
         clients: &'a Clients,
-        listen: &'a mut dyn FnMut(ObtainEvent),
-    ) -> Result<Self, ObtainError> {
+        listen: &'a mut Listen<'a>,
+    ) -> Result<Self> {
         // Clients run in directories of their own, where a relative path would lead elsewhere.
         let into = path::absolute(into).map_err(ObtainError::io("find", into))?;
         make_directory(&into)?;
@@ -80,7 +82,7 @@ impl<'a> Errand<'a> {
     }
 
     /// Runs a client; an error where it does not do what it was asked.
-    pub(super) fn run(&mut self, call: &Call<'_>) -> Result<Finished, ObtainError> {
+    pub(super) fn run(&mut self, call: &Call<'_>) -> Result<Finished> {
         let finished = self.attempt(call)?;
         if finished.is_well() {
             return Ok(finished);
@@ -90,7 +92,7 @@ impl<'a> Errand<'a> {
 
     /// Runs a client that may fail; an error only where it could not be run, did nothing any more or would
     /// not end. A client's own limit would hold only where the server says the length.
-    pub(super) fn attempt(&mut self, call: &Call<'_>) -> Result<Finished, ObtainError> {
+    pub(super) fn attempt(&mut self, call: &Call<'_>) -> Result<Finished> {
         let patience = self.clients.patience;
         let most = self.most();
         let finished = call
@@ -125,12 +127,7 @@ impl<'a> Errand<'a> {
         FetchError::Client { what: self.what.clone(), client: client.to_owned(), trouble }.into()
     }
 
-    pub(super) fn keep(
-        &self,
-        call: &Call<'_>,
-        made: &Path,
-        archive: PathBuf,
-    ) -> Result<PathBuf, ObtainError> {
+    pub(super) fn keep(&self, call: &Call<'_>, made: &Path, archive: PathBuf) -> Result<PathBuf> {
         if !made.is_file() {
             let name = archive.file_name().unwrap_or_default().to_string_lossy().into_owned();
             return Err(self.failed(&call.name(), Trouble::NothingCame(name)));
@@ -140,48 +137,27 @@ impl<'a> Errand<'a> {
     }
 
     /// A directory that parcels share. One process at a time uses it: whoever has the depot's lock.
-    pub(super) fn shared(&self, name: &str) -> Result<PathBuf, ObtainError> {
+    pub(super) fn shared(&self, name: &str) -> Result<PathBuf> {
         let directory = self.into.parent().unwrap_or(&self.into).join(name);
         make_directory(&directory)?;
         Ok(directory)
     }
 
     /// An empty directory for what a client writes; what an earlier one left there is gone.
-    pub(super) fn workplace(&self) -> Result<Workplace, ObtainError> {
+    pub(super) fn workplace(&self) -> Result<TempDir> {
         let path = self.into.join("working");
         tree::remove(&path)?;
-        make_directory(&path)?;
-        Ok(Workplace { path })
+        let make = tempfile::Builder::new().prefix("working").rand_bytes(0).tempdir_in(&self.into);
+        make.map_err(ObtainError::io("create", &path))
     }
 }
 
-/// A directory that is removed when it is no longer needed.
-pub(super) struct Workplace {
-    path: PathBuf,
-}
-
-impl Workplace {
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-}
-
-impl Drop for Workplace {
-    fn drop(&mut self) {
-        // The next errand removes what stays here.
-        let _ = fs::remove_dir_all(&self.path);
-    }
-}
-
-pub(super) fn make_directory(path: &Path) -> Result<(), ObtainError> {
+pub(super) fn make_directory(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(ObtainError::io("create", path))
 }
 
 /// The files in a directory whose names satisfy `wanted`, by name.
-pub(super) fn files_in(
-    directory: &Path,
-    wanted: impl Fn(&str) -> bool,
-) -> Result<Vec<PathBuf>, ObtainError> {
+pub(super) fn files_in(directory: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(directory).map_err(ObtainError::io("read", directory))?;
     let mut found: Vec<PathBuf> = entries
         .filter_map(Result::ok)

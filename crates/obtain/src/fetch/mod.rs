@@ -16,49 +16,24 @@ mod tests;
 use std::fs;
 use std::path::{self, Path, PathBuf};
 
-use model::{Bytes, ObtainEvent, Origin};
+use model::Origin;
 
 pub(crate) use client::{Call, Clients};
 
-use crate::error::{FetchError, ObtainError};
+use crate::error::{FetchError, ObtainError, Result};
 use crate::tree;
-pub(crate) use errand::Fetched;
-use errand::{Closure, Errand};
+pub(crate) use errand::{Closure, Errand, Fetched};
 
-/// Fetches what is at `origin` into the directory of this parcel, which need not exist yet.
+/// Fetches what is at `origin` into the errand's directory.
 ///
 /// Beside that directory lie those that parcels share: the repository of Maven, the lists of packages.
 pub(crate) fn fetch(
     origin: &Origin,
     sha256: Option<&str>,
-    download: Bytes,
-    into: &Path,
-    listen: &mut dyn FnMut(ObtainEvent),
-) -> Result<Fetched, ObtainError> {
-    let clients = Clients::of_user();
-    let mut errand = Errand::new(origin, download, into, &clients, listen)?;
-    carry_out(origin, sha256, Closure::Whole, &mut errand)
-}
-
-/// As [`fetch`], for something small beside a build, by the clients that are given.
-pub(crate) fn fetch_helper(
-    origin: &Origin,
-    sha256: Option<&str>,
-    into: &Path,
-    clients: &Clients,
-    listen: &mut dyn FnMut(ObtainEvent),
-) -> Result<Fetched, ObtainError> {
-    let mut errand = Errand::new(origin, Bytes(0), into, clients, listen)?;
-    carry_out(origin, sha256, Closure::None, &mut errand)
-}
-
-fn carry_out(
-    origin: &Origin,
-    sha256: Option<&str>,
     closure: Closure,
     errand: &mut Errand<'_>,
-) -> Result<Fetched, ObtainError> {
-    let one = |archive: Result<PathBuf, ObtainError>, errand: &mut Errand<'_>| {
+) -> Result<Fetched> {
+    let one = |archive: Result<PathBuf>, errand: &mut Errand<'_>| {
         let archive = archive?;
         verify(&archive, sha256, errand)?;
         Ok(Fetched { archives: vec![archive], libraries: Vec::new() })
@@ -80,11 +55,7 @@ fn carry_out(
 
 /// An error where the archive is not the one that is meant; it is removed then, because what is there
 /// is taken for whole by the next errand.
-fn verify(
-    archive: &Path,
-    expected: Option<&str>,
-    errand: &mut Errand<'_>,
-) -> Result<(), ObtainError> {
+fn verify(archive: &Path, expected: Option<&str>, errand: &mut Errand<'_>) -> Result<()> {
     let size = fs::metadata(archive).map_err(ObtainError::io("read", archive))?.len();
     errand.tell(size);
     let Some((expected, found)) = difference(archive, expected)? else {
@@ -96,7 +67,7 @@ fn verify(
 
 /// An archive on this machine, used where it lies: nothing is copied, and nothing of the user's own is
 /// removed.
-fn local(given: &str, expected: Option<&str>) -> Result<Fetched, ObtainError> {
+fn local(given: &str, expected: Option<&str>) -> Result<Fetched> {
     let given = Path::new(given);
     let path = path::absolute(given).map_err(ObtainError::io("find", given))?;
     if !path.is_file() {
@@ -109,10 +80,7 @@ fn local(given: &str, expected: Option<&str>) -> Result<Fetched, ObtainError> {
 }
 
 /// The expected SHA-256 and the one that was found, where they differ.
-fn difference(
-    path: &Path,
-    expected: Option<&str>,
-) -> Result<Option<(String, String)>, ObtainError> {
+fn difference(path: &Path, expected: Option<&str>) -> Result<Option<(String, String)>> {
     let Some(expected) = expected else {
         return Ok(None);
     };

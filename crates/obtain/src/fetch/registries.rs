@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::client::Call;
 use super::errand::{Errand, files_in, is_plain};
-use crate::error::ObtainError;
-use crate::error::{FetchError, Trouble};
+use crate::error::{FetchError, Result, Trouble};
 use crate::tree;
 
 const FORM: &str = "group:artifact:version[:packaging[:classifier]]";
@@ -55,14 +54,13 @@ impl<'a> Coordinates<'a> {
         format!("{}-{}{classifier}.{}", self.artifact, self.version, self.packaging)
     }
 
-    /// Where a repository has its files.
     fn directory(&self, repository: &Path) -> PathBuf {
         let group: PathBuf = self.group.split('.').collect();
         repository.join(group).join(self.artifact).join(self.version)
     }
 }
 
-pub(super) fn maven(coordinates: &str, errand: &mut Errand<'_>) -> Result<PathBuf, ObtainError> {
+pub(super) fn maven(coordinates: &str, errand: &mut Errand<'_>) -> Result<PathBuf> {
     let parts = Coordinates::parse(coordinates)?;
     let archive = errand.into.join(parts.file());
     if archive.is_file() {
@@ -113,7 +111,7 @@ fn file_of(package: &str) -> Result<String, FetchError> {
     Ok(format!("{}-{version}.tgz", parts.join("-")))
 }
 
-pub(super) fn npm(package: &str, errand: &mut Errand<'_>) -> Result<PathBuf, ObtainError> {
+pub(super) fn npm(package: &str, errand: &mut Errand<'_>) -> Result<PathBuf> {
     let file = file_of(package)?;
     let archive = errand.into.join(&file);
     if archive.is_file() {
@@ -164,7 +162,7 @@ fn is_wheel(file: &str, beginning: &str) -> bool {
         && format!("{}-{rest}", same_name(name)).starts_with(beginning)
 }
 
-pub(super) fn pypi(requirement: &str, errand: &mut Errand<'_>) -> Result<PathBuf, ObtainError> {
+pub(super) fn pypi(requirement: &str, errand: &mut Errand<'_>) -> Result<PathBuf> {
     let beginning = beginning_of(requirement)?;
     let wanted = |file: &str| is_wheel(file, &beginning);
     if let Some(archive) = files_in(&errand.into, wanted)?.pop() {

@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use model::Bytes;
+
 use super::*;
 
 /// A SHA-256 that nothing here has.
@@ -53,10 +55,10 @@ impl Machine {
         self.root.path().join("downloads/of the parcel")
     }
 
-    fn fetch(&self, origin: &Origin, sha256: Option<&str>) -> Result<Fetched, ObtainError> {
+    fn fetch(&self, origin: &Origin, sha256: Option<&str>) -> Result<Fetched> {
         let mut listen = |_| {};
         let mut errand = Errand::new(origin, Bytes(0), &self.parcel(), &self.clients, &mut listen)?;
-        carry_out(origin, sha256, Closure::Whole, &mut errand)
+        fetch(origin, sha256, Closure::Whole, &mut errand)
     }
 
     fn message(&self, origin: &Origin) -> String {
@@ -128,7 +130,7 @@ fn a_download_without_end_is_ended_and_leaves_nothing() {
     let parcel = machine.parcel();
     let mut errand =
         Errand::new(&origin, recorded, &parcel, &machine.clients, &mut listen).unwrap();
-    let error = carry_out(&origin, None, Closure::Whole, &mut errand).unwrap_err();
+    let error = fetch(&origin, None, Closure::Whole, &mut errand).unwrap_err();
     insta::assert_snapshot!(error, @"cannot fetch http://endless.example/a.tar: curl was ended after 258 MiB, more than the archive can have; what came is removed. If the archive is that large, fetch it elsewhere and say `backslide add NAME --archive FILE`");
     assert!(!parcel.exists(), "a part is left");
 }

@@ -7,8 +7,7 @@ use model::Origin;
 
 use super::client::{Call, Finished};
 use super::errand::Errand;
-use crate::error::ObtainError;
-use crate::error::{FetchError, Trouble};
+use crate::error::{FetchError, ObtainError, Result, Trouble};
 
 /// How curl ends where the server cannot give the rest of a file.
 const CANNOT_RESUME: i32 = 33;
@@ -38,7 +37,7 @@ fn file_of(address: &str) -> Result<String, FetchError> {
     Ok(if name.is_empty() { "archive" } else { name }.to_owned())
 }
 
-pub(super) fn fetch(address: &str, errand: &mut Errand<'_>) -> Result<PathBuf, ObtainError> {
+pub(super) fn fetch(address: &str, errand: &mut Errand<'_>) -> Result<PathBuf> {
     let file = file_of(address)?;
     let archive = errand.into.join(&file);
     if archive.is_file() {

@@ -3,7 +3,6 @@
 /// Lines that an error shows of a client without marks.
 const LINES: usize = 3;
 
-/// Characters that an error shows.
 const CHARACTERS: usize = 600;
 
 /// How clients begin a line that says what was wrong, and how many of those lines say it; those after them

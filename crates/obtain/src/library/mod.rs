@@ -6,20 +6,19 @@ mod syslib;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use model::{Build, Helper};
+use model::{Build, Bytes, Helper};
 
 pub(crate) use patch::patch_programs;
 
-use crate::error::{LibraryError, ObtainError};
-use crate::fetch::{Clients, fetch_helper};
+use crate::error::{LibraryError, ObtainError, Result};
+use crate::fetch::{Clients, Closure, Errand, fetch};
 use crate::{Work, place, tree};
 
-/// Libraries that one server may lack.
 const MOST: usize = 16;
 
 /// Asks the server in `directory` what it is; whenever it lacks a library that a helper has, that comes
 /// into `directory/lib`, and the server is asked again.
-pub(crate) fn complete(directory: &Path, work: &mut Work<'_>) -> Result<Build, ObtainError> {
+pub(crate) fn complete(directory: &Path, work: &mut Work<'_>) -> Result<Build> {
     let mut added: Vec<String> = Vec::new();
     loop {
         let answer = match (work.identify)(directory) {
@@ -41,7 +40,7 @@ pub(crate) fn complete(directory: &Path, work: &mut Work<'_>) -> Result<Build, O
     }
 }
 
-fn add(library: &str, directory: &Path, work: &mut Work<'_>) -> Result<(), ObtainError> {
+fn add(library: &str, directory: &Path, work: &mut Work<'_>) -> Result<()> {
     let Some(helper) = work.helper(library).cloned() else {
         return Err(LibraryError::Missing { library: library.to_owned() }.into());
     };
@@ -55,7 +54,6 @@ fn add(library: &str, directory: &Path, work: &mut Work<'_>) -> Result<(), Obtai
     Ok(())
 }
 
-/// How it begins to say so.
 const BEGIN: &str = "error while loading shared libraries: ";
 
 /// How it goes on after the library's name.
@@ -75,11 +73,7 @@ fn missing_library(answer: &str) -> Option<&str> {
 const DIGITS: usize = 16;
 
 /// The file of a helper, fetched where it is not there yet.
-fn provide(
-    helper: &Helper,
-    clients: &Clients,
-    work: &mut Work<'_>,
-) -> Result<PathBuf, ObtainError> {
+fn provide(helper: &Helper, clients: &Clients, work: &mut Work<'_>) -> Result<PathBuf> {
     let cache = work.downloads();
     let ready = cache.join(key(helper));
     let file = ready.join(&helper.name);
@@ -89,8 +83,8 @@ fn provide(
     let parcel = &helper.parcel;
     // Directly in the cache, so that it has what parcels share.
     let download = cache.join(format!("helper-{}", helper.name));
-    let sha256 = parcel.sha256.as_deref();
-    let fetched = fetch_helper(&parcel.origin, sha256, &download, clients, work.listen)?;
+    let mut errand = Errand::new(&parcel.origin, Bytes(0), &download, clients, work.listen)?;
+    let fetched = fetch(&parcel.origin, parcel.sha256.as_deref(), Closure::None, &mut errand)?;
     let scratch = tempfile::tempdir_in(&cache).map_err(ObtainError::io("create", &cache))?;
     let unpacked = scratch.path().join("unpacked");
     let room = scratch.path().join("room");

@@ -12,7 +12,7 @@ use model::{Bytes, ObtainEvent};
 
 use super::syslib::{self, LOADER};
 use crate::Work;
-use crate::error::{LibraryError, ObtainError};
+use crate::error::{LibraryError, ObtainError, Result};
 use crate::fetch::{Call, Clients};
 
 const PATCHELF: &str = "patchelf";
@@ -26,7 +26,7 @@ pub(crate) fn patch_programs(
     final_directory: &Path,
     libraries: &[PathBuf],
     work: &mut Work<'_>,
-) -> Result<(), ObtainError> {
+) -> Result<()> {
     (work.listen)(ObtainEvent::Unpacking { what: "libraries of its release".to_owned() });
     syslib::lay(libraries, &directory.join("syslib"))?;
     let patchelf = find_patchelf(&Clients::of_user(), work)?;
@@ -41,7 +41,7 @@ pub(crate) fn patch_programs(
 }
 
 /// The one that the catalog names; where that cannot be had, the host's own.
-fn find_patchelf(clients: &Clients, work: &mut Work<'_>) -> Result<PathBuf, ObtainError> {
+fn find_patchelf(clients: &Clients, work: &mut Work<'_>) -> Result<PathBuf> {
     let fetched = match work.helper(PATCHELF).cloned() {
         Some(helper) => super::provide(&helper, clients, work),
         None => Err(LibraryError::NotInside {
@@ -64,7 +64,7 @@ fn find_patchelf(clients: &Clients, work: &mut Work<'_>) -> Result<PathBuf, Obta
 }
 
 /// The programs of a build that name a loader, each once.
-fn programs(directory: &Path) -> Result<BTreeSet<PathBuf>, ObtainError> {
+fn programs(directory: &Path) -> Result<BTreeSet<PathBuf>> {
     let mut places = vec![directory.join("bin")];
     let versions = directory.join("usr/lib/postgresql");
     if let Ok(entries) = fs::read_dir(&versions) {
@@ -93,7 +93,7 @@ fn programs(directory: &Path) -> Result<BTreeSet<PathBuf>, ObtainError> {
 }
 
 /// Writes another loader and another path of libraries into a program.
-fn patch(patchelf: &Path, program: &Path, loader: &Path, path: &OsStr) -> Result<(), ObtainError> {
+fn patch(patchelf: &Path, program: &Path, loader: &Path, path: &OsStr) -> Result<()> {
     let directory = program.parent().unwrap_or(program);
     let call = Call::new(patchelf, directory)
         .argument("--set-interpreter")

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::archive;
-use crate::error::{LibraryError, ObtainError};
+use crate::error::{LibraryError, ObtainError, Result};
 use crate::tree;
 
 /// The loader of programs; it must be one itself.
@@ -17,13 +17,12 @@ const NEEDED: [&str; 2] = [LOADER, "libc.so.6"];
 const PARTS: [&str; 9] =
     ["gconv", "ossl-modules", "plugin", "plugins", "sasl2", "security", "systemd", "udev", "audit"];
 
-/// Beginnings of the names of further ones.
 const PARTS_BEGIN: [&str; 3] = ["engines-", "perl", "python"];
 
 const DEPTH: usize = 32;
 
 /// Lays the shared libraries of packages into `syslib`, each under all names that it is asked for by.
-pub(super) fn lay(packages: &[PathBuf], syslib: &Path) -> Result<(), ObtainError> {
+pub(super) fn lay(packages: &[PathBuf], syslib: &Path) -> Result<()> {
     fs::create_dir_all(syslib).map_err(ObtainError::io("create", syslib))?;
     // On the same disk, so that files need no copies.
     let scratch = tempfile::tempdir_in(syslib).map_err(ObtainError::io("create", syslib))?;
@@ -63,11 +62,10 @@ struct Library {
     name: String,
     path: PathBuf,
     is_link: bool,
-    /// Its target, or itself.
     real: PathBuf,
 }
 
-fn collect(directory: &Path, depth: usize, found: &mut Vec<Library>) -> Result<(), ObtainError> {
+fn collect(directory: &Path, depth: usize, found: &mut Vec<Library>) -> Result<()> {
     let entries = fs::read_dir(directory).map_err(ObtainError::io("read", directory))?;
     for entry in entries {
         let entry = entry.map_err(ObtainError::io("read", directory))?;

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use model::Placing;
 
-use crate::error::ObtainError;
+use crate::error::{ObtainError, Result};
 use crate::tree;
 
 pub(super) struct Pattern {
@@ -16,7 +16,7 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    pub(super) fn parse(rule: &Placing, text: &str) -> Result<Self, ObtainError> {
+    pub(super) fn parse(rule: &Placing, text: &str) -> Result<Self> {
         let path = plain(rule, text)?;
         let parts = path.iter().map(|part| part.to_string_lossy().into_owned());
         Ok(Self {
@@ -27,7 +27,7 @@ impl Pattern {
     }
 
     /// What it stands for in a tree, sorted; an error where that is nothing.
-    pub(super) fn find(&self, root: &Path) -> Result<Vec<PathBuf>, ObtainError> {
+    pub(super) fn find(&self, root: &Path) -> Result<Vec<PathBuf>> {
         let mut found = vec![PathBuf::new()];
         for part in &self.parts {
             let mut next = Vec::new();
@@ -111,7 +111,7 @@ pub(super) fn matches(pattern: &[u8], name: &[u8]) -> bool {
 }
 
 /// A path of a rule: relative, without `..`.
-pub(super) fn plain(rule: &Placing, text: &str) -> Result<PathBuf, ObtainError> {
+pub(super) fn plain(rule: &Placing, text: &str) -> Result<PathBuf> {
     let mut path = PathBuf::new();
     for part in Path::new(text).components() {
         match part {

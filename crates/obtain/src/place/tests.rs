@@ -5,7 +5,7 @@ use std::fs;
 use model::Placing;
 
 use super::assemble;
-use crate::error::ObtainError;
+use crate::error::Result;
 use crate::tests::archives::{Bench, Tar, gzip, zip};
 
 fn rule(from: &str, to: &str) -> Placing {
@@ -24,7 +24,7 @@ fn linking(from: &str, to: &str) -> Placing {
     Placing { link: true, ..rule(from, to) }
 }
 
-fn try_place(archive: &[u8], rules: &[Placing]) -> (Bench, Result<(), ObtainError>) {
+fn try_place(archive: &[u8], rules: &[Placing]) -> (Bench, Result<()>) {
     let bench = Bench::new();
     fs::remove_dir(bench.tree()).unwrap();
     let archive = bench.archive(archive);

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::facts::Unknown;
-use crate::error::ProbeError;
+use crate::error::Result;
 use crate::host::{CpuTicks, parse_cpu};
 use crate::process::cpu_clock;
 use crate::read::{found, text};
@@ -45,7 +45,7 @@ struct Moment {
 }
 
 impl Moment {
-    fn now() -> Result<Self, ProbeError> {
+    fn now() -> Result<Self> {
         const PATH: &str = "/proc/stat";
         let cpu = found(parse_cpu(&text(PATH)?), PATH, "`cpu` line")?;
         let processes = numbers_in(Path::new("/proc"))?

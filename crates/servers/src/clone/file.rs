@@ -53,7 +53,6 @@ fn create(path: &Path) -> io::Result<File> {
     options.write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Copies the data between the holes.
 fn copy_data(source: &File, target: &File, length: u64) -> io::Result<()> {
     let mut at = 0;
     while at < length {

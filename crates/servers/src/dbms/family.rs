@@ -117,7 +117,6 @@ impl Layout {
         self.directory.join("tmp")
     }
 
-    /// What the server prints while it runs.
     pub fn log(&self) -> PathBuf {
         self.directory.join("server.log")
     }
@@ -192,7 +191,6 @@ pub fn is_named(setting: &str, names: &[impl AsRef<str>]) -> bool {
     names.iter().any(|known| known.as_ref() == name)
 }
 
-/// Said wherever `TokuDB` is measured.
 pub const TOKUDB_UNVERIFIED: &str = "TokuDB is unverified: backslide has not been tried with any build that has it, because it \
      is in no build of the catalog and its vendors have dropped it; check `SHOW ENGINES`, the sizes and the \
      captures yourself";

@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use super::{Instance, InstanceSpec, StopFlag, works_in_namespace};
 use crate::dbms::check_settings;
 use crate::discover::printed;
-use crate::error::ServerError;
+use crate::error::{Result, ServerError};
 
 impl Instance {
     /// The first setting that no build of the family could be given; needs no installed build.
@@ -20,7 +20,7 @@ impl Instance {
     /// Has the build itself judge its configuration file; the first setting that it does not take. Nothing
     /// is initialised, no server serves, and the directory is removed again. Servers do not look at every
     /// value, so that a start may still fail.
-    pub fn examine(spec: InstanceSpec) -> Result<Option<RefusedSetting>, ServerError> {
+    pub fn examine(spec: InstanceSpec) -> Result<Option<RefusedSetting>> {
         let instance = Self::lay_out(spec, StopFlag::default(), works_in_namespace)?;
         instance.prepare()?;
         let refusal = instance.judged();
@@ -28,7 +28,7 @@ impl Instance {
         refusal
     }
 
-    fn judged(&self) -> Result<Option<RefusedSetting>, ServerError> {
+    fn judged(&self) -> Result<Option<RefusedSetting>> {
         self.furnish_data()?;
         let arguments = self.family.examine(&self.system.build, &self.layout);
         let answer = self.ask(&arguments)?;
@@ -45,7 +45,7 @@ impl Instance {
     }
 
     /// What the configuration file takes for granted.
-    fn furnish_data(&self) -> Result<(), ServerError> {
+    fn furnish_data(&self) -> Result<()> {
         let data = self.layout.data();
         fs::create_dir(&data).map_err(ServerError::io("create", &data))?;
         if let Some(path) = self.family.shipped_config(&self.layout) {
@@ -54,7 +54,7 @@ impl Instance {
         self.give_all(&data)
     }
 
-    fn ask(&self, arguments: &[String]) -> Result<String, ServerError> {
+    fn ask(&self, arguments: &[String]) -> Result<String> {
         let program = &self.layout.installation.program;
         let launch = self.launch_of(program, arguments, Signal::KILL);
         let (_, answer) = printed(&launch).map_err(ServerError::cannot_execute(program))?;

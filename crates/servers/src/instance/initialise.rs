@@ -1,6 +1,6 @@
 //! Turns an empty directory into a data directory.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, Seek, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -14,13 +14,13 @@ use super::{Instance, LOG_LINES, append};
 use crate::account::RunAs;
 use crate::clone::{Cloned, clone_tree};
 use crate::dbms::{Copied, Init, InitCommand, Input};
-use crate::error::{Fault, ServerError};
+use crate::error::{Fault, Result, ServerError};
 use crate::tail::{Leading, Tail};
 
 const INIT_LIMIT: Duration = Duration::from_mins(5);
 
 impl Instance {
-    pub(super) fn initialise(&self, init: &Init) -> Result<(), ServerError> {
+    pub(super) fn initialise(&self, init: &Init) -> Result<()> {
         if let Some(copy) = &init.copy {
             self.copy_seed(copy)?;
         }
@@ -29,13 +29,12 @@ impl Instance {
             self.run_as.give(directory)?;
         }
         for (path, content) in &init.files {
-            fs::write(path, content).map_err(ServerError::io("write", path))?;
-            self.run_as.give(path)?;
+            self.write(path, content)?;
         }
         init.commands.iter().try_for_each(|command| self.initialise_by(command))
     }
 
-    fn copy_seed(&self, copy: &Copied) -> Result<(), ServerError> {
+    fn copy_seed(&self, copy: &Copied) -> Result<()> {
         clone_tree(&copy.from, &copy.to)
             .map_err(|cause| ServerError::Seed { build: self.build(), cause })?;
         for name in copy.without {
@@ -47,13 +46,17 @@ impl Instance {
             };
             removed.map_err(ServerError::io("remove", &path))?;
         }
-        // An archive may hold read-only files.
-        make_writable(&copy.to)?;
-        self.give_all(&copy.to)
+        each_in(&copy.to, |path, metadata| {
+            // An archive may hold read-only files.
+            let mode = metadata.mode() | if metadata.is_dir() { 0o700 } else { 0o600 };
+            fs::set_permissions(path, Permissions::from_mode(mode & 0o7777))
+                .map_err(ServerError::io("change the mode of", path))?;
+            self.run_as.give(path)
+        })
     }
 
     /// Makes a clone of `data` the data directory.
-    pub(super) fn adopt(&self, data: &Path) -> Result<Cloned, ServerError> {
+    pub(super) fn adopt(&self, data: &Path) -> Result<Cloned> {
         let own = self.layout.data();
         let cloned = clone_tree(data, &own)?;
         if matches!(self.run_as, RunAs::Account(_)) {
@@ -63,23 +66,11 @@ impl Instance {
     }
 
     /// Makes a directory and all that is in it the server's own.
-    pub(super) fn give_all(&self, directory: &Path) -> Result<(), ServerError> {
-        let mut open = vec![directory.to_owned()];
-        while let Some(path) = open.pop() {
-            let metadata = fs::symlink_metadata(&path).map_err(ServerError::io("read", &path))?;
-            if metadata.is_dir() {
-                for entry in fs::read_dir(&path).map_err(ServerError::io("read", &path))? {
-                    open.push(entry.map_err(ServerError::io("read", &path))?.path());
-                }
-            }
-            if !metadata.is_symlink() {
-                self.run_as.give(&path)?;
-            }
-        }
-        Ok(())
+    pub(super) fn give_all(&self, directory: &Path) -> Result<()> {
+        each_in(directory, |path, _| self.run_as.give(path))
     }
 
-    fn initialise_by(&self, command: &InitCommand) -> Result<(), ServerError> {
+    fn initialise_by(&self, command: &InitCommand) -> Result<()> {
         let log = self.layout.init_log();
         let input = self.input_file(&command.input)?;
         let launch = self.launch_of(&command.program, &command.arguments, Signal::KILL);
@@ -102,7 +93,7 @@ impl Instance {
 
     /// The pieces in one file that has no name any more when it is read: it is gone with its reader, and
     /// no one needs to write into a pipe that may block.
-    fn input_file(&self, pieces: &[Input]) -> Result<Stdio, ServerError> {
+    fn input_file(&self, pieces: &[Input]) -> Result<Stdio> {
         if pieces.is_empty() {
             return Ok(Stdio::null());
         }
@@ -125,18 +116,19 @@ impl Instance {
     }
 }
 
-/// Lets the owner read and write everything.
-fn make_writable(path: &Path) -> Result<(), ServerError> {
-    let metadata = path.symlink_metadata().map_err(ServerError::io("read", path))?;
-    if metadata.is_symlink() {
-        return Ok(());
-    }
-    let mode = metadata.mode() | if metadata.is_dir() { 0o700 } else { 0o600 };
-    fs::set_permissions(path, Permissions::from_mode(mode & 0o7777))
-        .map_err(ServerError::io("change the mode of", path))?;
-    if metadata.is_dir() {
-        for entry in fs::read_dir(path).map_err(ServerError::io("read", path))? {
-            make_writable(&entry.map_err(ServerError::io("read", path))?.path())?;
+/// Calls `each` of a directory and of all that is in it but links, the outer first.
+fn each_in(directory: &Path, each: impl Fn(&Path, &Metadata) -> Result<()>) -> Result<()> {
+    let mut open = vec![directory.to_owned()];
+    while let Some(path) = open.pop() {
+        let metadata = fs::symlink_metadata(&path).map_err(ServerError::io("read", &path))?;
+        if metadata.is_symlink() {
+            continue;
+        }
+        each(&path, &metadata)?;
+        if metadata.is_dir() {
+            for entry in fs::read_dir(&path).map_err(ServerError::io("read", &path))? {
+                open.push(entry.map_err(ServerError::io("read", &path))?.path());
+            }
         }
     }
     Ok(())

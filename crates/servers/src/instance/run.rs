@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use model::HugePages;
 
-use super::{Instance, LOG_LINES, append};
+use super::{Instance, LOG_LINES, Ready, append};
 use crate::crash;
-use crate::error::{Fault, ServerError};
+use crate::error::{Fault, Result, ServerError};
 use crate::huge;
 use crate::maps::{huge_bytes, maps_file};
 use crate::process::Running;
@@ -22,7 +22,7 @@ use crate::tail::{Leading, Tail};
 const POLL: Duration = Duration::from_millis(10);
 
 impl Instance {
-    pub(super) fn launch(&mut self) -> Result<(), ServerError> {
+    pub(super) fn launch(&mut self) -> Result<()> {
         if let Some(running) = &mut self.running
             && running.ended().is_none()
         {
@@ -59,10 +59,10 @@ impl Instance {
 
     pub(super) fn wait_until_ready(
         &mut self,
-        ready: &mut dyn FnMut() -> Result<(), String>,
+        ready: &mut Ready<'_>,
         begin: Instant,
         limit: Duration,
-    ) -> Result<(), ServerError> {
+    ) -> Result<()> {
         let mut last = "it has not opened its socket".to_owned();
         loop {
             if let Some(status) = self.running.as_mut().and_then(Running::ended) {
@@ -96,7 +96,7 @@ impl Instance {
 
     /// Has the server what it was started with? The loader passes over a library that it cannot
     /// preload, and MySQL over huge pages that it cannot have; both only say so in the log.
-    pub(super) fn check_made_of(&self) -> Result<(), ServerError> {
+    pub(super) fn check_made_of(&self) -> Result<()> {
         let Some(pid) = self.pid() else {
             return Ok(());
         };
@@ -174,7 +174,7 @@ impl Instance {
     }
 
     /// Removes the directory. What a killed server started may still write for a moment.
-    pub(super) fn remove_directory(&self) -> Result<(), ServerError> {
+    pub(super) fn remove_directory(&self) -> Result<()> {
         const ATTEMPTS: u32 = 20;
         const PAUSE: Duration = Duration::from_millis(100);
         let directory = &self.layout.directory;

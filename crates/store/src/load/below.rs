@@ -6,14 +6,13 @@ use rusqlite::Connection;
 
 use super::finished::{FinishedStep, Want};
 use crate::error::Fault;
-use crate::interval::{Damage, Reader};
+use crate::interval::{Damage, decode_numbers};
 use crate::read::{blob, text};
 use crate::slices::slices;
 
 /// The numbers of a step's intervals: one range of the primary key.
 pub(crate) const NUMBERS: &str = "SELECT numbers FROM interval WHERE step = ?1 ORDER BY number";
 
-/// The data below some steps, by step.
 #[derive(Debug, Default)]
 pub(crate) struct Below {
     pub(super) cells: Vec<Cell>,
@@ -30,13 +29,13 @@ impl Below {
     ) -> Result<Self, Fault> {
         let mut below = Self::default();
         for step in steps {
-            cells(state, step, &mut below.cells)?;
-            slices(state, step, &mut below.slices)?;
+            below.cells.extend(cells(state, step)?);
+            below.slices.extend(slices(state, step)?);
             if want.series {
                 below.series.push(series(state, step)?);
             }
             if want.histograms {
-                histograms(state, step, &mut below.histograms)?;
+                below.histograms.extend(histograms(state, step)?);
             }
         }
         Ok(below)
@@ -51,18 +50,13 @@ impl Below {
     }
 }
 
-pub(super) fn cells(
-    state: &Connection,
-    step: &FinishedStep,
-    cells: &mut Vec<Cell>,
-) -> Result<(), Fault> {
+pub(super) fn cells(state: &Connection, step: &FinishedStep) -> Result<Vec<Cell>, Fault> {
     let mut query = state.prepare_cached(
         "SELECT metric, unit, value FROM measurement WHERE step = ?1 ORDER BY place",
     )?;
-    let mut rows = query.query([step.id])?;
-    while let Some(row) = rows.next()? {
+    let cells = query.query_and_then([step.id], |row| {
         let unit = text(row, 1)?;
-        cells.push(Cell {
+        Ok(Cell {
             round: step.round,
             position: step.position,
             system: step.system.clone(),
@@ -73,9 +67,9 @@ pub(super) fn cells(
             unit: Unit::from_name(unit)
                 .ok_or_else(|| step.damaged("measurement of", &format!("unknown unit `{unit}`")))?,
             value: row.get(2)?,
-        });
-    }
-    Ok(())
+        })
+    })?;
+    cells.collect()
 }
 
 fn series(state: &Connection, step: &FinishedStep) -> Result<StepSeries, Fault> {
@@ -107,21 +101,19 @@ fn empty_series(kind: &str) -> KindSeries {
 }
 
 fn push_interval(series: &mut StepSeries, numbers: &[u8]) -> Result<(), Damage> {
-    let mut reader = Reader(numbers);
-    let head = reader.head()?;
-    if head.kinds != series.kinds.len() as u64 {
-        let (has, needs) = (head.kinds, series.kinds.len());
+    let interval = decode_numbers(0, numbers)?;
+    let (has, needs) = (interval.kinds.len(), series.kinds.len());
+    if has != needs {
         return Err(Damage(format!("it has {has} kinds, the step has {needs}")));
     }
-    series.spans.push((head.start.as_secs_f64(), head.length.as_secs_f64()));
-    for column in &mut series.kinds {
-        let kind = reader.kind()?;
+    series.spans.push((interval.start.as_secs_f64(), interval.length.as_secs_f64()));
+    for (column, kind) in series.kinds.iter_mut().zip(interval.kinds) {
         column.ops.push(kind.ops);
         column.rows.push(kind.rows);
         column.p50.push(kind.p50);
         column.p99.push(kind.p99);
         // Whose operation is stalled is not known, so that it shows in every kind.
-        column.max.push(kind.max.max(head.stalled));
+        column.max.push(kind.max.max(interval.stalled));
     }
     Ok(())
 }
@@ -129,18 +121,16 @@ fn push_interval(series: &mut StepSeries, numbers: &[u8]) -> Result<(), Damage> 
 pub(super) fn histograms(
     state: &Connection,
     step: &FinishedStep,
-    histograms: &mut Vec<StepHistogram>,
-) -> Result<(), Fault> {
+) -> Result<Vec<StepHistogram>, Fault> {
     let mut query = state.prepare_cached(
         "SELECT kind, response, latency FROM histogram WHERE step = ?1 ORDER BY kind, response",
     )?;
-    let mut rows = query.query([step.id])?;
-    while let Some(row) = rows.next()? {
+    let histograms = query.query_and_then([step.id], |row| {
         let place: u32 = row.get(0)?;
         let kind = step.record.kinds.get(place as usize);
         let kind = kind.ok_or_else(|| step.damaged("a histogram of", &"it is of no known kind"))?;
         let what = || format!("histogram of `{}` in", kind.spec.name);
-        histograms.push(StepHistogram {
+        Ok(StepHistogram {
             round: step.round,
             system: step.system.clone(),
             step: step.name.clone(),
@@ -148,7 +138,7 @@ pub(super) fn histograms(
             is_response: row.get(1)?,
             latency: Latency::decode(blob(row, 2)?)
                 .map_err(|cause| step.damaged(&what(), &cause))?,
-        });
-    }
-    Ok(())
+        })
+    })?;
+    histograms.collect()
 }

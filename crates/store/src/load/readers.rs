@@ -6,7 +6,7 @@
 
 use std::panic::resume_unwind;
 use std::path::Path;
-use std::thread::{self, ScopedJoinHandle};
+use std::thread;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, params};
@@ -50,25 +50,22 @@ pub(super) fn read_below(
         for (part, reader) in readers {
             // Without a thread it takes longer. What the other connection could not read this one may, or says
             // what is wrong.
-            let rest = reader.and_then(result_of);
+            let read =
+                reader.map(|reader| reader.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            let rest = read.and_then(|read| read.ok().flatten());
             below.append(rest.map_or_else(|| Below::read(state, part, want), Ok)?);
         }
         Ok(below)
     })
 }
 
-type Read = Result<Option<Below>, Fault>;
-
-fn result_of(reader: ScopedJoinHandle<'_, Read>) -> Option<Below> {
-    match reader.join() {
-        Ok(read) => read.ok().flatten(),
-        Err(panic) => resume_unwind(panic),
-    }
-}
-
 /// Reads by a connection of its own. `None` where that does not find all of the steps: another file may be in the
 /// place of ours.
-pub(crate) fn read_beside(path: &Path, steps: &[&FinishedStep], want: Want) -> Read {
+pub(crate) fn read_beside(
+    path: &Path,
+    steps: &[&FinishedStep],
+    want: Want,
+) -> Result<Option<Below>, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     // Instead of waiting for who locks the file, who may wait for our first connection.

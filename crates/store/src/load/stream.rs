@@ -5,8 +5,8 @@
 //! the reading and is returned as it is.
 
 use model::{
-    Cell, Interval, IntervalNumbers, KindNumbers, Readings, RunId, RunInfo, StepHistogram,
-    StepPlace, TrialKey, TrialRecord,
+    Cell, Interval, IntervalNumbers, Readings, RunId, RunInfo, StepHistogram, StepPlace, TrialKey,
+    TrialRecord,
 };
 use rusqlite::{Connection, Row};
 
@@ -14,8 +14,8 @@ use super::below::{cells, histograms};
 use super::finished::{FINISHED, FinishedStep, finished_step};
 use super::trials;
 use crate::Store;
-use crate::error::{Fault, StoreError};
-use crate::interval::{Damage, Reader, decode};
+use crate::error::{Fault, Result, StoreError};
+use crate::interval::{Damage, decode, decode_numbers};
 use crate::read::{blob, row_of, run_info};
 
 /// The numbers of a step's intervals, with their places.
@@ -27,9 +27,9 @@ const DETAILED: &str = "SELECT number, numbers, latency
 
 impl Store {
     /// Facts about a run, and its trials with an outcome, in execution order.
-    pub fn outline(&self, run: &RunId) -> Result<(RunInfo, Vec<TrialRecord>), StoreError> {
+    pub fn outline(&self, run: &RunId) -> Result<(RunInfo, Vec<TrialRecord>)> {
         self.read("reading the trials of a run", |state| {
-            let row = row_of(state, run, &self.path)?;
+            let row = row_of(state, run)?;
             Ok((run_info(state, row)?, trials(state, row)?))
         })
     }
@@ -40,9 +40,7 @@ impl Store {
         mut take: impl FnMut(Cell) -> Result<(), E>,
     ) -> Result<(), E> {
         self.each_step(run, |state, step| {
-            let mut of_step = Vec::new();
-            cells(state, step, &mut of_step)?;
-            Ok(of_step.into_iter().try_for_each(&mut take))
+            Ok(cells(state, step)?.into_iter().try_for_each(&mut take))
         })
     }
 
@@ -52,10 +50,8 @@ impl Store {
         mut take: impl FnMut(&StepPlace, StepHistogram) -> Result<(), E>,
     ) -> Result<(), E> {
         self.each_step(run, |state, step| {
-            let mut of_step = Vec::new();
-            histograms(state, step, &mut of_step)?;
             let place = place(step);
-            Ok(of_step.into_iter().try_for_each(|one| take(&place, one)))
+            Ok(histograms(state, step)?.into_iter().try_for_each(|one| take(&place, one)))
         })
     }
 
@@ -64,7 +60,7 @@ impl Store {
         run: &RunId,
         take: impl FnMut(&StepPlace, &IntervalNumbers) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.each_row(run, NUMBERED, |row| Ok(numbers(row.get(0)?, blob(row, 1)?)), take)
+        self.each_row(run, NUMBERED, |row| Ok(decode_numbers(row.get(0)?, blob(row, 1)?)), take)
     }
 
     /// Hands over every interval with its histograms, without probe readings.
@@ -110,7 +106,7 @@ impl Store {
         mut take: impl FnMut(&Connection, &FinishedStep) -> Result<Result<(), E>, Fault>,
     ) -> Result<(), E> {
         let taken = self.read("reading a run", |state| {
-            let run = row_of(state, run, &self.path)?;
+            let run = row_of(state, run)?;
             let mut query = state.prepare(FINISHED)?;
             let mut rows = query.query([run])?;
             while let Some(row) = rows.next()? {
@@ -135,17 +131,4 @@ fn place(step: &FinishedStep) -> StepPlace {
         clients: step.record.clients,
         kinds: step.kinds.clone(),
     }
-}
-
-fn numbers(index: u32, bytes: &[u8]) -> Result<IntervalNumbers, Damage> {
-    let mut reader = Reader(bytes);
-    let head = reader.head()?;
-    let kinds = (0..head.kinds).map(|_| reader.kind());
-    Ok(IntervalNumbers {
-        index,
-        start: head.start,
-        length: head.length,
-        stalled: head.stalled,
-        kinds: kinds.collect::<Result<Vec<KindNumbers>, Damage>>()?,
-    })
 }

@@ -3,6 +3,7 @@
 use model::{Capture, Moment, Provenance, RunState, SliceSeries, StepId};
 
 use super::*;
+use crate::error::Result;
 use crate::{StoreError, Want};
 
 #[test]
@@ -199,7 +200,7 @@ fn a_half_done_trial_is_forgotten_when_it_is_begun_again() {
     // Whoever still writes to the forgotten one is told.
     let error = lab.store.add_interval(step, &interval(1)).unwrap_err();
     insta::assert_snapshot!(lab.told(&error), @"LAB/lab.sqlite no longer has the step that is being written; is the same run going on in another process?");
-    let gone = |result: Result<(), StoreError>| matches!(result, Err(StoreError::Gone { .. }));
+    let gone = |result: Result<()>| matches!(result, Err(StoreError::Gone { .. }));
     assert!(gone(lab.store.finish_step(step, &record("l.i0", 0), &[])));
     assert!(gone(lab.store.add_slices(step, &slices)));
     assert!(gone(lab.store.finish_trial(trial, &Outcome::Completed, Nanos(1))));

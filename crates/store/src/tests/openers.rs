@@ -6,7 +6,7 @@ use std::sync::Barrier;
 use std::thread;
 
 use super::*;
-use crate::StoreError;
+use crate::error::Result;
 
 /// Tells the child of a test where its lab is.
 const LAB: &str = "BACKSLIDE_STORE_TEST_NEW_LAB";
@@ -18,7 +18,7 @@ fn threads_that_open_a_new_lab_together_all_succeed() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("lab.sqlite");
         let start = Barrier::new(OPENERS);
-        let opened: Vec<Result<usize, StoreError>> = thread::scope(|scope| {
+        let opened: Vec<Result<usize>> = thread::scope(|scope| {
             let openers = [(); OPENERS].map(|()| {
                 scope.spawn(|| {
                     start.wait();

@@ -71,7 +71,6 @@ pub(super) fn cases(missing: &[Unmeasured], data: &RunData, base: &str) -> Vec<C
     judged.flat_map(|system| of_system(&system.name)).collect()
 }
 
-/// Values of all systems but the control.
 fn cells(data: &RunData) -> impl Iterator<Item = &Cell> {
     let control = data.info.plan.control().map(|system| system.name.as_str());
     data.cells.iter().filter(move |cell| Some(cell.system.as_str()) != control)

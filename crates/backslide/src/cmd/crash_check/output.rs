@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::verdict::{Terms, Verdict, age};
 use crate::args::Format;
 use crate::printer::Printer;
-use crate::table;
+use crate::table::{self, time};
 
 const OF_THE_SERVER: &str = "SIGKILL takes from a server what it held itself and not what it had given to \
                              the kernel: this says nothing of a crash of the machine.";
@@ -27,7 +27,6 @@ pub(super) struct Outcome<'a> {
 }
 
 impl Outcome<'_> {
-    /// The worst of all crashes.
     pub(super) fn verdict(&self) -> Verdict {
         let verdicts = self.crashes.iter().map(|crash| self.terms.judge(crash));
         verdicts.max().unwrap_or(Verdict::NothingLost)
@@ -116,11 +115,9 @@ pub(super) fn print(printer: Printer, outcome: &Outcome<'_>, format: Format) {
 }
 
 fn as_table(outcome: &Outcome<'_>) -> Table {
-    let number = |value: u64| Cell::number(value as f64, count(value));
-    let time = |time: Nanos| Cell::number(time.as_secs_f64(), time.to_string());
-    let lost = move |value: u64| match value {
-        0 => number(0),
-        _ => number(value).with_tone(Tone::Missed),
+    let lost = |value: u64| match value {
+        0 => table::count(0),
+        _ => table::count(value).with_tone(Tone::Missed),
     };
     let conditions = |crash: &&Crash| match crash.broken().count() {
         0 => Cell::text("hold"),
@@ -131,13 +128,13 @@ fn as_table(outcome: &Outcome<'_>) -> Table {
     Columns::new()
         .words("kill", |crash: &&Crash| Cell::text(crash.round.to_string()))
         .numbers("after", "", |crash| time(crash.after))
-        .numbers("orders", "", |crash| number(crash.survived.orders))
-        .numbers("payments", "", |crash| number(crash.survived.payments))
+        .numbers("orders", "", |crash| table::count(crash.survived.orders))
+        .numbers("payments", "", |crash| table::count(crash.survived.payments))
         .numbers("back in", "", |crash| time(crash.recovery))
         .numbers("missing", "", |crash| lost(crash.survived.missing))
         .numbers("oldest", "", |crash| crash.oldest.map_or_else(Cell::absent, time))
         .numbers("gone", "", |crash| lost(crash.survived.vanished))
-        .numbers("not acknowledged", "", |crash| number(crash.survived.unacknowledged))
+        .numbers("not acknowledged", "", |crash| table::count(crash.survived.unacknowledged))
         .words("conditions", conditions)
         .table("", note, outcome.crashes)
 }

@@ -127,7 +127,6 @@ fn spread_of_sqlite(rounds: u32, stop: &Stop) -> Result<Option<f64>> {
     Ok(Some(evidence.sd))
 }
 
-/// How the names of scratch directories begin.
 const SCRATCH: &str = "backslide-doctor-";
 
 /// A directory that is gone with this; the next one removes it where this process was killed.

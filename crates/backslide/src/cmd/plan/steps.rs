@@ -7,6 +7,7 @@ use model::{
 use report::format::plural;
 use report::{Cell, Columns, Table};
 
+use crate::table::time;
 use crate::time_needed;
 
 /// The steps of a trial: what is measured, with how many clients, and for how long. Times are those of a trial of the
@@ -37,10 +38,6 @@ const fn measured(step: &SqlStep) -> Option<&SqlRun> {
             None
         }
     }
-}
-
-fn time(time: Nanos) -> Cell {
-    Cell::number(time.as_secs_f64(), time.to_string())
 }
 
 fn seconds(seconds: u32) -> Cell {
@@ -111,6 +108,6 @@ pub(super) fn transactions(plan: &Plan, spec: &TpccSpec) -> Table {
     Columns::new()
         .words("step", |(step, _): &&(StepId, Nanos)| Cell::text(name(step)))
         .numbers("clients", "", |(step, _)| Cell::text(clients(step).to_string()))
-        .numbers("time", "", |(_, time)| Cell::number(time.as_secs_f64(), time.to_string()))
+        .numbers("time", "", |(_, about)| time(*about))
         .table(title, "", times.iter().filter(|(step, _)| is_shown(step)))
 }

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use anyhow::Result;
 use lab::Lab;
 use model::{RunId, RunState};
-use report::{Cell, Columns, List, ListPage, Tone, format};
+use report::{Cell, Columns, List, Tone, format};
 use serve::Address;
 use stats::Selection;
 
-use super::frame::{address_of, generated, site};
+use super::frame::{self, address_of};
 use crate::runs;
 
 /// Runs that are looked at, unless the address asks for others.
@@ -63,19 +63,12 @@ pub(super) fn page(
         })
         .numbers("95 % interval", "", |one| Cell::text(&one.interval))
         .table("Steps that are certainly slower", "", &found);
-    Ok(ListPage {
-        title: "Regressions",
-        facts: format!(
-            "{} in the latest {} that finished, the largest first",
-            format::plural(found.len(), "regression"),
-            format::plural(looked_at, "run")
-        ),
-        links: site(),
-        lists: vec![List { table, links }],
-        generated: &generated(),
-        ..ListPage::default()
-    }
-    .html())
+    let facts = format!(
+        "{} in the latest {} that finished, the largest first",
+        format::plural(found.len(), "regression"),
+        format::plural(looked_at, "run")
+    );
+    Ok(frame::list("Regressions", facts, Vec::new(), List { table, links }))
 }
 
 fn regressions(lab: &Lab, run: &RunId) -> Result<Vec<Regression>> {

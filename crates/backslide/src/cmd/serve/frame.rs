@@ -1,6 +1,7 @@
 //! What every page has: links to the others, and by what and when it was made.
 
 use model::RunId;
+use report::{Filter, List, ListPage};
 
 pub(super) use crate::cmd::history::generated;
 
@@ -13,7 +14,12 @@ const SITE: [(&str, &str); 5] = [
     ("/metrics", "OpenMetrics"),
 ];
 
-/// The header's links.
+/// A page of one list.
+pub(super) fn list(title: &str, facts: String, filters: Vec<Filter<'_>>, list: List) -> String {
+    let (lists, links, generated) = (vec![list], site(), &generated());
+    ListPage { title, facts, links, filters, lists, live: None, generated }.html()
+}
+
 pub(super) fn site() -> Vec<(String, String)> {
     SITE.map(|(address, name)| (address.to_owned(), name.to_owned())).into()
 }

@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use lab::{Builds, Lab};
 use model::{FalseAlarms, RunId};
-use report::{Cell, Columns, Filter, List, ListPage, format};
+use report::{Cell, Columns, Filter, List, format};
 use serve::Address;
 use store::RunSummary;
 
-use super::frame::{address_of, generated, site};
+use super::frame::{self, address_of};
 use crate::cmd::{builds, list};
+use crate::table::count;
 
 /// All runs, the latest first, narrowed by plan, system and state.
 pub(super) fn runs(lab: &Lab, address: &Address) -> Result<String> {
@@ -35,16 +36,7 @@ pub(super) fn runs(lab: &Lab, address: &Address) -> Result<String> {
     let links = shown.iter().map(|run| address_of(&run.info.id)).collect();
     let facts = format!("{} of {}", shown.len(), format::plural(all.len(), "run"));
     let table = list::as_table(&list::with_rounds(lab, shown)?);
-    Ok(ListPage {
-        title: "Runs",
-        facts,
-        links: site(),
-        filters,
-        lists: vec![List { table, links }],
-        live: None,
-        generated: &generated(),
-    }
-    .html())
+    Ok(frame::list("Runs", facts, filters, List { table, links }))
 }
 
 fn systems(run: &RunSummary) -> impl Iterator<Item = &str> {
@@ -67,34 +59,17 @@ pub(super) fn controls(lab: &Lab) -> Result<String> {
         .numbers("flagged", "", |(_, counted)| count(counted.changed))
         .table("Controls", note, &all);
     let sums = lab.store.false_alarms()?;
-    Ok(ListPage {
-        title: "False alarms",
-        facts: format!(
-            "{} of {} control comparisons were flagged, in {}",
-            format::count(sums.changed),
-            format::count(sums.cells),
-            format::plural(sums.runs as usize, "run")
-        ),
-        links: site(),
-        lists: vec![List { table, links }],
-        generated: &generated(),
-        ..ListPage::default()
-    }
-    .html())
-}
-
-fn count(value: u64) -> Cell {
-    Cell::number(value as f64, format::count(value))
+    let facts = format!(
+        "{} of {} control comparisons were flagged, in {}",
+        format::count(sums.changed),
+        format::count(sums.cells),
+        format::plural(sums.runs as usize, "run")
+    );
+    Ok(frame::list("False alarms", facts, Vec::new(), List { table, links }))
 }
 
 pub(super) fn builds() -> Result<String> {
     let table = builds::table_of(&Builds::of_user()?)?;
-    Ok(ListPage {
-        title: "Builds",
-        links: site(),
-        lists: vec![List { table, links: Vec::new() }],
-        generated: &generated(),
-        ..ListPage::default()
-    }
-    .html())
+    let list = List { table, links: Vec::new() };
+    Ok(frame::list("Builds", String::new(), Vec::new(), list))
 }

@@ -7,7 +7,7 @@ use report::{Cell, Columns, ListPage, Live, Tone, format, live_html};
 use store::UnderWay;
 
 use super::frame::{address_of, generated, site};
-use crate::runs;
+use crate::{runs, table};
 
 /// Seconds of the present step that are read, and shown.
 const SECONDS: u32 = 15;
@@ -64,10 +64,7 @@ fn seconds(now: &UnderWay) -> report::Table {
             let rate = ops as f64 / one.length.as_secs_f64();
             Cell::number(rate, format::number(rate))
         })
-        .numbers("errors", "", |one| {
-            let errors: u64 = one.kinds.iter().map(|kind| kind.errors).sum();
-            Cell::number(errors as f64, format::count(errors))
-        })
+        .numbers("errors", "", |one| table::count(one.kinds.iter().map(|kind| kind.errors).sum()))
         .table("The latest seconds", "", &now.latest)
 }
 

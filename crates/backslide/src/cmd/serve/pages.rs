@@ -116,9 +116,8 @@ fn of_run(lab: &Lab, run: &str, address: &Address) -> Result<String> {
     let data = lab.store.load(&run, want)?;
     let comparisons = runs::compare(&data, address.asked("base"), Selection::All, None)?;
     let base = comparisons.first().map_or(&data.info.plan.base, |c| &c.base);
-    let generated = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z").to_string();
     let input = Input {
-        generated: &generated,
+        generated: &input::now(),
         links: links(&data.info, base),
         ..input::of(lab, &data, base, &comparisons)?
     };

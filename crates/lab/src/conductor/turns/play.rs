@@ -11,7 +11,7 @@ use super::gap::Gap;
 use super::side::{Done, Side, Task, Told};
 use super::values::{Values, turn};
 use super::{Going, Part};
-use crate::conductor::trial::{Broken, Conductor, Halt, apart, failed};
+use crate::conductor::trial::{Conductor, Halt, Result, apart, failed};
 use crate::observer::Spent;
 
 /// How often a system without turns is looked after.
@@ -24,7 +24,7 @@ impl Conductor<'_> {
     pub(super) fn in_turns(&mut self, parts: &mut [Part<'_>], step: &Step) -> Result<(), Halt> {
         for part in &mut *parts {
             let Ok(Going { open, .. }) = &mut part.going else { continue };
-            let begun = self.attend(part.trial, part.key, open);
+            let begun = self.attend(part.due, open);
             let begun = begun.and_then(|()| self.begin_step(step, open));
             let begun = begun.and_then(|()| self.dismiss(open));
             if let Err(outcome) = apart(begun)? {
@@ -65,7 +65,7 @@ impl Conductor<'_> {
                 let stop = Stop::in_turns(turns);
                 let probes = self.probes(&*open.site).into_iter();
                 let task = Task {
-                    system: &plan.systems[part.trial.system],
+                    system: &plan.systems[part.due.trial.system],
                     step,
                     workload: &mut **workload,
                     target: open.site.target(),
@@ -73,14 +73,13 @@ impl Conductor<'_> {
                     probes: probes.map(|probe| gap.spare(probe)).collect(),
                     tell,
                 };
-                let name = part.key.system.clone();
+                let name = part.due.key.system.clone();
                 let spawned =
                     thread::Builder::new().name(name).spawn_scoped(scope, move || task.perform());
                 let host = probes::all(&self.host_of(&*open.site));
                 let mut side = Side {
                     place,
-                    trial: part.trial,
-                    key: part.key,
+                    due: part.due,
                     host,
                     open,
                     stop,
@@ -120,7 +119,7 @@ impl Conductor<'_> {
 
     fn laps(&mut self, sides: &mut [Side<'_>], step: &Step) -> Result<(), Halt> {
         // All systems of a round have the same seed.
-        let seed = sides.first().map_or(0, |side| side.trial.seed);
+        let seed = sides.first().map_or(0, |side| side.due.trial.seed);
         let systems = sides.len();
         let new_order = || laps(seed, step.ordinal, systems);
         let mut order = new_order();
@@ -221,7 +220,7 @@ impl Conductor<'_> {
                 {
                     side.values.add(&turn(step, interval));
                 }
-                self.emit(&Event::Turn { trial: side.key.clone() })?;
+                self.emit(&Event::Turn { trial: side.due.key.clone() })?;
                 self.emit(&event)?;
             }
             Told::Done(done) => side.done = Some(*done),
@@ -230,12 +229,12 @@ impl Conductor<'_> {
     }
 
     /// Ends the step of a system; returns an earlier failure.
-    fn conclude(&mut self, side: Side<'_>, step: &Step, between: f64) -> Result<(), Broken> {
-        let Side { trial, key, open, stop, done, values, lost, .. } = side;
+    fn conclude(&mut self, side: Side<'_>, step: &Step, between: f64) -> Result<()> {
+        let Side { due, open, stop, done, values, lost, .. } = side;
         if let Some(why) = lost {
             return Err(failed(Some(step), why, open.site.log_tail()));
         }
-        self.attend(trial, key, open)?;
+        self.attend(due, open)?;
         let Done { result, spent } = done.unwrap_or_else(Done::nothing);
         let mut result = self.ended(step, result, &*open.site)?;
         if result.timed {

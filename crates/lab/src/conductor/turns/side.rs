@@ -4,13 +4,13 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, Sender};
 
 use load::{Observer, StepError, Stop, Target, Turns, Workload};
-use model::{Edge, Event, Interval, Step, StepRecord, System, Trial, TrialKey};
+use model::{Edge, Event, Interval, Step, StepRecord, System};
 use probes::{Detail, Probe};
 
 use super::gap::Gap;
 use super::values::Values;
 use crate::LabError;
-use crate::conductor::trial::{OpenSite, place_client};
+use crate::conductor::trial::{Due, OpenSite, place_client};
 use crate::observer::{Spent, StepObserver};
 
 pub(super) enum Told {
@@ -28,8 +28,7 @@ pub(super) struct Done {
 /// A system's side of the step, as the conductor has it.
 pub(super) struct Side<'p> {
     pub(super) place: usize,
-    pub(super) trial: &'p Trial,
-    pub(super) key: &'p TrialKey,
+    pub(super) due: &'p Due,
     pub(super) open: &'p mut OpenSite,
     pub(super) stop: Stop,
     pub(super) told: Receiver<Told>,

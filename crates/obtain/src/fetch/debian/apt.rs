@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::super::client::{Call, Finished};
 use super::super::errand::{Errand, make_directory};
 use super::sources::{Mirrors, describe};
-use crate::error::ObtainError;
+use crate::error::{ObtainError, Result};
 use crate::tree;
 
 const FRESH: Duration = Duration::from_hours(24);
@@ -46,8 +46,7 @@ pub(super) struct Apt {
 }
 
 impl Apt {
-    /// Finds the programs and writes their configuration.
-    pub(super) fn of_suite(suite: &str, errand: &mut Errand<'_>) -> Result<Self, ObtainError> {
+    pub(super) fn of_suite(suite: &str, errand: &mut Errand<'_>) -> Result<Self> {
         let mirrors = Mirrors::of_host(&errand.clients.apt);
         let sources = describe(suite, &errand.what, &mirrors)?;
         let apt = Self {
@@ -72,7 +71,7 @@ impl Apt {
         self.state.join(name)
     }
 
-    fn write(&self, name: &str, text: &str) -> Result<(), ObtainError> {
+    fn write(&self, name: &str, text: &str) -> Result<()> {
         let path = self.path(name);
         fs::write(&path, text).map_err(ObtainError::io("write", &path))
     }
@@ -84,7 +83,7 @@ impl Apt {
         matches!(age, Ok(Ok(age)) if age < FRESH)
     }
 
-    pub(super) fn update(&self, errand: &mut Errand<'_>) -> Result<(), ObtainError> {
+    pub(super) fn update(&self, errand: &mut Errand<'_>) -> Result<()> {
         let lists = self.path("lists");
         // How much they are is not known, and it is little beside the packages: only that it works is reported.
         let mut call = self.call(&self.get, &self.state).argument("update");
@@ -101,7 +100,7 @@ impl Apt {
         program: &Path,
         arguments: impl IntoIterator<Item = &'a str>,
         errand: &mut Errand<'_>,
-    ) -> Result<String, ObtainError> {
+    ) -> Result<String> {
         let mut call = self.call(program, &self.state).arguments(arguments);
         call.grows = None;
         Ok(errand.run(&call)?.printed)
@@ -113,7 +112,7 @@ impl Apt {
         packages: &[&str],
         directory: &Path,
         errand: &mut Errand<'_>,
-    ) -> Result<Finished, ObtainError> {
+    ) -> Result<Finished> {
         errand.run(&self.call(&self.get, directory).argument("download").arguments(packages))
     }
 

@@ -4,19 +4,6 @@ use std::collections::BTreeMap;
 
 use super::super::errand::is_plain;
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Package {
-    pub(super) name: String,
-    pub(super) version: String,
-}
-
-impl Package {
-    /// As apt takes it.
-    pub(super) fn exactly(&self) -> String {
-        format!("{}={}", self.name, self.version)
-    }
-}
-
 /// A package that is asked for: in one version, or in the suite's newest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wanted<'a> {
@@ -58,18 +45,15 @@ pub(super) fn versions(table: &str) -> BTreeMap<&str, Vec<String>> {
     found
 }
 
-/// The packages of an installation that `apt-get install -s` only tells of:
+/// The packages of an installation that `apt-get install -s` only tells of, as `name=version`:
 /// `Inst libc6 (2.36-9 Debian:12/stable [amd64]) []`.
-pub(super) fn installed(simulation: &str) -> Vec<Package> {
+pub(super) fn installed(simulation: &str) -> Vec<String> {
     simulation
         .lines()
         .filter_map(|line| {
             let (name, rest) = line.strip_prefix("Inst ")?.split_once(' ')?;
             let (_, rest) = rest.split_once('(')?;
-            Some(Package {
-                name: name.to_owned(),
-                version: rest.split_whitespace().next()?.to_owned(),
-            })
+            Some(format!("{name}={}", rest.split_whitespace().next()?))
         })
         .collect()
 }
@@ -95,17 +79,15 @@ pub(super) fn is_library(name: &str) -> bool {
     begins(&LIBRARIES) && !begins(&NOT_NEEDED) && !name.ends_with("-perl")
 }
 
-/// Of all that would be installed: what is wanted, and the libraries.
-pub(super) fn choose(all: &[Package], wanted: &[Wanted<'_>]) -> Vec<Package> {
-    let is_wanted = |name: &str| wanted.iter().any(|wanted| wanted.name == name);
-    let mut chosen: Vec<Package> = all
-        .iter()
-        .filter(|package| is_wanted(&package.name) || is_library(&package.name))
-        .cloned()
-        .collect();
-    chosen.sort();
-    chosen.dedup();
-    chosen
+/// Of all that would be installed: what is wanted, and the libraries; sorted by name.
+pub(super) fn choose(mut all: Vec<String>, wanted: &[Wanted<'_>]) -> Vec<String> {
+    all.retain(|package| {
+        let name = package.split('=').next().unwrap_or_default();
+        is_library(name) || wanted.iter().any(|wanted| wanted.name == name)
+    });
+    all.sort_by(|a, b| a.split('=').cmp(b.split('=')));
+    all.dedup();
+    all
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -190,9 +172,10 @@ Inst mariadb-server (1:11.8.9 Debian:unstable [amd64])
 ";
         let all = installed(simulation);
         assert_eq!(all.len(), 12);
-        assert_eq!(all[5].exactly(), "perl-base=5.42-1");
+        assert_eq!(all[5], "perl-base=5.42-1");
         let wanted = [Wanted::parse("mariadb-server").unwrap()];
-        let names: Vec<String> = choose(&all, &wanted).into_iter().map(|p| p.name).collect();
+        let chosen = choose(all, &wanted);
+        let names: Vec<&str> = chosen.iter().filter_map(|p| p.split('=').next()).collect();
         assert_eq!(names, ["galera-4", "libc6", "libsystemd0", "mariadb-server", "zlib1g"]);
     }
 

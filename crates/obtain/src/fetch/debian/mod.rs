@@ -13,8 +13,7 @@ use std::path::Path;
 use model::Bytes;
 
 use super::errand::{Closure, Errand, Fetched, make_directory};
-use crate::error::ObtainError;
-use crate::error::{FetchError, Trouble};
+use crate::error::{FetchError, ObtainError, Result, Trouble};
 use crate::tree;
 use apt::Apt;
 use closure::{Remote, Wanted, choose, installed, is_library, remotes, versions};
@@ -27,7 +26,7 @@ pub(super) fn fetch(
     packages: &[String],
     closure: Closure,
     errand: &mut Errand<'_>,
-) -> Result<Fetched, ObtainError> {
+) -> Result<Fetched> {
     sources::parts(suite)?;
     let wanted = packages
         .iter()
@@ -65,15 +64,12 @@ fn bring(
     closure: Closure,
     apt: &Apt,
     errand: &mut Errand<'_>,
-) -> Result<Fetched, ObtainError> {
+) -> Result<Fetched> {
     let chosen = match closure {
         Closure::None => packages.to_vec(),
         Closure::Whole => {
             let arguments = ["install", "-s"].into_iter().chain(names(packages));
-            choose(&installed(&apt.ask(&apt.get, arguments, errand)?), wanted)
-                .iter()
-                .map(closure::Package::exactly)
-                .collect()
+            choose(installed(&apt.ask(&apt.get, arguments, errand)?), wanted)
         }
     };
     let arguments = ["download", "--print-uris"].into_iter().chain(names(&chosen));
@@ -94,7 +90,7 @@ fn look_for(
     suite: &str,
     apt: &Apt,
     errand: &mut Errand<'_>,
-) -> Result<bool, ObtainError> {
+) -> Result<bool> {
     let mut renewed = !apt.is_fresh();
     if renewed {
         apt.update(errand)?;
@@ -105,16 +101,9 @@ fn look_for(
         renewed = true;
         missing = first_missing(wanted, apt, errand)?;
     }
-    match missing {
-        None => Ok(renewed),
-        Some((package, versions)) => Err(FetchError::NoPackage {
-            what: errand.what.clone(),
-            suite: suite.to_owned(),
-            package,
-            versions,
-        }
-        .into()),
-    }
+    let Some((package, versions)) = missing else { return Ok(renewed) };
+    let (what, suite) = (errand.what.clone(), suite.to_owned());
+    Err(FetchError::NoPackage { what, suite, package, versions }.into())
 }
 
 /// The first package that the lists do not have, and the versions that they have of it.
@@ -122,7 +111,7 @@ fn first_missing(
     wanted: &[Wanted<'_>],
     apt: &Apt,
     errand: &mut Errand<'_>,
-) -> Result<Option<(String, Vec<String>)>, ObtainError> {
+) -> Result<Option<(String, Vec<String>)>> {
     let arguments = ["madison"].into_iter().chain(wanted.iter().map(|wanted| wanted.name));
     let table = apt.ask(&apt.cache, arguments, errand)?;
     let known = versions(&table);
@@ -140,7 +129,7 @@ fn download(
     files: &[Remote],
     directory: &Path,
     errand: &mut Errand<'_>,
-) -> Result<(), ObtainError> {
+) -> Result<()> {
     errand.total = Bytes(files.iter().map(|file| file.size).sum());
     let missing = missing(files, directory)?;
     let names: Vec<&str> = names(chosen)
@@ -165,7 +154,7 @@ fn is_file_of(file: &Remote, package: &str) -> bool {
 }
 
 /// The files that are not there, or not whole. One that cannot become whole is removed.
-fn missing<'a>(files: &'a [Remote], directory: &Path) -> Result<Vec<&'a Remote>, ObtainError> {
+fn missing<'a>(files: &'a [Remote], directory: &Path) -> Result<Vec<&'a Remote>> {
     let mut missing = Vec::new();
     for file in files {
         let path = directory.join(&file.file);
