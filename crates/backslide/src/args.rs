@@ -248,7 +248,7 @@ pub(crate) struct CrashCheckArgs {
     /// Terminals
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) clients: u32,
-    /// Latest moment of the kill, in seconds after the first commit; the moment is random, from 1 second on
+    /// Latest time of the kill, in seconds after the first commit; the time is random, from 1 second on
     #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u32).range(2..=86_400))]
     pub(crate) seconds: u32,
     /// Number of kills, each on the data that the last one left; ends at the first loss
@@ -260,10 +260,10 @@ pub(crate) struct CrashCheckArgs {
 }
 
 fn minutes(text: &str) -> Result<Nanos, String> {
-    let minutes: f64 = text.parse().map_err(|_| "a number of minutes is wanted".to_owned())?;
+    let minutes: f64 = text.parse().map_err(|_| "expected a number of minutes".to_owned())?;
     let range = 0.1..=10_000.0;
     if !range.contains(&minutes) {
-        return Err("0.1 to 10000 minutes are possible".to_owned());
+        return Err("expected 0.1 to 10000 minutes".to_owned());
     }
     Ok(Nanos::from_millis((minutes * 60_000.0) as u64))
 }
@@ -426,7 +426,7 @@ pub(crate) enum ReportFormat {
 pub(crate) struct ReportArgs {
     /// Which run [default: the latest]
     pub(crate) run: Option<String>,
-    /// Where it goes; `-` for stdout [default: reports/RUN.html in the lab]
+    /// Output file; `-` for stdout [default: reports/RUN.html in the lab]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Baseline instead of the plan's: a system's name, or a build, version or prefix that only it has
@@ -482,7 +482,7 @@ pub(crate) struct HistoryArgs {
     /// The format [default: by the file's name, otherwise text]
     #[arg(long, value_enum)]
     pub(crate) format: Option<HistoryFormat>,
-    /// Where it goes; `-` for stdout [default: stdout]
+    /// Output file; `-` for stdout [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -509,7 +509,7 @@ pub(crate) struct ServeArgs {
     override_usage = "backslide explain [OPTIONS] [RUN] <A> <B>",
     after_help = include_str!("../help/explain.txt"))]
 pub(crate) struct ExplainArgs {
-    /// The run, if it is not the latest that has both, and two systems: RUN A B, or A B
+    /// Two systems, after a run unless it is the latest that has both: A B, or RUN A B
     #[arg(value_name = "NAME", num_args = 1..=3, required_unless_present = "variables")]
     pub(crate) names: Vec<String>,
     /// Compare the variables of A and B, which is the default
@@ -563,7 +563,7 @@ pub(crate) struct ExportArgs {
     /// The format [default: by the file's name, otherwise csv]
     #[arg(long, value_enum)]
     pub(crate) format: Option<ExportFormat>,
-    /// Where it goes [default: stdout]
+    /// Output file [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Comparisons: baseline instead of the plan's, named as for `compare`

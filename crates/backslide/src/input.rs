@@ -41,7 +41,7 @@ fn read_text(path: &Path) -> Result<String> {
         bail!("it is a directory");
     }
     if !metadata.is_file() {
-        bail!("it is not a regular file; copy what it holds into one");
+        bail!("it is not a regular file; copy its contents into one");
     }
     let mut text = String::new();
     // The length that is told may be another than what can be read, as in /proc.

@@ -105,7 +105,7 @@ impl Progress {
                 times,
                 most,
             } => self.say(&format!(
-                "round {disturbed} was disturbed: round {round} takes its place (time {times} of at most {most})"
+                "round {disturbed} was disturbed: round {round} takes its place (re-run {times} of at most {most})"
             )),
             Event::Warning { text } => self.say(&format!("warning: {text}")),
             Event::StepFinished { record } if record.measured => {
@@ -301,7 +301,7 @@ fn looked(rounds: u32, most: u32, undecided: u32, goes_on: bool) -> String {
     let comparisons = report::format::plural(undecided as usize, "comparison");
     let found = match (undecided, goes_on) {
         (_, true) => format!("{comparisons} not decided yet"),
-        (0, false) => "all is decided".to_owned(),
+        (0, false) => "everything is decided".to_owned(),
         (_, false) => format!("{comparisons} not decided, and no round left"),
     };
     format!("{rounds} of at most {most} rounds: {found}")
@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn a_look_says_what_it_found_and_whether_it_goes_on() {
         assert_eq!(looked(3, 12, 5, true), "3 of at most 12 rounds: 5 comparisons not decided yet");
-        assert_eq!(looked(4, 12, 0, false), "4 of at most 12 rounds: all is decided");
+        assert_eq!(looked(4, 12, 0, false), "4 of at most 12 rounds: everything is decided");
         assert_eq!(
             looked(12, 12, 1, false),
             "12 of at most 12 rounds: 1 comparison not decided, and no round left"

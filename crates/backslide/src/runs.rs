@@ -91,7 +91,9 @@ pub(crate) fn base<'a>(data: &'a RunData, named: Option<&'a str>) -> Result<Opti
     match systems.as_slice() {
         [] => Ok(Some(name)),
         [one] => Ok(Some(&one.name)),
-        several => bail!("`{name}` could be any of {} in run {}", names(several), data.info.id),
+        several => {
+            bail!("`{name}` is ambiguous: it matches {} in run {}", names(several), data.info.id)
+        }
     }
 }
 
@@ -173,7 +175,8 @@ mod tests {
         }
         assert_eq!(base(&data, None).unwrap(), None);
         assert_eq!(meant("postgres"), Ok(Some("postgres")));
-        let several = "`mysql-8` could be any of mysql-8.0.31/z12a, mysql-8.0.31/z13 in run r7";
+        let several =
+            "`mysql-8` is ambiguous: it matches mysql-8.0.31/z12a, mysql-8.0.31/z13 in run r7";
         assert_eq!(meant("mysql-8"), Err(several.to_owned()));
     }
 

@@ -20,10 +20,10 @@ fn of_a_crash_check() {
     let error = |arguments: &[&str]| error(&bench, &[&["crash-check"], arguments].concat());
     assert_snapshot!(error(&["no-such"]), @"error: BUILD: no build `no-such`: it is neither installed nor in the catalog; `backslide builds` lists available builds, `backslide add` adds one of your own, in a plan `path = \"…\"` says where one is");
     assert_snapshot!(error(&[""]), @r#"error: `BUILD` must be text, not """#);
-    assert_snapshot!(error(&["sqlite", "--config", "waal"]), @"error: --config: no sqlite config `waal`; nearest `wal`; there are: default, rollback, wal");
-    assert_snapshot!(error(&["sqlite", "--config", "a\"b"]), @"error: --config: no sqlite config `a\"b`; there are: default, rollback, wal");
-    assert_snapshot!(error(&["sqlite", "--engine", "innodb"]), @"error: --engine: sqlite has no engine `innodb`, but btree: name one of these, or none");
-    assert_snapshot!(error(&["sqlite", "--set", "synchronous=off", "--set", "synchronous=full"]), @"error: --set: `synchronous` is there twice: leave one of them out");
+    assert_snapshot!(error(&["sqlite", "--config", "waal"]), @"error: --config: no sqlite config `waal`; nearest `wal`; available: default, rollback, wal");
+    assert_snapshot!(error(&["sqlite", "--config", "a\"b"]), @"error: --config: no sqlite config `a\"b`; available: default, rollback, wal");
+    assert_snapshot!(error(&["sqlite", "--engine", "innodb"]), @"error: --engine: sqlite has no engine `innodb`: use btree, or leave it out");
+    assert_snapshot!(error(&["sqlite", "--set", "synchronous=off", "--set", "synchronous=full"]), @"error: --set: `synchronous` is given twice: leave one out");
 }
 
 #[test]
@@ -32,11 +32,11 @@ fn of_a_try() {
     let error = |arguments: &[&str]| error(&bench, &[&["try"], arguments].concat());
     assert_snapshot!(error(&["sqlite", "--config", "x\"y"]), @"
     error: sqlite does not work here
-      because --config: no sqlite config `x\"y`; there are: default, rollback, wal
+      because --config: no sqlite config `x\"y`; available: default, rollback, wal
     ");
     assert_snapshot!(error(&["sqlite", "--engine", "heap"]), @"
     error: sqlite does not work here
-      because --engine: sqlite has no engine `heap`, but btree: name one of these, or none
+      because --engine: sqlite has no engine `heap`: use btree, or leave it out
     ");
     assert_snapshot!(error(&["no-such\nbuild"]), @"
     error: no-such
@@ -50,10 +50,10 @@ fn of_a_try() {
 fn of_an_explanation() {
     let bench = Bench::new();
     let error = |a: &str, b: &str| error(&bench, &["explain", a, b]);
-    assert_snapshot!(error("sqlite/wal", "sqlite/waal"), @"error: SYSTEM: no sqlite config `waal`; nearest `wal`; there are: default, rollback, wal");
+    assert_snapshot!(error("sqlite/wal", "sqlite/waal"), @"error: SYSTEM: no sqlite config `waal`; nearest `wal`; available: default, rollback, wal");
     assert_snapshot!(error("sqlite/wal", "no-such"), @"error: SYSTEM: no build `no-such`: it is neither installed nor in the catalog; `backslide builds` lists available builds, `backslide add` adds one of your own, in a plan `path = \"…\"` says where one is");
-    assert_snapshot!(error("sqlite/heap", "sqlite"), @"error: SYSTEM: sqlite has no engine `heap`, but btree: name one of these, or none");
-    assert_snapshot!(error("sqlite", "sqlite/default"), @"error: SYSTEM: `sqlite/default` twice: name two systems that differ");
+    assert_snapshot!(error("sqlite/heap", "sqlite"), @"error: SYSTEM: sqlite has no engine `heap`: use btree, or leave it out");
+    assert_snapshot!(error("sqlite", "sqlite/default"), @"error: SYSTEM: `sqlite/default` is named twice: name two different systems");
 }
 
 #[test]

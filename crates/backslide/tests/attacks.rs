@@ -32,18 +32,18 @@ fn a_plan_without_end_is_refused_and_a_pipe_does_not_hold_it_up() {
     }
     insta::assert_snapshot!(told, @r"
     error: cannot read /dev/zero
-      because it is not a regular file; copy what it holds into one
+      because it is not a regular file; copy its contents into one
     error: cannot read pipe.toml
-      because it is not a regular file; copy what it holds into one
+      because it is not a regular file; copy its contents into one
     error: cannot read large.toml
       because it is larger than 4.00 MiB; plans and workload files are smaller
     error: cannot read the workload of plan.toml
       because cannot read ./pipe.toml
-      because it is not a regular file; copy what it holds into one
+      because it is not a regular file; copy its contents into one
     error: cannot read ./pipe.toml
-      because it is not a regular file; copy what it holds into one
+      because it is not a regular file; copy its contents into one
     error: cannot read /dev/zero
-      because it is not a regular file; copy what it holds into one
+      because it is not a regular file; copy its contents into one
     ");
 }
 

@@ -184,7 +184,7 @@ fn margins_of_a_plan_are_shown() {
         .replace("rounds", "margins = { rate = 1, \"server.cpu/o\" = 0.25 }\nrounds");
     bench.write("my.toml", &text);
     let shown = bench.run(&["plan", "my.toml"]).fine();
-    let line = "\nsmallest changes worth calling: rate 1 %, server.cpu/o 0.25 %; of other metrics their own\n";
+    let line = "\nmargins: rate 1 %, server.cpu/o 0.25 %; other metrics keep their own\n";
     assert!(shown.contains(line), "{shown}");
     let json = bench.run(&["plan", "my.toml", "--format", "json"]).json();
     let expected = serde_json::json!({ "rate": 1.0, "server.cpu/o": 0.25 });
@@ -192,7 +192,7 @@ fn margins_of_a_plan_are_shown() {
     bench.write("my.toml", &text.replace("rate = 1", "rat = 1"));
     let refused = bench.run(&["plan", "my.toml"]);
     assert_eq!(refused.code(), 1);
-    assert!(refused.stderr.contains("no metric `rat`; nearest `rate`; there are: "), "{refused:?}");
+    assert!(refused.stderr.contains("no metric `rat`; nearest `rate`; available: "), "{refused:?}");
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn an_unknown_key_is_told_the_nearest() {
 #[test]
 fn an_unknown_config_is_told_which_there_are() {
     let system = "build = \"sqlite\"\nconfig = \"wall\"";
-    insta::assert_snapshot!(plan_error(WORKLOAD, system), @"error: my.toml:7: no sqlite config `wall`; nearest `wal`; there are: default, rollback, wal");
+    insta::assert_snapshot!(plan_error(WORKLOAD, system), @"error: my.toml:7: no sqlite config `wall`; nearest `wal`; available: default, rollback, wal");
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn a_missing_build_is_told_what_there_is() {
 fn an_unsupported_version_is_named() {
     let error = plan_error(WORKLOAD, "build = \"sqlite-3.1\"");
     let found = error.split(" is what was found").next().unwrap();
-    assert!(found.contains("`sqlite-3.1` is asked for and sqlite-3."), "{error}");
+    assert!(found.contains("`sqlite-3.1` was requested, but sqlite-3."), "{error}");
     assert!(error.contains("an unsupported version here"), "{error}");
 }
 
@@ -331,7 +331,7 @@ fn a_plan_that_cannot_be_read() {
         assert_eq!(ran.code(), 1);
         ran.stderr
     };
-    insta::assert_snapshot!(told(&["plan", "demmo"]), @"error: catalog: no plan `demmo`; nearest `demo`; there are: demo, mariadb-innodb-myrocks, micro-mariadb-10.5-11.8, micro-mysql-5.6-9.7, micro-mysql-5.6-9.7-control, micro-postgres-12-18, micro-smoke, micro-sqlite, micro-sweep, mysql-5.6-to-9.7, mysql-5.6-to-9.7-control, postgres-12-to-19, postgres-mariadb, smoke, tpcc-isolation, tpcc-mysql-5.6-9.7, tpcc-postgres, tpcc-smoke");
+    insta::assert_snapshot!(told(&["plan", "demmo"]), @"error: catalog: no plan `demmo`; nearest `demo`; available: demo, mariadb-innodb-myrocks, micro-mariadb-10.5-11.8, micro-mysql-5.6-9.7, micro-mysql-5.6-9.7-control, micro-postgres-12-18, micro-smoke, micro-sqlite, micro-sweep, mysql-5.6-to-9.7, mysql-5.6-to-9.7-control, postgres-12-to-19, postgres-mariadb, smoke, tpcc-isolation, tpcc-mysql-5.6-9.7, tpcc-postgres, tpcc-smoke");
     insta::assert_snapshot!(told(&["run", "nowhere.toml"]), @"
     error: cannot read nowhere.toml
       because No such file or directory (os error 2)
@@ -525,10 +525,10 @@ fn a_workload_file_is_listed_like_those_of_the_catalog() {
         ran.stderr
     };
     assert!(told(&["workloads", "no.toml"]).starts_with("error: cannot read no.toml\n"));
-    insta::assert_snapshot!(told(&["workloads", "mine.toml", "--step", "tke"]), @"error: workload mine.toml: no step `tke`; nearest `take`; there are: load, settle, look, drop, take");
+    insta::assert_snapshot!(told(&["workloads", "mine.toml", "--step", "tke"]), @"error: workload mine.toml: no step `tke`; nearest `take`; available: load, settle, look, drop, take");
     let micro = told(&["workloads", "micro", "--step", "read-only"]);
     assert!(
-        micro.starts_with("error: workload micro: no step `read-only`; there are: read-only")
+        micro.starts_with("error: workload micro: no step `read-only`; available: read-only")
             && micro.ends_with(" more (`backslide workloads micro`)\n"),
         "{micro}"
     );
@@ -832,7 +832,7 @@ fn tells_what_is_not_there(bench: &Bench) {
         assert_eq!(ran.code(), 1, "{ran:?}");
         ran.stderr.replace(&bench.lab().display().to_string(), "LAB")
     };
-    insta::assert_snapshot!(told(&["compare", "--base", "sqlite"]), @"error: `sqlite` could be any of sqlite/wal, sqlite/rollback in run r1");
+    insta::assert_snapshot!(told(&["compare", "--base", "sqlite"]), @"error: `sqlite` is ambiguous: it matches sqlite/wal, sqlite/rollback in run r1");
     insta::assert_snapshot!(told(&["report", "--base", "mysql-9.7.4/z12a"]), @"error: this run has no system `mysql-9.7.4/z12a` to compare with; its systems are sqlite/wal, sqlite/rollback");
     insta::assert_snapshot!(told(&["show", "r7"]), @"error: LAB/lab.sqlite has no run r7; `backslide list` prints the available runs");
     insta::assert_snapshot!(told(&["run", "--resume", "r1"]), @"

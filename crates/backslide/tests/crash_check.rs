@@ -86,7 +86,7 @@ fn people_are_told_what_it_means_and_what_it_does_not() {
     assert_eq!(ran.code(), 0, "{ran:?}");
     for text in [
         "nothing lost: all ",
-        "By the settings of sqlite/wal a commit survives a crash of the server, not of the machine.",
+        "With the settings of sqlite/wal, a commit survives a crash of the server, not of the machine.",
         "this says nothing of a crash of the machine.",
     ] {
         assert!(ran.stdout.replace('\n', " ").contains(text), "{}", ran.stdout);

@@ -120,14 +120,14 @@ fn what_cannot_be_explained() {
         ran.stderr.trim_end().to_owned()
     };
     assert_snapshot!(error(&["explain", "r1", "--variables", "sqlite/wal", "sqlite/x"]), @"error: run r1 has no system `sqlite/x`; it has sqlite/wal, sqlite/rollback");
-    assert_snapshot!(error(&["explain", "r1", "--variables", "sqlite", "sqlite/wal"]), @"error: `sqlite` could be any of sqlite/wal, sqlite/rollback in run r1");
-    assert_snapshot!(error(&["explain", "--variables", "8.0.33", "9.7.4"]), @"error: no run here has a system `8.0.33` that only it can mean; to start one, write the Dbms, too: mysql-8.0.33");
+    assert_snapshot!(error(&["explain", "r1", "--variables", "sqlite", "sqlite/wal"]), @"error: `sqlite` is ambiguous: it matches sqlite/wal, sqlite/rollback in run r1");
+    assert_snapshot!(error(&["explain", "--variables", "8.0.33", "9.7.4"]), @"error: no run of this lab has exactly one system that `8.0.33` matches; to start one, add the Dbms: mysql-8.0.33");
     let unknown = error(&["explain", "--variables", "sqlite/wal", "sqlite/z12a"]);
     assert!(
         unknown.starts_with("error: SYSTEM: config `z12a` is for mysql and mariadb; sqlite has:"),
         "{unknown}"
     );
-    assert_snapshot!(error(&["explain", "--variables", "mysql-8.0.33", "mysql-8.0.33"]), @"error: `mysql-8.0.33` twice: name two systems that differ");
+    assert_snapshot!(error(&["explain", "--variables", "mysql-8.0.33", "mysql-8.0.33"]), @"error: `mysql-8.0.33` is named twice: name two different systems");
     assert_eq!(bench.run(&["explain", "--variables", "sqlite"]).code(), 2);
     assert_eq!(bench.run(&["explain"]).code(), 2);
 }

@@ -166,10 +166,10 @@ fn what_cannot_be_imported_is_told_with_its_line() {
     bench.write("zeros", &"\0".repeat(5000));
     fs::create_dir(bench.path("empty")).unwrap();
     insta::assert_snapshot!(told(&bench, &["mysql-8=half.txt"]), @"error: half.txt:5: no line `queries:`");
-    insta::assert_snapshot!(told(&bench, &["notes.txt"]), @"error: notes.txt: neither its name nor what it holds says what it is; say it with --as KIND");
+    insta::assert_snapshot!(told(&bench, &["notes.txt"]), @"error: notes.txt: neither name nor contents tell the kind of this file; give it with --as KIND");
     insta::assert_snapshot!(told(&bench, &["nan.csv"]), @"error: nan.csv:2: value must be a number from zero up, not `NaN`");
     insta::assert_snapshot!(told(&bench, &["zeros", "--as", "pgbench"]), @"error: zeros:1: no line `tps = …`: the run of pgbench failed, or this is something else");
-    insta::assert_snapshot!(told(&bench, &["empty"]), @"error: empty: no results in it that are known by their names or by what they hold; name the files to import");
+    insta::assert_snapshot!(told(&bench, &["empty"]), @"error: empty: no file in it has the name or contents of known results; name the files to import");
     insta::assert_snapshot!(told(&bench, &["gone.csv"]), @"
     error: cannot read gone.csv
       because No such file or directory (os error 2)
@@ -214,7 +214,7 @@ fn a_file_is_imported_once_unless_somebody_insists() {
     bench.run(&["import", "mine.csv"]).fine();
     let refused = bench.run(&["import", "copy.csv", "--name", "other"]);
     assert_eq!((refused.code(), refused.stdout.as_str()), (1, ""));
-    insta::assert_snapshot!(refused.stderr, @"error: copy.csv: run r1 has this already; `backslide show r1` shows it, --again imports it once more");
+    insta::assert_snapshot!(refused.stderr, @"error: copy.csv: already imported as run r1; `backslide show r1` shows it, --again imports it again");
     assert_eq!(bench.run(&["import", "copy.csv", "--again"]).fine(), "r2\n");
     // What is there twice counts once.
     let history = bench.run(&["history", "r1", "r2", "r2", "--format", "json"]);

@@ -61,8 +61,8 @@ fn what_is_wrong_is_told_of_its_argument() {
         ran.stderr.trim_end().to_owned()
     };
     insta::assert_snapshot!(error(&["sqlite"]), @"error: name two systems, or one and a setting: `backslide quick postgres-18 --set jit=off`");
-    insta::assert_snapshot!(error(&["sqlite/wal", "sqlite/wal"]), @"error: SYSTEM: `sqlite/wal` twice: name two systems that differ");
-    insta::assert_snapshot!(error(&["sqlite/wal", "sqlite/waal"]), @"error: SYSTEM: no sqlite config `waal`; nearest `wal`; there are: default, rollback, wal");
+    insta::assert_snapshot!(error(&["sqlite/wal", "sqlite/wal"]), @"error: SYSTEM: `sqlite/wal` is named twice: name two different systems");
+    insta::assert_snapshot!(error(&["sqlite/wal", "sqlite/waal"]), @"error: SYSTEM: no sqlite config `waal`; nearest `wal`; available: default, rollback, wal");
     insta::assert_snapshot!(error(&["sqlite/wal", "no-such"]), @"error: SYSTEM: no build `no-such`: it is neither installed nor in the catalog; `backslide builds` lists available builds, `backslide add` adds one of your own, in a plan `path = \"…\"` says where one is");
     insta::assert_snapshot!(error(&["sqlite/wal", "--set", "synchronos=off"]), @"error: --set: sqlite-3.54.1: setting `synchronos` is refused: error SQLITE_ERROR: SQLite 3.54.1 has no pragma `synchronos` (in `PRAGMA synchronos = off`)");
     insta::assert_snapshot!(error(&["sqlite/wal", "sqlite", "--workload", "none.toml"]), @"
@@ -70,5 +70,5 @@ fn what_is_wrong_is_told_of_its_argument() {
       because cannot read none.toml
       because No such file or directory (os error 2)
     ");
-    insta::assert_snapshot!(error(&["sqlite/wal", "sqlite", "--workload", "mikro"]), @"error: --workload: no workload `mikro`; there are: insert, tpcc, accounts, micro, orders, timeseries, and paths of workload files");
+    insta::assert_snapshot!(error(&["sqlite/wal", "sqlite", "--workload", "mikro"]), @"error: --workload: no workload `mikro`; available: insert, tpcc, accounts, micro, orders, timeseries, and paths of workload files");
 }

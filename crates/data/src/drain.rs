@@ -71,7 +71,7 @@ impl Backlog {
                 Ok(left) if left.is_empty() => return None,
                 Ok(left) => left,
                 Err(error) => {
-                    let text = format!("what is left to do is not known: {error}");
+                    let text = format!("the pending work is unknown: {error}");
                     return Some((NoteKind::Settle, text));
                 }
             };

@@ -243,7 +243,7 @@ fn reasons(condition: Condition, all: &[&SystemStand<'_>]) -> String {
         return condition.why().to_owned();
     }
     let (who, deciding) = (who_asks(condition, all), deciding.join(", "));
-    format!("{} {who} What decides it: {deciding}.", condition.why())
+    format!("{} {who}: {deciding}.", condition.why())
 }
 
 /// Whether configs ask for it, among the systems whose config can.
@@ -258,12 +258,12 @@ fn who_asks(condition: Condition, all: &[&SystemStand<'_>]) -> String {
     };
     let (asked, by_default) = (names(true), names(false));
     if asked.is_empty() {
-        "No config asks for it: defaults differ.".to_owned()
+        "Not set by any config; the defaults differ".to_owned()
     } else if !by_default.is_empty() {
-        format!("No config asks for it in {}.", by_default.join(", "))
+        format!("Not set by the configs of {}", by_default.join(", "))
     } else if asked.len() == all.len() {
-        "The configs ask for it.".to_owned()
+        "Set by the configs".to_owned()
     } else {
-        format!("Configs ask for it in {}.", asked.join(", "))
+        format!("Set by the configs of {}", asked.join(", "))
     }
 }

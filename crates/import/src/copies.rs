@@ -19,7 +19,7 @@ pub(crate) fn refuse(sources: &[Source]) -> Result<()> {
                 if !std::ptr::eq(first, file) {
                     let first = &first.origin;
                     return Err(FileLine::at(&file.origin, 1).wrong(format!(
-                        "the same results are in {first}, to the last digit: as another round they would be certain of anything; give results once, and each round a file of its own"
+                        "the same results are in {first}, to the last digit; as another round they would make any verdict look certain: give each round once, in a file of its own"
                     )));
                 }
             }

@@ -48,7 +48,7 @@ fn row(line: FileLine<'_>, system: &str, clients: u32, result: &str) -> Result<I
     let words: Vec<&str> = result.split_whitespace().collect();
     let [nopm, "NOPM", "from", tpm, product @ .., "TPM"] = words.as_slice() else {
         return Err(line.wrong(
-            "`N NOPM from N PRODUCT TPM` belongs here: the file is cut, or from HammerDB before 3.3",
+            "expected `N NOPM from N PRODUCT TPM`: the file is truncated, or from HammerDB before 3.3",
         ));
     };
     let mut row = ImportedStep::new(line, system, "tproc-c", clients);
@@ -100,7 +100,7 @@ impl Log {
         for (name, what, value) in labelled(text, &LABELS) {
             let millis = value
                 .strip_suffix("ms")
-                .ok_or_else(|| line.wrong(format!("{name} is not in ms: the file is cut")))?;
+                .ok_or_else(|| line.wrong(format!("{name} is not in ms: the file is truncated")))?;
             let micros = line.number(name, millis)? * 1e3;
             self.times.push((line.number, format!("service.{kind}.{what}"), micros));
         }

@@ -119,7 +119,7 @@ impl<'a> PgbenchOutput<'a> {
     fn read_rate(&mut self, line: FileLine<'_>, text: &str) -> Result<()> {
         let whole = text.strip_suffix(')').and_then(|text| text.split_once('('));
         let (rate, of_what) = whole.ok_or_else(|| {
-            line.wrong("no `(…)` after the rate says what it is of: the file is cut")
+            line.wrong("no `(…)` after the rate says what it is of: the file is truncated")
         })?;
         if of_what == "including connections establishing" {
             return Ok(());
@@ -138,7 +138,7 @@ impl ScriptResult<'_> {
     fn read_count(&mut self, line: FileLine<'_>, count: &str, rest: &str) -> Result<()> {
         let rate = rest.split_once("tps = ").and_then(|(_, rate)| rate.strip_suffix(')'));
         let rate =
-            rate.ok_or_else(|| line.wrong("no `tps = …)` of this script: the file is cut"))?;
+            rate.ok_or_else(|| line.wrong("no `tps = …)` of this script: the file is truncated"))?;
         let tps = line.number("tps of a script", rate)?;
         let count = line.whole("transactions of a script", count)?;
         self.tps = (count > 0).then_some(tps);

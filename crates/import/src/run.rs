@@ -99,7 +99,7 @@ pub(crate) fn rounds(rows: &[ImportedStep]) -> Result<Vec<u32>> {
         if !taken.insert((step.0, step.1, step.2, round)) {
             let (system, test) = (quote(&row.system), quote(&row.test));
             let what = format!(
-                "{test} of {system} is there twice in round {round}; results of other numbers of clients need --clients or PATH@N, and further rounds a column `round`"
+                "{test} of {system} appears twice in round {round}; other numbers of clients need --clients or PATH@N, and further rounds need a column `round`"
             );
             return Err(row.place().wrong(what));
         }

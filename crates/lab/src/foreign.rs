@@ -134,8 +134,8 @@ fn check_ours(session: &mut dyn Session, dbms: Dbms, address: &ForeignAddress) -
                 owner.describe()
             )),
             Standing::Elsewhere => refuse(format!(
-                "database {DATABASE} at {address} belongs to a run on another host ({}), and whether it \
-                 still measures cannot be seen from here: wait for it, or, if it has ended, drop the \
+                "database {DATABASE} at {address} belongs to a run on another host ({}), and this host cannot \
+                 see whether it still runs: wait for it or, if it has ended, drop the \
                  database yourself (DROP DATABASE {DATABASE})",
                 owner.describe()
             )),

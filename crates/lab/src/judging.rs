@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(said(micro, "server.cpu/o"), None);
         assert_eq!(said(micro, "response.point-query.p99"), None);
         let unknown = said(micro, "response.pont-query.p99").unwrap();
-        let begins = "the margins of plan `p`: no metric of a measured step `response.pont-query.p99`; nearest `response.point-query.p99`; there are: ";
+        let begins = "the margins of plan `p`: no metric of a measured step `response.pont-query.p99`; nearest `response.point-query.p99`; available: ";
         assert!(unknown.starts_with(begins), "{unknown}");
         // Those of a test that nobody chose.
         assert!(said(micro, "response.update-index.p99").is_some());

@@ -276,7 +276,7 @@ fn a_template_that_changes_within_a_run_is_told() {
     // Templates are told apart by the second in which they were made.
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     let said = warnings(&mut bench, &run, &FakeProvider::default());
-    insta::assert_snapshot!(said.join("\n"), @"the template of good is not the one that its trials began with so far: it has the same rows, not the same bytes");
+    insta::assert_snapshot!(said.join("\n"), @"the template of good differs from the one that earlier trials began with: it has the same rows, not the same bytes");
 }
 
 #[test]

@@ -12,9 +12,9 @@ use crate::archive::Flaw;
 /// downloaded so far may be kept, so that the next attempt goes on from there.
 #[derive(Debug, thiserror::Error)]
 pub enum ObtainError {
-    #[error("{} is refused: its entry `{entry}` {flaw}; nothing of it was kept", .archive.display())]
+    #[error("{} is refused: its entry `{entry}` {flaw}; nothing was kept", .archive.display())]
     Hostile { archive: PathBuf, entry: String, flaw: Flaw },
-    #[error("{} is refused: it {flaw}; nothing of it was kept", .archive.display())]
+    #[error("{} is refused: it {flaw}; nothing was kept", .archive.display())]
     Bomb { archive: PathBuf, flaw: Flaw },
     #[error("{} is truncated or damaged ({cause}): fetch it again", .archive.display())]
     Damaged { archive: PathBuf, cause: String },
@@ -139,7 +139,7 @@ pub enum FetchError {
     )]
     OtherFile { path: PathBuf, expected: String, found: String },
     #[error(
-        "cannot fetch {what}: {client} is missing on this machine: install {install}, or fetch the archive elsewhere and say `backslide add NAME --archive FILE`"
+        "cannot fetch {what}: {client} is missing on this machine: install {install}, or fetch the archive elsewhere and run `backslide add NAME --archive FILE`"
     )]
     NoClient { what: String, client: String, install: &'static str },
     #[error("cannot fetch {what}: {client} {trouble}")]
@@ -150,7 +150,7 @@ pub enum FetchError {
     )]
     Suite { suite: String, known: String },
     #[error(
-        "cannot fetch {what}: this machine's apt knows no {mirror} of Debian: describe one in /etc/apt/sources.list.d (with `Enabled: no` it serves nothing else), or fetch the archive elsewhere and say `backslide add NAME --archive FILE`"
+        "cannot fetch {what}: this machine's apt knows no {mirror} of Debian: describe one in /etc/apt/sources.list.d (with `Enabled: no` it serves nothing else), or fetch the archive elsewhere and run `backslide add NAME --archive FILE`"
     )]
     NoMirror { what: String, mirror: &'static str },
     #[error("cannot fetch {what}: {suite} has no package {package}{}", instead(.versions))]
@@ -168,7 +168,7 @@ pub enum Trouble {
     )]
     Stalled { limit: Duration, said: String },
     #[error(
-        "was ended after {0}, more than the archive can have; what came is removed. If the archive is that large, fetch it elsewhere and say `backslide add NAME --archive FILE`"
+        "was stopped after {0}, more than expected; the partial file was removed. If the archive is that large, fetch it elsewhere and run `backslide add NAME --archive FILE`"
     )]
     TooLarge(Bytes),
     #[error("succeeded, but {0} is missing")]

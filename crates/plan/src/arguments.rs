@@ -95,7 +95,7 @@ fn system(arguments: &SystemArguments<'_>) -> Result<Node> {
             let node = Node::of_argument(option.name, Value::setting(*value));
             // A table has each key once, and so must what stands for one.
             if set.child(option.text).is_some() {
-                let message = format!("`{}` is there twice: leave one of them out", option.text);
+                let message = format!("`{}` is given twice: leave one out", option.text);
                 return Err(node.place.conflict(message));
             }
             set.put(option.text, node);

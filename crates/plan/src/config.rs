@@ -305,7 +305,7 @@ mod tests {
         assert_snapshot!(error("sumary = \"s\""), @"c.toml:1: unknown key `sumary` in config, did you mean `summary`?");
         assert_snapshot!(error("summary = \"s\"\n[[setting]]\nnam = \"o\""), @"c.toml:3: unknown key `nam` in setting, did you mean `name`?");
         let engine = "summary = \"s\"\n[[setting]]\nname = \"o\"\nvalue = 1\nengine = \"inodb\"";
-        assert_snapshot!(error(engine), @"c.toml:5: no engine `inodb`; nearest `innodb`; there are: innodb, myrocks, tokudb, heap, btree");
+        assert_snapshot!(error(engine), @"c.toml:5: no engine `inodb`; nearest `innodb`; available: innodb, myrocks, tokudb, heap, btree");
     }
 }
 

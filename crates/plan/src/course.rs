@@ -102,8 +102,8 @@ impl CourseEntry {
         let message = match (self.course.interleave, &self.stray_length, kind) {
             (Interleave::Trials, Some(place), _) => {
                 return Err(place.conflict(
-                    "`slice_ms` and no `interleave = \"slices\"` or `\"turns\"`: whole trials have no slices; \
-                     leave it out, or say so",
+                    "`slice_ms` without `interleave = \"slices\"` or `\"turns\"`: whole trials have no slices; \
+                     leave it out, or add `interleave`",
                 ));
             }
             (Interleave::Slices(_), _, WorkloadKind::Insert | WorkloadKind::Tpcc) => Some(format!(
@@ -152,8 +152,8 @@ pub(crate) fn noise(text: &str, origin: &str) -> Result<Quarantine> {
 pub(crate) fn remarks(plan: &Plan) -> Vec<String> {
     let early = plan.course.first_look.filter(|first| *first < ROUNDS_FOR_A_VERDICT).map(|first| {
         format!(
-            "`min` = {first}: a verdict needs {ROUNDS_FOR_A_VERDICT} rounds, so the first look that can end the \
-             run comes after these"
+            "`min` = {first}: a verdict needs {ROUNDS_FOR_A_VERDICT} rounds, so no earlier look can end the \
+             run; raise `min`"
         )
     });
     let is_unused = |metric: &&MetricId| {
@@ -173,7 +173,7 @@ fn rounds(item: Item<'_>) -> Result<(u32, Option<u32>)> {
         let (least, most) = (min.small(1..=MAX_ROUNDS)?, max.small(1..=MAX_ROUNDS)?);
         if least >= most {
             return Err(min.conflict(format!(
-                "`min` ({least}) must be less than `max` ({most}); a number that is fixed is \
+                "`min` ({least}) must be less than `max` ({most}); for a fixed number, write \
                  `rounds = {most}`"
             )));
         }
@@ -258,7 +258,7 @@ fn margin(item: Item<'_>) -> Result<(MetricId, Margin)> {
     match described.direction {
         Direction::Higher | Direction::Lower => Ok((metric, percent(item)?)),
         Direction::Neither => Err(item.conflict(format!(
-            "`{metric}` in margins: neither direction of it is better, so that it is not judged; leave it out"
+            "`{metric}` in margins: backslide does not judge it, because neither direction is better; leave it out"
         ))),
     }
 }

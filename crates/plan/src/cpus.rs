@@ -83,7 +83,7 @@ impl Cpus {
                 "`apart` on one CPU: the server and the client need one each; write \"together\" or \"free\"",
             )),
             (Self::Together(place) | Self::ClientOnly(place), []) => Err(place.conflict(
-                "no CPU of this host is known: write \"free\", or say which in a table",
+                "the CPUs of this host are unknown: write \"free\", or list CPUs in a table",
             )),
         }
     }

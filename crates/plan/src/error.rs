@@ -144,7 +144,7 @@ pub enum PlanError {
     Conflict { place: Place, message: String },
     #[error("{place}: {message}: raise `rows`{}, or choose other `tests`", to(*enough))]
     TooFewRows { place: Place, message: String, enough: Option<u64> },
-    #[error("{place}: {build} does not know `{option}`: it is there {range}; {help}")]
+    #[error("{place}: {build} does not know `{option}`, which exists {range}; {help}")]
     UnknownOption { place: Place, option: String, build: String, range: String, help: &'static str },
     #[error("{place}: {build}: setting `{option}` {problem}")]
     RefusedSetting { place: Place, build: String, option: String, problem: String },
@@ -203,8 +203,8 @@ fn hint(choices: &Choices) -> String {
 fn nearest(choices: &Choices) -> String {
     let all = choices.list();
     match choices.nearest() {
-        Some(name) => format!("; nearest `{name}`; there are: {all}"),
-        None => format!("; there are: {all}"),
+        Some(name) => format!("; nearest `{name}`; available: {all}"),
+        None => format!("; available: {all}"),
     }
 }
 

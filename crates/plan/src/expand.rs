@@ -235,7 +235,7 @@ fn check_engine(entry: &SystemEntry, dbms: Dbms) -> Result<()> {
             let fit = Engine::ALL.into_iter().filter(|engine| engine.fits(dbms));
             let fit: Vec<&str> = fit.map(Engine::name).collect();
             Err(place.conflict(format!(
-                "{dbms} has no engine `{engine}`, but {}: name one of these, or none",
+                "{dbms} has no engine `{engine}`: use {}, or leave it out",
                 fit.join(", ")
             )))
         }
@@ -247,7 +247,7 @@ fn check_unique(named: &[Named]) -> Result<()> {
     for (at, Named { system: System { name, .. }, place, .. }) in named.iter().enumerate() {
         if named[..at].iter().any(|other| other.system.name == *name) {
             return Err(place.conflict(if place.is_argument() {
-                format!("`{name}` twice: name two systems that differ")
+                format!("`{name}` is named twice: name two different systems")
             } else {
                 format!("a second system with the name `{name}`: give one of them another `label`")
             }));

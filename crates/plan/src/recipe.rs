@@ -350,9 +350,9 @@ mod tests {
     fn keys_and_values_are_checked() {
         let named = |keys: &str| error(&format!("name = \"postgres-18.6\"\n{keys}"));
         assert_snapshot!(named("lay-out = \"zonky\""), @"b.toml:11: unknown key `lay-out` in build, did you mean `layout`?");
-        assert_snapshot!(named("layout = \"zonki\""), @"b.toml:11: no layout `zonki`; nearest `zonky`; there are: zonky");
+        assert_snapshot!(named("layout = \"zonki\""), @"b.toml:11: no layout `zonki`; nearest `zonky`; available: zonky");
         assert_snapshot!(named("layout = \"zonky\"\nplace = [{ from = \"a\" }]"), @"b.toml:12: a stanza has `layout` or `place`, not both");
-        assert_snapshot!(named("engines = [\"heaps\"]"), @"b.toml:11: no engine `heaps`; nearest `heap`; there are: innodb, myrocks, tokudb, heap, btree");
+        assert_snapshot!(named("engines = [\"heaps\"]"), @"b.toml:11: no engine `heaps`; nearest `heap`; available: innodb, myrocks, tokudb, heap, btree");
         assert_snapshot!(named("engines = [\"innodb\"]"), @"b.toml:11: postgres has no engine `innodb`");
         assert_snapshot!(named("symbols = \"yes\""), @r#"b.toml:11: `symbols` must be true or false, not "yes""#);
         let none = file("name = \"postgres-18.6\"").replace("14M", "lots");

@@ -89,7 +89,7 @@ impl BuildRequest {
                 "give its `path`"
             };
             return Err(place.conflict(format!(
-                "`{}` is asked for and {} is what was found: an unsupported version here; install the one that \
+                "`{}` was requested, but {} was found, which does not match; install the one that \
                  is meant, or {elsewhere}",
                 self.name,
                 found.id()

@@ -193,7 +193,7 @@ mod tests {
         assert_snapshot!(error("owns = [\"a\"]"), @"v.toml:1: unknown key `owns` in variables, did you mean `own`?");
         assert_snapshot!(error("[[group]]\nname = \"g\"\npatterns = []"), @"v.toml:3: `patterns` must be a list with at least one value, not an empty one");
         assert_snapshot!(error("[[note]]\nnames = [\"a\"]"), @"v.toml:1: note needs the key `text`");
-        assert_snapshot!(error("[[unit]]\nunit = \"KB\"\npatterns = [\"a\"]"), @"v.toml:2: no unit `KB`; nearest `B`; there are: count, B, kB, 8kB, MB, 16MB, ms, s, min");
+        assert_snapshot!(error("[[unit]]\nunit = \"KB\"\npatterns = [\"a\"]"), @"v.toml:2: no unit `KB`; nearest `B`; available: count, B, kB, 8kB, MB, 16MB, ms, s, min");
     }
 
     #[test]

@@ -240,7 +240,7 @@ pub(crate) fn host(info: &RunInfo) -> String {
 
 /// Where an imported run was measured, in a sentence; `None` for a run of ours.
 pub(crate) fn unknown_host(info: &RunInfo) -> Option<String> {
-    let said = || format!("a host that is not known ({})", host(info));
+    let said = || format!("an unknown host ({})", host(info));
     info.is_imported().then(said)
 }
 

@@ -48,7 +48,7 @@ pub fn history_sentence(history: &History) -> String {
     if untested > 0 {
         let _infallible = write!(
             text,
-            " {untested} could not be tested: that needs 8 builds, or several rounds of builds of one run."
+            " {untested} could not be tested: a test needs 8 builds, or builds of one run in several rounds."
         );
     }
     text + &fallen(history) + &between_days(history) + &copies(history)

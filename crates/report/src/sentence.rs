@@ -37,7 +37,7 @@ impl Report<'_> {
         match self.input.false_alarms.filter(|all| all.runs > 1 && all.cells > 0) {
             None => of_run,
             Some(all) => format!(
-                "{of_run} Over {} of this lab with a control, {} of {} cells were called different.",
+                "{of_run} Over {} of this lab with a control, {} of {} cells were flagged as different.",
                 plural(all.runs as usize, "run"),
                 format::count(all.changed),
                 format::count(all.cells)
@@ -194,7 +194,7 @@ fn of_run(report: &Report<'_>) -> String {
         format!("the {judged} that could be judged, of {}", rates.len())
     };
     let mut text = format!(
-        "The control, a second copy of {}, was called different in {called} of {steps}",
+        "The control, a second copy of {}, was flagged as different in {called} of {steps}",
         report.base
     );
     let all = rates_of_control(report.input.comparisons, control.name);
@@ -262,7 +262,7 @@ impl Report<'_> {
         let decided = needed.iter().filter(|rounds| **rounds <= most).count();
         let of_all = match (decided, list.len()) {
             (1, 1) => "it".to_owned(),
-            (decided, all) if decided == all => "all of them".to_owned(),
+            (decided, all) if decided == all => "all".to_owned(),
             (decided, _) => decided.to_string(),
         };
         let time = Nanos(self.round_time().0 * u64::from(most));

@@ -83,7 +83,7 @@ fn value(draw: &Draw, block: &SqlBlock) -> String {
             let other = other.map_or("?", |other| other.name.as_str());
             format!(":{other} + {add}")
         }
-        Draw::Next => "the next number that no row has".to_owned(),
+        Draw::Next => "the next unused number".to_owned(),
         Draw::Template(template) => format!("text like `{template}`"),
         Draw::Text { min, max } if min == max => format!("{min} letters and digits"),
         Draw::Text { min, max } => format!("{min} to {max} letters and digits"),
@@ -105,7 +105,7 @@ fn distribution(by: Distribution) -> String {
         Distribution::Gaussian { draws } => format!(", a bell of {draws} draws"),
         Distribution::Pareto { h } => format!(", Pareto, h {}", part(h)),
         Distribution::Special { hot_percent, draws_percent, .. } => {
-            format!(", {draws_percent} % of them of the {hot_percent} % in the middle")
+            format!(", {draws_percent} % of them from the middle {hot_percent} %")
         }
     }
 }

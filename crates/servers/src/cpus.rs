@@ -14,7 +14,7 @@ pub enum CpuListError {
     )]
     TooLarge { cpu: usize, list: String, last: usize },
     #[error(
-        "of the CPUs `{wanted}` this machine offers only `{offered}`: change the plan's `cpus`, or run it where they exist"
+        "of the CPUs `{wanted}` this machine offers only `{offered}`: change the plan's `cpus`, or run it elsewhere"
     )]
     NotOffered { wanted: String, offered: String },
 }

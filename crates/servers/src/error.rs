@@ -194,7 +194,7 @@ pub enum HugePagesError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PreloadError {
     #[error(
-        "the library to preload, `{name}`, is not there: looked for {files} in {places}; install it, or give its whole path"
+        "the library to preload, `{name}`, is missing: looked for {files} in {places}; install it, or give its whole path"
     )]
     NotFound { name: String, files: String, places: String },
     #[error(
@@ -202,7 +202,7 @@ pub enum PreloadError {
     )]
     Relative { name: String },
     #[error(
-        "the library to preload, {}, has a blank or a colon in its path, where the loader sees the end of it: link it to another place", .path.display()
+        "the library to preload, {}, has a space or a colon in its path, which ends it for the loader: link to it from another path", .path.display()
     )]
     Separator { path: PathBuf },
 }

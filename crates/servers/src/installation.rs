@@ -378,13 +378,13 @@ mod tests {
             let text = find_in(name, &places).unwrap_err().to_string();
             text.replace(&root.path().display().to_string(), "DIR")
         };
-        insta::assert_snapshot!(message("jemalloc"), @"the library to preload, `jemalloc`, is not there: looked for libjemalloc.so* in DIR; install it, or give its whole path");
-        insta::assert_snapshot!(message("libx.so.3"), @"the library to preload, `libx.so.3`, is not there: looked for libx.so.3 in DIR; install it, or give its whole path");
-        insta::assert_snapshot!(message("/none/libx.so"), @"the library to preload, `/none/libx.so`, is not there: looked for libx.so in /none; install it, or give its whole path");
+        insta::assert_snapshot!(message("jemalloc"), @"the library to preload, `jemalloc`, is missing: looked for libjemalloc.so* in DIR; install it, or give its whole path");
+        insta::assert_snapshot!(message("libx.so.3"), @"the library to preload, `libx.so.3`, is missing: looked for libx.so.3 in DIR; install it, or give its whole path");
+        insta::assert_snapshot!(message("/none/libx.so"), @"the library to preload, `/none/libx.so`, is missing: looked for libx.so in /none; install it, or give its whole path");
         insta::assert_snapshot!(message("lib/libx.so"), @"the library to preload, `lib/libx.so`, is neither a name nor a whole path: write `jemalloc` or `/…/libjemalloc.so.2`");
         let blank = root.path().join("a b/libx.so");
         touch(&blank);
-        insta::assert_snapshot!(message(&blank.display().to_string()), @"the library to preload, DIR/a b/libx.so, has a blank or a colon in its path, where the loader sees the end of it: link it to another place");
+        insta::assert_snapshot!(message(&blank.display().to_string()), @"the library to preload, DIR/a b/libx.so, has a space or a colon in its path, which ends it for the loader: link to it from another path");
     }
 
     #[test]

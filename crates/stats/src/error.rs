@@ -9,13 +9,11 @@ pub enum CompareError {
     UnknownBase { base: String, systems: Vec<String> },
     #[error("no metric `{metric}`; nearest {}; `all` is every metric of the run", quoted(.nearest))]
     UnknownMetric { metric: MetricId, nearest: Vec<String> },
-    #[error("the smallest effect worth calling must be a fraction of at least 0, not {0}")]
+    #[error("the margin must be a fraction of at least 0, not {0}")]
     BadMargin(f64),
     #[error("the false-discovery rate must lie between 0 and 1, not {0}")]
     BadRate(f64),
-    #[error(
-        "rounds from {min} to {max}: the fewest must be at least 1 and the most no fewer than these"
-    )]
+    #[error("rounds from {min} to {max}: the minimum must be at least 1 and at most the maximum")]
     BadLooks { min: u32, max: u32 },
 }
 

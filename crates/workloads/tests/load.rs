@@ -570,8 +570,8 @@ fn a_chunk_that_is_partly_there_is_an_error() {
     let (_, result, _) = load_with_loss(&spec, 1, Loss::Before, somebody);
     assert_eq!(
         result.unwrap_err().to_string(),
-        "sbtest1, id 6 to 10, one transaction: 1 of 5 are there after the connection was lost; \
-         does the engine have transactions, and does no one else write?"
+        "sbtest1, id 6 to 10, one transaction: 1 of 5 exist after the connection was lost; \
+         check that the engine has transactions and that nothing else writes"
     );
 }
 

@@ -74,7 +74,7 @@ fn at_this_load(beside: &Beside, limits: &Quarantine) -> Finding {
         status,
         found,
         advice: (status == Status::Bad).then(|| {
-            "A disturbed round is run again a few times, and then it is lost. End what else runs; or write wider \
+            "backslide re-runs a disturbed round a few times, then gives it up. End other programs, or write wider \
              limits into plans, such as `quarantine = { foreign_percent = 100 }`, or none: `quarantine = false`."
                 .to_owned()
         }),

@@ -114,7 +114,7 @@ fn system<'a>(data: &'a RunData, name: &str) -> Result<&'a System> {
             let all: Vec<&System> = data.info.plan.systems.iter().collect();
             bail!("run {run} has no system `{name}`; it has {}", runs::names(&all))
         }
-        several => bail!("`{name}` could be any of {} in run {run}", runs::names(several)),
+        several => bail!("`{name}` is ambiguous: it matches {} in run {run}", runs::names(several)),
     }
 }
 
@@ -145,7 +145,7 @@ fn started(pair: [&str; 2], root: &Path, printer: Printer) -> Result<Pair> {
 /// Two systems, each written `BUILD[/ENGINE][/CONFIG]`.
 fn arguments(pair: [&str; 2]) -> Result<[SystemArguments<'_>; 2]> {
     if pair[0] == pair[1] {
-        bail!("`{}` twice: name two systems that differ", pair[0]);
+        bail!("`{}` is named twice: name two different systems", pair[0]);
     }
     Ok([system_of(pair[0])?, system_of(pair[1])?])
 }
@@ -160,7 +160,7 @@ pub(super) fn system_of(name: &str) -> Result<SystemArguments<'_>> {
     }
     if build.starts_with(|c: char| c.is_ascii_digit()) {
         bail!(
-            "no run here has a system `{name}` that only it can mean; to start one, write the Dbms, too: \
+            "no run of this lab has exactly one system that `{name}` matches; to start one, add the Dbms: \
              mysql-{build}"
         );
     }
@@ -193,7 +193,7 @@ mod tests {
         insta::assert_snapshot!(shown("mysql-8.0.33"), @"mysql-8.0.33 - -");
         insta::assert_snapshot!(shown("postgres-18/x10a"), @"postgres-18 - x10a");
         insta::assert_snapshot!(shown("mariadb-11.8/myrocks/z12a"), @"mariadb-11.8 myrocks z12a");
-        insta::assert_snapshot!(shown("8.0.33"), @"no run here has a system `8.0.33` that only it can mean; to start one, write the Dbms, too: mysql-8.0.33");
+        insta::assert_snapshot!(shown("8.0.33"), @"no run of this lab has exactly one system that `8.0.33` matches; to start one, add the Dbms: mysql-8.0.33");
         insta::assert_snapshot!(shown("mysql/a/b"), @"`mysql/a/b` is not a system: write BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG");
         insta::assert_snapshot!(shown("my\"sql"), @"`my\"sql` is not a system: write BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG");
         insta::assert_snapshot!(shown(""), @"`` is not a system: write BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG");

@@ -209,7 +209,7 @@ fn refuse_again(lab: &Lab, sources: &[Source]) -> Result<()> {
         let mut infos = runs.iter().map(|run| &run.info);
         if let Some(RunInfo { id, .. }) = infos.find(|info| holds(info, &digest)) {
             bail!(
-                "{}: run {id} has this already; `backslide show {id}` shows it, --again imports it once more",
+                "{}: already imported as run {id}; `backslide show {id}` shows it, --again imports it again",
                 source.origin
             );
         }

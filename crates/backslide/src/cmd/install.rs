@@ -61,7 +61,9 @@ pub(crate) fn remove(names: &[String], printer: Printer) -> Result<Exit> {
 fn place(archive: &str) -> Result<&str> {
     let path = archive.strip_prefix("file://").unwrap_or(archive);
     if path.contains("://") && !path.starts_with("http://") && !path.starts_with("https://") {
-        bail!("{path}: an address begins with https:// or http://; fetch it and give the file");
+        bail!(
+            "{path}: backslide fetches only https:// and http://; download the archive and give the file"
+        );
     }
     if Path::new(path).is_dir() {
         bail!("{path} is a directory: give it with --path");
@@ -78,7 +80,7 @@ pub(super) fn install(builds: &Builds, recipe: &Recipe, printer: Printer) -> Res
         printer.note(&format!("{name}: {download} to download, {size} on the disk, from {from}"));
         if let Some(other) = builds.much_smaller(recipe) {
             printer.note(&printer.wrapped(&format!(
-                "{}, of the same series, is {} to download: press ^C and name that one if it will do",
+                "{}, of the same series, is only {} to download: to use it instead, press ^C and install it",
                 other.name, other.download
             )));
         }

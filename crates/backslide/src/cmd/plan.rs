@@ -47,7 +47,7 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
             if let Some(spec) = plan.workload.sql() {
                 table::print(printer, &steps::steps(&plan, spec));
                 let parts = time_needed::where_it_goes(&plan, spec);
-                printer.prose(&format!("of it: {parts}"));
+                printer.prose(&format!("time by part: {parts}"));
             }
             if let Some(spec) = plan.workload.tpcc() {
                 table::print(printer, &steps::transactions(&plan, spec));
@@ -82,9 +82,8 @@ fn outline(plan: &Plan, needs: &Estimate, host: &Host, directory: &Path, printer
         "plan {name}: {systems} × {rounds} = {at_most}{trials} trials, base {base}, seed {seed}"
     ));
     let shortest = needs.shortest.map_or(String::new(), |time| format!("{time} to "));
-    let longest = needs
-        .longest
-        .map_or(String::new(), |time| format!(" (up to {time} with rounds that are run again)"));
+    let longest =
+        needs.longest.map_or(String::new(), |time| format!(" (up to {time} with re-run rounds)"));
     let (Estimate { time, disk, .. }, free, place) = (needs, host.disk.free, directory.display());
     printer.result(&format!(
         "about {shortest}{time}{longest} and {disk} of disk; {free} are free in {place}"
@@ -131,10 +130,7 @@ fn course(plan: &Plan) -> Vec<String> {
     let margins = plan.course.margins.iter();
     let margins: Vec<String> = margins.map(|(m, margin)| format!("{m} {margin}")).collect();
     if !margins.is_empty() {
-        lines.push(format!(
-            "smallest changes worth calling: {}; of other metrics their own",
-            margins.join(", ")
-        ));
+        lines.push(format!("margins: {}; other metrics keep their own", margins.join(", ")));
     }
     lines
 }
@@ -173,7 +169,9 @@ fn show_config(plan: &Plan, root: &Path, printer: Printer) -> Result<()> {
             continue;
         }
         if matches!(system.build.source, BuildSource::Obtainable { .. }) {
-            printer.result("# not installed yet: these are the settings; the file adds what isolates the server");
+            printer.result(
+                "# not installed yet: settings only; the file will also isolate the server",
+            );
         }
         if config.settings.is_empty() {
             printer.result("# nothing set: the server's own defaults");

@@ -176,7 +176,7 @@ fn check_workload(named: &str, builds: &Builds) -> Result<()> {
     } else if !catalog.workload_names().contains(&named) {
         let names = catalog.workload_names().join(", ");
         bail!(
-            "--workload: no workload `{named}`; there are: insert, tpcc, {names}, and paths of workload files"
+            "--workload: no workload `{named}`; available: insert, tpcc, {names}, and paths of workload files"
         );
     }
     Ok(())
@@ -236,11 +236,11 @@ fn detectable(lab: &Lab, plan: &Plan) -> Result<String> {
             let (rounds, run) = (plan.rounds, &summary.info.id);
             let percent = 100.0 * stats::detectable(*sd, rounds);
             return Ok(format!(
-                "in {rounds} rounds a change of {percent:.1} % is found in most tests, as run {run} scattered"
+                "{rounds} rounds detect a change of {percent:.1} % in most tests, given the noise of run {run}"
             ));
         }
     }
-    Ok("no earlier run here says how small a change will be found; `backslide doctor` measures the noise".to_owned())
+    Ok("no earlier run here shows the smallest detectable change; `backslide doctor` measures the noise".to_owned())
 }
 
 #[cfg(test)]

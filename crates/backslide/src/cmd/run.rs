@@ -195,7 +195,7 @@ fn how_long(plan: &Plan, done: &[(TrialKey, Outcome)]) -> Vec<String> {
     }
     let at_most = plan.course.first_look.map_or("", |_| "at most ");
     let longest = plan::estimate(plan).longest.filter(|_| done.is_empty());
-    let longest = longest.map(|time| format!(", up to {time} with rounds that are run again"));
+    let longest = longest.map(|time| format!(", up to {time} with re-run rounds"));
     let time = format!("{at_most}about {left}{}", longest.unwrap_or_default());
     // Others take as long as the server needs.
     let parts = plan.workload.sql().filter(|_| left > LONG).map(|spec| {

@@ -186,7 +186,7 @@ fn a_server_that_does_not_tell_is_noted() {
     })
     .unwrap();
     assert_eq!(name, NoteKind::Settle);
-    assert!(text.starts_with("what is left to do is not known: error 1227"), "{text}");
+    assert!(text.starts_with("the pending work is unknown: error 1227"), "{text}");
 }
 
 #[test]

@@ -195,8 +195,8 @@ impl<S: SendBatch> Batches<S> {
             return Ok(found > 0);
         }
         Err(StepError::Load(format!(
-            "{}, one transaction: {found} of {rows} are there after the connection was lost; does the \
-             engine have transactions, and does no one else write?",
+            "{}, one transaction: {found} of {rows} exist after the connection was lost; check that the \
+             engine has transactions and that nothing else writes",
             self.sender.named(batch)
         )))
     }
@@ -217,7 +217,7 @@ impl<S: SendBatch> Batches<S> {
     fn failure(&self, source: SessionError) -> StepError {
         if NO_LOCAL_FILES.contains(&source.code()) {
             return StepError::Unsupported(format!(
-                "the server takes no local files: set local_infile = ON, or let the load's method be \
+                "the server accepts no local files: set local_infile = ON, or set the load method to \
                  `fastest` or `insert` ({source})"
             ));
         }

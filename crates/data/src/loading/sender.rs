@@ -191,8 +191,8 @@ impl<S: Source> SendBatch for Sender<S> {
         match table.condition(batch) {
             Some(condition) => Ok(format!("SELECT COUNT(*) FROM {} WHERE {condition}", table.name)),
             None => Err(StepError::Load(format!(
-                "the connection was lost during the load of {}, and no column has the rows' numbers to tell \
-                 whether they are there; load with one that has, or load again",
+                "the connection was lost during the load of {}, and no column numbers the rows to tell \
+                 whether they arrived; add such a column, or load again",
                 table.place(batch)
             ))),
         }
@@ -229,7 +229,7 @@ fn method(wanted: LoadMethod, dialect: Dialect, session: &dyn Session) -> Result
         }
         (LoadMethod::Fastest | LoadMethod::Bulk, _) if session.can_load_rows() => Ok(Method::Bulk),
         (LoadMethod::Fastest | LoadMethod::Bulk, _) => Err(StepError::Unsupported(
-            "this database offers neither COPY nor LOAD DATA LOCAL: let the load's method be \
+            "this database offers neither COPY nor LOAD DATA LOCAL: set the load method to \
              `fastest` or `insert`"
                 .to_owned(),
         )),

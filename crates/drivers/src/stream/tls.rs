@@ -97,7 +97,7 @@ impl Tls {
         while !rest.is_empty() {
             let taken = self.connection.read_tls(&mut rest);
             if taken.map_err(broken)? == 0 {
-                return Err(broken("the server went on after it had said goodbye"));
+                return Err(broken("the server sent data after it had closed TLS"));
             }
             let state = self.connection.process_new_packets().map_err(broken)?;
             let start = out.len();

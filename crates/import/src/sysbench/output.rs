@@ -231,7 +231,7 @@ impl<'a> Fields<'a> {
     fn seconds(&self, name: &str) -> Option<Result<f64>> {
         self.get(name).map(|(line, text)| {
             let text = text.strip_suffix('s').ok_or_else(|| {
-                line.wrong(format!("{name} has no `s` at its end: the file is cut"))
+                line.wrong(format!("{name} has no `s` at its end: the file is truncated"))
             })?;
             let value = line.number(name, text)?;
             let is_zero = || line.wrong(format!("{name} is zero: nothing was measured"));
@@ -246,8 +246,7 @@ impl<'a> Fields<'a> {
         let (mean, max, sum) = (number("avg")?, number("max")?, number("sum")?);
         let (Some(mean), Some(max), Some(sum)) = (mean, max, sum) else {
             if self.get("Latency (ms)").is_some() {
-                let what =
-                    "mean, maximum and sum of the latencies are not all there: the file is cut";
+                let what = "mean, maximum and sum of the latencies are not all there: the file is truncated";
                 return Err(self.end.wrong(what));
             }
             return Ok(None);

@@ -82,7 +82,7 @@ fn blocks(file: &File, options: &Options) -> Rows {
         }
     }
     if file.name().contains("qps.rel") {
-        let what = "ratios to a system that it does not name; import the rates that they were made of (o.qps.abs)";
+        let what = "ratios to an unnamed system; import the rates behind them (o.qps.abs)";
         return Err(file.end().wrong(what));
     }
     Ok(rows)

@@ -76,7 +76,7 @@ impl Conductor<'_> {
         let before = templates.before.insert(system.clone(), template.name());
         if before.is_some_and(|before| before != template.name()) {
             self.warn(format!(
-                "the template of {system} is not the one that its trials began with so far: it has the \
+                "the template of {system} differs from the one that earlier trials began with: it has the \
                  same rows, not the same bytes"
             ))?;
         }

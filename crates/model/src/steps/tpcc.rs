@@ -98,7 +98,7 @@ impl TpccStage {
             }
             Self::Index => INDEXES.to_owned(),
             Self::Run(_) => format!(
-                "Runs the five transactions on what the steps before left: {}. Throughput and costs count New-Orders, those rolled back on purpose included.",
+                "Runs the five transactions on the data of earlier steps: {}. Throughput and costs count New-Orders, those rolled back on purpose included.",
                 spec.pace.words()
             ),
             Self::Settle => SETTLES.to_owned(),

@@ -209,7 +209,7 @@ mod tests {
         small.consume(1 << 10).unwrap();
         small.produce(RATIO_FROM).unwrap();
         assert!(small.produce(1).is_err());
-        insta::assert_snapshot!(why(&small), @"a.tar is refused: it unpacks to more than 1000 times its own size; nothing of it was kept");
+        insta::assert_snapshot!(why(&small), @"a.tar is refused: it unpacks to more than 1000 times its own size; nothing was kept");
         let fair = meter(1 << 20);
         fair.consume(1 << 20).unwrap();
         fair.produce(RATIO_FROM * 3).unwrap();
@@ -227,7 +227,7 @@ mod tests {
         insta::assert_snapshot!(why(&full), @"not enough space in builds: 1.49 GiB are needed, 1.46 GiB are free");
         let large = meter(1 << 30);
         assert!(large.foresee(SIZE_LIMIT + 1).is_err());
-        insta::assert_snapshot!(why(&large), @"a.tar is refused: it unpacks to more than 32.0 GiB; nothing of it was kept");
+        insta::assert_snapshot!(why(&large), @"a.tar is refused: it unpacks to more than 32.0 GiB; nothing was kept");
     }
 
     #[test]
@@ -237,13 +237,13 @@ mod tests {
             many.entry().unwrap();
         }
         assert!(many.entry().is_err());
-        insta::assert_snapshot!(why(&many), @"a.tar is refused: it has more than 500000 entries; nothing of it was kept");
+        insta::assert_snapshot!(why(&many), @"a.tar is refused: it has more than 500000 entries; nothing was kept");
         let long = meter(1 << 20);
         long.header();
         let mut reader = Metered::decoded(io::repeat(0), &long);
         let read = io::copy(&mut reader, &mut io::sink());
         assert!(read.is_err());
-        insta::assert_snapshot!(why(&long), @"a.tar is refused: it has a header of more than 1.00 MiB; nothing of it was kept");
+        insta::assert_snapshot!(why(&long), @"a.tar is refused: it has a header of more than 1.00 MiB; nothing was kept");
     }
 
     #[test]
@@ -252,6 +252,6 @@ mod tests {
         large.allow_input(1 << 20);
         let mut reader = Metered::archive(io::repeat(0), &large);
         assert!(io::copy(&mut reader, &mut io::sink()).is_err());
-        insta::assert_snapshot!(why(&large), @"a.tar is refused: it has a header of more than 1.00 MiB; nothing of it was kept");
+        insta::assert_snapshot!(why(&large), @"a.tar is refused: it has a header of more than 1.00 MiB; nothing was kept");
     }
 }

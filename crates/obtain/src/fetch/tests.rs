@@ -131,14 +131,14 @@ fn a_download_without_end_is_ended_and_leaves_nothing() {
     let mut errand =
         Errand::new(&origin, recorded, &parcel, &machine.clients, &mut listen).unwrap();
     let error = fetch(&origin, None, Closure::Whole, &mut errand).unwrap_err();
-    insta::assert_snapshot!(error, @"cannot fetch http://endless.example/a.tar: curl was ended after 258 MiB, more than the archive can have; what came is removed. If the archive is that large, fetch it elsewhere and say `backslide add NAME --archive FILE`");
+    insta::assert_snapshot!(error, @"cannot fetch http://endless.example/a.tar: curl was stopped after 258 MiB, more than expected; the partial file was removed. If the archive is that large, fetch it elsewhere and run `backslide add NAME --archive FILE`");
     assert!(!parcel.exists(), "a part is left");
 }
 
 #[test]
 fn a_client_that_is_not_installed_is_named_with_what_has_it() {
     let machine = Machine::new();
-    insta::assert_snapshot!(machine.message(&maven()), @"cannot fetch Maven com.example:server:1.0:zip:linux: mvn is missing on this machine: install Maven (Debian's package `maven`), or fetch the archive elsewhere and say `backslide add NAME --archive FILE`");
+    insta::assert_snapshot!(machine.message(&maven()), @"cannot fetch Maven com.example:server:1.0:zip:linux: mvn is missing on this machine: install Maven (Debian's package `maven`), or fetch the archive elsewhere and run `backslide add NAME --archive FILE`");
     for (origin, client) in [
         (Origin::Npm("server@1.0.0".into()), "npm"),
         (Origin::Pypi("tool==1.0".into()), "pip or pip3"),
@@ -425,8 +425,8 @@ fn lists_are_renewed_before_a_package_is_said_to_be_gone() {
 #[test]
 fn a_host_without_apt_or_mirrors_is_told_what_to_do() {
     let machine = Machine::new();
-    insta::assert_snapshot!(machine.message(&debian(&["server"])), @"cannot fetch Debian sid server: this machine's apt knows no mirror of Debian: describe one in /etc/apt/sources.list.d (with `Enabled: no` it serves nothing else), or fetch the archive elsewhere and say `backslide add NAME --archive FILE`");
+    insta::assert_snapshot!(machine.message(&debian(&["server"])), @"cannot fetch Debian sid server: this machine's apt knows no mirror of Debian: describe one in /etc/apt/sources.list.d (with `Enabled: no` it serves nothing else), or fetch the archive elsewhere and run `backslide add NAME --archive FILE`");
     let machine = machine_with_apt();
     fs::remove_file(machine.root.path().join("bin/apt-get")).unwrap();
-    insta::assert_snapshot!(machine.message(&debian(&["server"])), @"cannot fetch Debian sid server: apt-get is missing on this machine: install apt, which only Debian and its derivatives have, or fetch the archive elsewhere and say `backslide add NAME --archive FILE`");
+    insta::assert_snapshot!(machine.message(&debian(&["server"])), @"cannot fetch Debian sid server: apt-get is missing on this machine: install apt, which only Debian and its derivatives have, or fetch the archive elsewhere and run `backslide add NAME --archive FILE`");
 }

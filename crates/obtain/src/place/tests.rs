@@ -141,12 +141,12 @@ fn inner_archives_are_unpacked_with_the_same_distrust() {
     let rules = [unpacking("x/*.tar.gz", "in", &["doc/"])];
     assert_eq!(place(&good, &rules), ["in/", "in/bin/", "in/bin/mysqld* = \x7fELF"]);
     let bad = inner(Tar::new().file("../bin/mysqld", "x"));
-    insta::assert_snapshot!(refusal(&bad, &rules), @"DIR/archive/x/linux.tar.gz is refused: its entry `../bin/mysqld` has `..` in its path; nothing of it was kept");
+    insta::assert_snapshot!(refusal(&bad, &rules), @"DIR/archive/x/linux.tar.gz is refused: its entry `../bin/mysqld` has `..` in its path; nothing was kept");
     // A link that leads out is no harm where it stays behind.
     let odd = inner(Tar::new().file("bin/mysqld", "x").symlink("bin/odd", "/tmp/x"));
     let skipped = [unpacking("x/*.tar.gz", "", &["bin/o*"])];
     assert_eq!(place(&odd, &skipped), ["bin/", "bin/mysqld = x"]);
-    insta::assert_snapshot!(refusal(&odd, &rules), @"DIR/archive/x/linux.tar.gz is refused: its entry `bin/odd` is a link that leads out, to `/tmp/x`; nothing of it was kept");
+    insta::assert_snapshot!(refusal(&odd, &rules), @"DIR/archive/x/linux.tar.gz is refused: its entry `bin/odd` is a link that leads out, to `/tmp/x`; nothing was kept");
     insta::assert_snapshot!(refusal(&tar(), &[unpacking("p/share", "", &[])]), @"the archive is not laid out as expected: the rule `content of p/share → ./` names something other than an archive");
 }
 

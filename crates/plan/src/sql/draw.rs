@@ -469,7 +469,7 @@ mod distributions {
     #[test]
     fn what_is_none_is_refused() {
         let error = |text| read(text).unwrap_err().to_string();
-        assert_snapshot!(error("\"zipf\""), @"x:1: no distribution `zipf`; there are: uniform, zipfian, gaussian, pareto, special");
+        assert_snapshot!(error("\"zipf\""), @"x:1: no distribution `zipf`; available: uniform, zipfian, gaussian, pareto, special");
         assert_snapshot!(error("{ zipfian = 0.0001 }"), @"x:1: `zipfian` must be a number from 0.001 to 5 with at most three digits after the point, not 0.0001");
         assert_snapshot!(error("{ pareto = 0.5 }"), @"x:1: `pareto` must be a number from 0.001 to 0.499 with at most three digits after the point, not 0.5");
         assert_snapshot!(error("{ zipfian = nan }"), @"x:1: `zipfian` must be a number from 0.001 to 5 with at most three digits after the point, not NaN");

@@ -38,7 +38,7 @@ pub(crate) fn read(
 ) -> Result<SqlOperation> {
     if RESERVED.contains(&item.key) {
         return Err(item.conflict(format!(
-            "`{}` cannot be the name of an operation: it stands in reports already",
+            "`{}` is reserved for reports: give the operation another name",
             item.key
         )));
     }

@@ -60,7 +60,7 @@ impl Scope {
         let name = identifier_key(item.key, &item.node.place)?;
         if GIVEN.contains(&name.as_str()) {
             return Err(item.conflict(format!(
-                "`{name}` cannot be a variable of the file: it has a meaning already"
+                "`{name}` is reserved: give the variable of the file another name"
             )));
         }
         let value = self.within(value, -MAX_VALUE..=MAX_VALUE)?;

@@ -39,7 +39,9 @@ pub(crate) fn read(fields: &Fields<'_>, around: &Around<'_>) -> Result<SqlStatem
     let (in_postgres, postgres) = text("postgres", Dialect::Postgres)?;
     let (in_sqlite, sqlite) = text("sqlite", Dialect::Sqlite)?;
     if verb != in_postgres || verb != in_sqlite {
-        return Err(sql.conflict("`sql` does other things to rows in one dialect than in another"));
+        return Err(sql.conflict(
+            "`sql` changes rows differently in different dialects: use the same verb in all",
+        ));
     }
     let verb = if is_counted { verb } else { Verb::Other };
     let name = fields.maybe("name", label)?;
@@ -103,7 +105,7 @@ fn of_dialect<'a>(sql: Item<'a>, name: &str) -> Result<Item<'a>> {
 
 fn told(item: Item<'_>, flaw: &Flaw) -> PlanError {
     item.conflict(match flaw {
-        Flaw::Open(begin) => format!("`{}`: what begins with `{begin}` has no end", item.key),
+        Flaw::Open(begin) => format!("`{}`: `{begin}` is never closed", item.key),
         Flaw::Braces(braces) => format!(
             "`{}`: `{braces}` stands for nothing; `{}` is the chosen copy of the table",
             item.key,
@@ -127,7 +129,7 @@ fn check_counted(item: Item<'_>, scanned: &Scanned<'_>, table: Option<&SqlTable>
     let help = "; or write `counted = false`, and row counts are not checked after it";
     if verb == Verb::Insert && scanned.is_upsert() {
         return Err(item.conflict(format!(
-            "`{}` may change rows that are there, so that its answer does not say how many it added: \
+            "`{}` may change existing rows, so its answer does not give the number of added rows: \
              write `counted = false`, and row counts are not checked after it",
             item.key
         )));
@@ -144,7 +146,7 @@ fn check_counted(item: Item<'_>, scanned: &Scanned<'_>, table: Option<&SqlTable>
             item.key
         ))),
         Some(target) if !is_of_table(target) => Err(item.conflict(format!(
-            "`{}` adds to or removes from `{target}`, and rows are counted of the block's table only: \
+            "`{}` adds to or removes from `{target}`, and backslide counts only rows of the block's table: \
              write `table = \"{target}\"` in the block{help}",
             item.key
         ))),

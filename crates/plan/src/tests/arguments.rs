@@ -68,14 +68,14 @@ fn the_argument_at_fault_is_named() {
     assert_snapshot!(error(&[of("mysql")]), @"BUILD: no build `mysql`: no mysqld in PATH; give its `path`");
     assert_snapshot!(error(&[of(" ")]), @r#"`BUILD` must be text, not " ""#);
     assert_snapshot!(error(&[with_config("sqlite", "")]), @r#"`--config` must be text, not """#);
-    assert_snapshot!(error(&[with_config("sqlite", "waal")]), @"--config: no sqlite config `waal`; nearest `wal`; there are: default, rollback, wal");
+    assert_snapshot!(error(&[with_config("sqlite", "waal")]), @"--config: no sqlite config `waal`; nearest `wal`; available: default, rollback, wal");
     assert_snapshot!(error(&[with_config("sqlite", "z12a")]), @"--config: config `z12a` is for mysql and mariadb; sqlite has: default, rollback, wal");
-    assert_snapshot!(error(&[with_engine("mariadb", "inodb")]), @"--engine: no engine `inodb`; nearest `innodb`; there are: innodb, myrocks, tokudb, heap, btree");
-    assert_snapshot!(error(&[with_engine("postgres", "innodb")]), @"--engine: postgres has no engine `innodb`, but heap: name one of these, or none");
-    assert_snapshot!(error(&[with_set("postgres", &[("io_method", Some("sync"))])]), @"--set: postgres 15.18 does not know `io_method`: it is there since 18; leave it out");
-    assert_snapshot!(error(&[with_set("mariadb", &[("sync_binlog", Some("1")), ("sync_binlog", Some("0"))])]), @"--set: `sync_binlog` is there twice: leave one of them out");
-    assert_snapshot!(error(&[of("mariadb-10.5")]), @"BUILD: `mariadb-10.5` is asked for and mariadb-10.11.18 is what was found: an unsupported version here; install the one that is meant, or add it under another name (`backslide add`)");
-    assert_snapshot!(error(&[of("sqlite"), with_config("sqlite", "default")]), @"BUILD: `sqlite/default` twice: name two systems that differ");
+    assert_snapshot!(error(&[with_engine("mariadb", "inodb")]), @"--engine: no engine `inodb`; nearest `innodb`; available: innodb, myrocks, tokudb, heap, btree");
+    assert_snapshot!(error(&[with_engine("postgres", "innodb")]), @"--engine: postgres has no engine `innodb`: use heap, or leave it out");
+    assert_snapshot!(error(&[with_set("postgres", &[("io_method", Some("sync"))])]), @"--set: postgres 15.18 does not know `io_method`, which exists since 18; leave it out");
+    assert_snapshot!(error(&[with_set("mariadb", &[("sync_binlog", Some("1")), ("sync_binlog", Some("0"))])]), @"--set: `sync_binlog` is given twice: leave one out");
+    assert_snapshot!(error(&[of("mariadb-10.5")]), @"BUILD: `mariadb-10.5` was requested, but mariadb-10.11.18 was found, which does not match; install the one that is meant, or add it under another name (`backslide add`)");
+    assert_snapshot!(error(&[of("sqlite"), with_config("sqlite", "default")]), @"BUILD: `sqlite/default` is named twice: name two different systems");
 }
 
 #[test]

@@ -245,7 +245,7 @@ fn builds_with_myrocks() {
 fn a_build_that_is_not_there() {
     let catalog = catalog();
     let message = catalog.recipe("mysql-8.0.333").unwrap_err().to_string();
-    let message = message.split("; there are").next().unwrap().to_owned();
+    let message = message.split("; available").next().unwrap().to_owned();
     assert_snapshot!(message, @"catalog: no build `mysql-8.0.333`; nearest `mysql-8.0.33`");
     assert!(catalog.recipe("").is_err());
 }

@@ -81,17 +81,17 @@ fn modifiers_follow_in_order() {
 #[test]
 fn names_that_are_no_config() {
     let error = |name| CATALOG.config(Dbms::Postgres, name).unwrap_err();
-    assert_snapshot!(error("x10a_fpw"), @"catalog: no postgres config `x10a_fpw`; nearest `_fpw0`; there are: default, quick, x10a, x10b, x10c, x10d, _fpw0, _wallz4");
-    assert_snapshot!(error("x11a_fpw0"), @"catalog: no postgres config `x11a_fpw0`; nearest `x10a`; there are: default, quick, x10a, x10b, x10c, x10d, _fpw0, _wallz4");
-    assert_snapshot!(error("x10a_"), @"catalog: no postgres config `x10a_`; there are: default, quick, x10a, x10b, x10c, x10d, _fpw0, _wallz4");
-    assert_snapshot!(error(""), @"catalog: no postgres config ``; there are: default, quick, x10a, x10b, x10c, x10d, _fpw0, _wallz4");
-    assert_snapshot!(CATALOG.config(Dbms::Sqlite, "wal_x").unwrap_err(), @"catalog: no sqlite config `wal_x`; there are: default, rollback, wal");
+    assert_snapshot!(error("x10a_fpw"), @"catalog: no postgres config `x10a_fpw`; nearest `_fpw0`; available: default, quick, x10a, x10b, x10c, x10d, _fpw0, _wallz4");
+    assert_snapshot!(error("x11a_fpw0"), @"catalog: no postgres config `x11a_fpw0`; nearest `x10a`; available: default, quick, x10a, x10b, x10c, x10d, _fpw0, _wallz4");
+    assert_snapshot!(error("x10a_"), @"catalog: no postgres config `x10a_`; available: default, quick, x10a, x10b, x10c, x10d, _fpw0, _wallz4");
+    assert_snapshot!(error(""), @"catalog: no postgres config ``; available: default, quick, x10a, x10b, x10c, x10d, _fpw0, _wallz4");
+    assert_snapshot!(CATALOG.config(Dbms::Sqlite, "wal_x").unwrap_err(), @"catalog: no sqlite config `wal_x`; available: default, rollback, wal");
 }
 
 #[test]
 fn files_that_lead_nowhere() {
     let error = |files: &[(&str, &str)]| with(files).unwrap_err();
-    assert_snapshot!(error(&[("m", "extends = \"z21a\"")]), @"catalog/dbms/mysql/configs/m.toml:2: no mysql config `z21a`; nearest `z11a`; there are: default, m, quick, z10a, z11a, z11b, z11c, z11d, z11e, z11f, z12a, z12b, za1");
+    assert_snapshot!(error(&[("m", "extends = \"z21a\"")]), @"catalog/dbms/mysql/configs/m.toml:2: no mysql config `z21a`; nearest `z11a`; available: default, m, quick, z10a, z11a, z11b, z11c, z11d, z11e, z11f, z12a, z12b, za1");
     assert_snapshot!(error(&[("m", "extends = \"m\"")]), @"catalog/dbms/mysql/configs/m.toml:2: `extends` goes round: m -> m");
     let round =
         [("m1", "extends = \"m2\""), ("m2", "extends = \"m3\""), ("m3", "extends = \"m2\"")];
@@ -120,8 +120,8 @@ fn what_a_version_lacks_is_told() {
         Some("b = 1")
     );
     let error = |rule: &str| rendered(&[("m", rule)], "m", "5.6.24").unwrap_err();
-    assert_snapshot!(error(&setting("a", 1, "since = \"5.7\"")), @"catalog/dbms/mysql/configs/m.toml:2: mysql 5.6.24 does not know `a`: it is there since 5.7; use another config, add an alternative for this version, or mark the setting `optional = true`");
-    assert_snapshot!(error(&setting("a", 1, "since = \"5.5\"\nfrom = \"5.7\"")), @"catalog/dbms/mysql/configs/m.toml:2: mysql 5.6.24 does not know `a = 1`: it is there since 5.7; use another config, add an alternative for this version, or mark the setting `optional = true`");
+    assert_snapshot!(error(&setting("a", 1, "since = \"5.7\"")), @"catalog/dbms/mysql/configs/m.toml:2: mysql 5.6.24 does not know `a`, which exists since 5.7; use another config, add an alternative for this version, or mark the setting `optional = true`");
+    assert_snapshot!(error(&setting("a", 1, "since = \"5.5\"\nfrom = \"5.7\"")), @"catalog/dbms/mysql/configs/m.toml:2: mysql 5.6.24 does not know `a = 1`, which exists since 5.7; use another config, add an alternative for this version, or mark the setting `optional = true`");
 }
 
 #[test]
@@ -136,8 +136,8 @@ fn a_set_option_must_be_known() {
             |request: &BuildRequest| -> Result<Build, String> { Ok(build(request, version)) };
         crate::expand(&file, &CATALOG, &find, HOST)
     };
-    assert_snapshot!(expand("mysql", "8.0.15", "innodb-redo-log-capacity = \"1G\"").unwrap_err(), @"my.toml:6: mysql 8.0.15 does not know `innodb-redo-log-capacity`: it is there since 8.0.30; leave it out");
-    assert_snapshot!(expand("postgres", "17.11", "io_method = \"sync\"").unwrap_err(), @"my.toml:6: postgres 17.11 does not know `io_method`: it is there since 18; leave it out");
+    assert_snapshot!(expand("mysql", "8.0.15", "innodb-redo-log-capacity = \"1G\"").unwrap_err(), @"my.toml:6: mysql 8.0.15 does not know `innodb-redo-log-capacity`, which exists since 8.0.30; leave it out");
+    assert_snapshot!(expand("postgres", "17.11", "io_method = \"sync\"").unwrap_err(), @"my.toml:6: postgres 17.11 does not know `io_method`, which exists since 18; leave it out");
     // Known, though no config uses it there any more.
     assert!(expand("mysql", "8.0.33", "innodb_log_file_size = \"1G\"").is_ok());
     assert!(expand("mariadb", "11.8.9", "innodb_flush_method = \"fsync\"").is_ok());

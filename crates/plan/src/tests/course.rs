@@ -34,7 +34,7 @@ fn a_number_of_rounds_is_fixed_and_a_range_is_looked_at() {
     assert_eq!((looked.rounds, looked.course.first_look), (12, Some(3)));
     assert_eq!(looked.trials().len(), 24);
     assert!(remarks(&looked).is_empty());
-    assert_snapshot!(remarks(&plan("rounds = { min = 2, max = 5 }")).join("\n"), @"`min` = 2: a verdict needs 3 rounds, so the first look that can end the run comes after these");
+    assert_snapshot!(remarks(&plan("rounds = { min = 2, max = 5 }")).join("\n"), @"`min` = 2: a verdict needs 3 rounds, so no earlier look can end the run; raise `min`");
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn rounds_that_cannot_be() {
     assert_snapshot!(error(INSERT, "rounds = { min = 3 }"), @"my.toml:2: rounds needs the key `max`");
     assert_snapshot!(error(INSERT, "rounds = { mni = 3, max = 4 }"), @"my.toml:2: unknown key `mni` in rounds, did you mean `min`?");
     assert_snapshot!(error(INSERT, "rounds = { min = 0, max = 4 }"), @"my.toml:2: `min` must be a whole number from 1 to 1_000, not 0");
-    assert_snapshot!(error(INSERT, "rounds = { min = 4, max = 4 }"), @"my.toml:2: `min` (4) must be less than `max` (4); a number that is fixed is `rounds = 4`");
+    assert_snapshot!(error(INSERT, "rounds = { min = 4, max = 4 }"), @"my.toml:2: `min` (4) must be less than `max` (4); for a fixed number, write `rounds = 4`");
 }
 
 #[test]
@@ -65,8 +65,8 @@ fn whole_trials_alternate_unless_slices_are_asked_for() {
 
 #[test]
 fn slices_that_cannot_be() {
-    assert_snapshot!(error(MICRO, "rounds = 3\ninterleave = \"slice\""), @"my.toml:3: no way to interleave `slice`; nearest `slices`; there are: trials, slices, turns");
-    assert_snapshot!(error(MICRO, "rounds = 3\nslice_ms = 500"), @r#"my.toml:3: `slice_ms` and no `interleave = "slices"` or `"turns"`: whole trials have no slices; leave it out, or say so"#);
+    assert_snapshot!(error(MICRO, "rounds = 3\ninterleave = \"slice\""), @"my.toml:3: no way to interleave `slice`; nearest `slices`; available: trials, slices, turns");
+    assert_snapshot!(error(MICRO, "rounds = 3\nslice_ms = 500"), @r#"my.toml:3: `slice_ms` without `interleave = "slices"` or `"turns"`: whole trials have no slices; leave it out, or add `interleave`"#);
     assert_snapshot!(error(MICRO, "rounds = 3\ninterleave = \"slices\"\nslice_ms = 50"), @"my.toml:4: `slice_ms` must be a whole number from 100 to 2_000, not 50");
     assert_snapshot!(error(INSERT, "rounds = 3\ninterleave = \"slices\""), @r#"my.toml:3: `interleave = "slices"` and `kind = "insert"`: its steps change data, so that no slice would be like the one before it; turns (`"turns"`) suit every step"#);
     let tpcc = "workload = { kind = \"tpcc\", warehouses = 1 }";
@@ -182,12 +182,12 @@ fn margins_that_cannot_be() {
     assert_snapshot!(margins("{ rate = nan }"), @"my.toml:3: `rate` must be a number of per cent from 0 to 100, with two decimals at most, not NaN");
     assert_snapshot!(margins("{ rate = 1e3 }"), @"my.toml:3: `rate` must be a number of per cent from 0 to 100, with two decimals at most, not 1000");
     assert_snapshot!(margins("{ rate = \"1 %\" }"), @r#"my.toml:3: `rate` must be a number of per cent from 0 to 100, with two decimals at most, not "1 %""#);
-    assert_snapshot!(margins("{ tpmc = 1 }"), @"my.toml:3: `tpmc` in margins: neither direction of it is better, so that it is not judged; leave it out");
+    assert_snapshot!(margins("{ tpmc = 1 }"), @"my.toml:3: `tpmc` in margins: backslide does not judge it, because neither direction is better; leave it out");
     assert_snapshot!(margins("{ response.p99 = 1 }"), @r#"my.toml:3: `response` in margins is a table: the name of a metric with a dot or a slash is written in quotes, such as "response.p99" = 5"#);
     let unknown = margins("{ \"server.cpu\" = 1 }");
     assert!(
         unknown
-            .starts_with("my.toml:3: no metric `server.cpu`; nearest `server.cpu/o`; there are: "),
+            .starts_with("my.toml:3: no metric `server.cpu`; nearest `server.cpu/o`; available: "),
         "{unknown}"
     );
 }

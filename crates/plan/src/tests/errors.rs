@@ -48,16 +48,16 @@ fn unknown_keys_name_the_nearest() {
 
 #[test]
 fn unknown_names_list_the_choices() {
-    assert_snapshot!(system("build = \"mariadb\"\nconfig = \"z21a\""), @"my.toml:7: no mariadb config `z21a`; nearest `z11a`; there are: default, quick, z10a, z11a, z11b, z11c, z11d, z11e, z11f, z12a, z12b, z12c, za1, _ahi, _cb, _dw0, _md1, _nobl, _nocb, _nops, _pl0, _pur1, _sync");
-    assert_snapshot!(system("build = \"postgras-15\"\npath = \"/opt\""), @"my.toml:6: no DBMS `postgras`; nearest `postgres`; there are: mysql, mariadb, postgres, sqlite");
-    assert_snapshot!(system("build = \"mariadb\"\nengine = \"inodb\""), @"my.toml:7: no engine `inodb`; nearest `innodb`; there are: innodb, myrocks, tokudb, heap, btree");
-    assert_snapshot!(workload("steps = [\"l.i0\", \"l.x\", \"qr200\"]"), @"my.toml:3: no step `qr200`; nearest `qr100`; there are: l.i0, l.x, l.i1, l.i2, qr100, qp100, qr500, qp500, qr1000, qp1000");
-    assert_snapshot!(workload("queries = [\"points\"]"), @"my.toml:3: no kind of query `points`; nearest `point`; there are: range, point");
+    assert_snapshot!(system("build = \"mariadb\"\nconfig = \"z21a\""), @"my.toml:7: no mariadb config `z21a`; nearest `z11a`; available: default, quick, z10a, z11a, z11b, z11c, z11d, z11e, z11f, z12a, z12b, z12c, za1, _ahi, _cb, _dw0, _md1, _nobl, _nocb, _nops, _pl0, _pur1, _sync");
+    assert_snapshot!(system("build = \"postgras-15\"\npath = \"/opt\""), @"my.toml:6: no DBMS `postgras`; nearest `postgres`; available: mysql, mariadb, postgres, sqlite");
+    assert_snapshot!(system("build = \"mariadb\"\nengine = \"inodb\""), @"my.toml:7: no engine `inodb`; nearest `innodb`; available: innodb, myrocks, tokudb, heap, btree");
+    assert_snapshot!(workload("steps = [\"l.i0\", \"l.x\", \"qr200\"]"), @"my.toml:3: no step `qr200`; nearest `qr100`; available: l.i0, l.x, l.i1, l.i2, qr100, qp100, qr500, qp500, qr1000, qp1000");
+    assert_snapshot!(workload("queries = [\"points\"]"), @"my.toml:3: no kind of query `points`; nearest `point`; available: range, point");
     let scale = "name = \"p\"\nrounds = 1\nworkload = { kind = \"insert\", scale = \"smal\" }";
-    assert_snapshot!(error(&format!("{scale}{SQLITE}")), @"my.toml:3: no scale `smal`; nearest `small`; there are: tiny, small, medium, seeds");
+    assert_snapshot!(error(&format!("{scale}{SQLITE}")), @"my.toml:3: no scale `smal`; nearest `small`; available: tiny, small, medium, seeds");
     let kind = "name = \"p\"\nrounds = 1\nworkload = { kind = \"inserts\", scale = \"small\" }";
-    assert_snapshot!(error(&format!("{kind}{SQLITE}")), @"my.toml:3: no workload `inserts`; nearest `insert`; there are: insert, micro, sql, tpcc");
-    assert_snapshot!(Catalog::embedded().unwrap().plan("dmeo").unwrap_err(), @"catalog: no plan `dmeo`; nearest `demo`; there are: demo, mariadb-innodb-myrocks, micro-mariadb-10.5-11.8, micro-mysql-5.6-9.7, micro-mysql-5.6-9.7-control, micro-postgres-12-18, micro-smoke, micro-sqlite, micro-sweep, mysql-5.6-to-9.7, mysql-5.6-to-9.7-control, postgres-12-to-19, postgres-mariadb, smoke, tpcc-isolation, tpcc-mysql-5.6-9.7, tpcc-postgres, tpcc-smoke");
+    assert_snapshot!(error(&format!("{kind}{SQLITE}")), @"my.toml:3: no workload `inserts`; nearest `insert`; available: insert, micro, sql, tpcc");
+    assert_snapshot!(Catalog::embedded().unwrap().plan("dmeo").unwrap_err(), @"catalog: no plan `dmeo`; nearest `demo`; available: demo, mariadb-innodb-myrocks, micro-mariadb-10.5-11.8, micro-mysql-5.6-9.7, micro-mysql-5.6-9.7-control, micro-postgres-12-18, micro-smoke, micro-sqlite, micro-sweep, mysql-5.6-to-9.7, mysql-5.6-to-9.7-control, postgres-12-to-19, postgres-mariadb, smoke, tpcc-isolation, tpcc-mysql-5.6-9.7, tpcc-postgres, tpcc-smoke");
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn values_that_do_not_go_together() {
 
 #[test]
 fn systems_that_cannot_be() {
-    assert_snapshot!(system("build = \"postgres\"\nengine = \"innodb\""), @"my.toml:7: postgres has no engine `innodb`, but heap: name one of these, or none");
+    assert_snapshot!(system("build = \"postgres\"\nengine = \"innodb\""), @"my.toml:7: postgres has no engine `innodb`: use heap, or leave it out");
     assert_snapshot!(system("build = \"sqlite\"\npath = \"/opt\""), @r#"my.toml:7: `path` and `build = "sqlite"`: sqlite is built into backslide; other builds are not available"#);
     assert_snapshot!(system("build = \"mariadb\"\npath = \"/opt\"\nconnect = \"db1\""), @"my.toml:8: `path` and `connect`: a server is either started from a path or connected to");
     assert_snapshot!(system("build = \"mariadb\"\nconfig = \"z12a\"\nconnect = \"db1\""), @"my.toml:7: `connect` and `config`: a foreign server keeps its own settings");
@@ -120,8 +120,8 @@ fn systems_that_cannot_be() {
 fn builds_that_are_not_there() {
     assert_snapshot!(system("build = \"mysql-8.0\"\nconnect = \"a@db1\""), @"my.toml:6: the `mysql-8.0` server that `connect` names: no mysqld in PATH; give its `path`");
     assert_snapshot!(system("build = \"mysql-8.0\""), @"my.toml:6: no build `mysql-8.0`: no mysqld in PATH; give its `path`");
-    assert_snapshot!(system("build = \"mariadb-10.5\""), @"my.toml:6: `mariadb-10.5` is asked for and mariadb-10.11.18 is what was found: an unsupported version here; install the one that is meant, or give its `path`");
-    assert_snapshot!(system("build = \"postgres-15.1\""), @"my.toml:6: `postgres-15.1` is asked for and postgres-15.18 is what was found: an unsupported version here; install the one that is meant, or give its `path`");
+    assert_snapshot!(system("build = \"mariadb-10.5\""), @"my.toml:6: `mariadb-10.5` was requested, but mariadb-10.11.18 was found, which does not match; install the one that is meant, or give its `path`");
+    assert_snapshot!(system("build = \"postgres-15.1\""), @"my.toml:6: `postgres-15.1` was requested, but postgres-15.18 was found, which does not match; install the one that is meant, or give its `path`");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_base_that_is_none_or_many() {
     let two = "\n[[system]]\nbuild = \"mariadb\"\nconfig = \"quick\"\n\
                [[system]]\nbuild = \"mariadb\"\nconfig = \"z12a\"\n";
     assert_snapshot!(plan("base = \"mariadb\"", two), @r#"my.toml:4: `base = "mariadb"` fits more than one system, such as `mariadb-10.11.18/innodb/quick` and `mariadb-10.11.18/innodb/z12a`: give one of these names"#);
-    assert_snapshot!(plan("base = \"mariadb/innodb/quik\"", two), @"my.toml:4: no system `mariadb/innodb/quik`; there are: mariadb-10.11.18/innodb/quick, mariadb-10.11.18/innodb/z12a");
+    assert_snapshot!(plan("base = \"mariadb/innodb/quik\"", two), @"my.toml:4: no system `mariadb/innodb/quik`; available: mariadb-10.11.18/innodb/quick, mariadb-10.11.18/innodb/z12a");
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn bad_values<T>(table: &str, Key(key, takes): &Key<T>) -> Vec<(String, String)>
                 .collect();
             let first = list[0];
             let near =
-                format!("no {what} `{first}e`; nearest `{first}`; there are: {}", list.join(", "));
+                format!("no {what} `{first}e`; nearest `{first}`; available: {}", list.join(", "));
             vec![(format!("\"{first}e\""), near), ("1".to_owned(), format!("{must}text, not 1"))]
         }
         // Nothing takes a date; the error says what it takes instead.

@@ -31,14 +31,14 @@ fn warehouses_are_needed_and_counted() {
 fn unknown_keys_and_words() {
     assert_snapshot!(keys("client = 1"), @"my.toml:3: unknown key `client` in workload, did you mean `clients`?");
     assert_snapshot!(keys("scale = \"tiny\""), @"my.toml:3: unknown key `scale` in workload, which has: kind, warehouses, profile, clients, homes, mix, form, statements, isolation, stock_level, payment_order, delivery, foreign_keys, indexes, history_key, partitions, items, customers, load, settle, steps, seconds, warmup_seconds, limits, errors, statement_timeout, wait, rate, ramp, arrivals, queue");
-    assert_snapshot!(keys("profile = \"percone\""), @"my.toml:3: no profile `percone`; nearest `percona`; there are: standard, percona");
-    assert_snapshot!(keys("homes = \"any\""), @"my.toml:3: no kind of homes `any`; there are: random, fixed");
-    assert_snapshot!(keys("form = \"batch\""), @"my.toml:3: no form `batch`; there are: single, batched, procedures");
-    assert_snapshot!(keys("isolation = \"read committed\""), @"my.toml:3: no isolation `read committed`; nearest `read-committed`; there are: read-committed, repeatable-read, serializable");
-    assert_snapshot!(keys("indexes = \"all\""), @"my.toml:3: no set of indexes `all`; there are: minimum, percona");
-    assert_snapshot!(keys("stock_level = \"lop\""), @"my.toml:3: no form of Stock-Level `lop`; nearest `loop`; there are: join, loop");
-    assert_snapshot!(keys("payment_order = \"customer\""), @"my.toml:3: no order of a Payment `customer`; there are: warehouse, district");
-    assert_snapshot!(keys("delivery = \"each\""), @"my.toml:3: no form of Delivery `each`; there are: together, district");
+    assert_snapshot!(keys("profile = \"percone\""), @"my.toml:3: no profile `percone`; nearest `percona`; available: standard, percona");
+    assert_snapshot!(keys("homes = \"any\""), @"my.toml:3: no kind of homes `any`; available: random, fixed");
+    assert_snapshot!(keys("form = \"batch\""), @"my.toml:3: no form `batch`; available: single, batched, procedures");
+    assert_snapshot!(keys("isolation = \"read committed\""), @"my.toml:3: no isolation `read committed`; nearest `read-committed`; available: read-committed, repeatable-read, serializable");
+    assert_snapshot!(keys("indexes = \"all\""), @"my.toml:3: no set of indexes `all`; available: minimum, percona");
+    assert_snapshot!(keys("stock_level = \"lop\""), @"my.toml:3: no form of Stock-Level `lop`; nearest `loop`; available: join, loop");
+    assert_snapshot!(keys("payment_order = \"customer\""), @"my.toml:3: no order of a Payment `customer`; available: warehouse, district");
+    assert_snapshot!(keys("delivery = \"each\""), @"my.toml:3: no form of Delivery `each`; available: together, district");
 }
 
 #[test]

@@ -113,5 +113,5 @@ fn a_time_in_which_no_rate_can_be_called_steady_is_refused() {
         expand(&text).unwrap_err().to_string()
     };
     assert_snapshot!(error(", warmup = \"steady\", warmup_seconds = 12"), @r#"my.toml:3: `warmup_seconds` (12) is the most that `warmup = "steady"` may take: it takes 13 seconds at least to see that a rate is steady"#);
-    assert_snapshot!(error(", warmup = \"quick\""), @"my.toml:3: no end of a warm-up `quick`; there are: fixed, steady");
+    assert_snapshot!(error(", warmup = \"quick\""), @"my.toml:3: no end of a warm-up `quick`; available: fixed, steady");
 }

@@ -92,7 +92,7 @@ fn the_examples_say_what_they_do() {
         assert_eq!(spec(&format!("kind = \"sql\", file = \"{name}\"")).name, name);
         assert!(listing.spec.steps.iter().all(|step| !step.id.0.contains('@')));
     }
-    assert_snapshot!(CATALOG.workload("mikro").unwrap_err(), @"catalog: no workload `mikro`; nearest `micro`; there are: accounts, micro, orders, timeseries");
+    assert_snapshot!(CATALOG.workload("mikro").unwrap_err(), @"catalog: no workload `mikro`; nearest `micro`; available: accounts, micro, orders, timeseries");
 }
 
 /// The steps, each with its operations, their weights and what they do.

@@ -114,7 +114,7 @@ pub(super) fn memory(memory: Memory) -> Judgement {
     judged(
         rated(share < 0.2 || memory.available < Bytes::from_mib(512), share < 0.5),
         format!("{} of {} available", memory.available, memory.total),
-        "Memory of other processes is missing for the servers and the page cache. End them, or \
+        "Other processes hold memory that the servers and the page cache need. End them, or \
          choose a smaller scale.",
     )
 }
@@ -149,14 +149,14 @@ pub(super) fn clock_source(clock: &ClockSource) -> Judgement {
     if FAST.contains(&current) {
         return good(current);
     }
-    let cost = "Every look at the clock is a call into the kernel and costs up to a microsecond";
+    let cost = "Every reading of the clock is a system call and costs up to a microsecond";
     let better = FAST.into_iter().find(|fast| clock.available.iter().any(|name| name == fast));
     let advice = match better {
         Some(fast) => format!(
             "{cost}. Run `echo {fast} > \
              /sys/devices/system/clocksource/clocksource0/current_clocksource`."
         ),
-        None => format!("{cost}, and this host offers no better one: measure on another."),
+        None => format!("{cost}, and this host has no better clock: measure on another host."),
     };
     judged(rated(SLOW.contains(&current), true), current, advice)
 }
@@ -192,7 +192,7 @@ pub(super) fn filesystem(disk: &DiskFacts) -> Judgement {
         "nfs" | "nfs4" | "cifs" | "smb3" | "9p" | "virtiofs" | "vboxsf" => judged(
             Status::Bad,
             found,
-            "This is a filesystem of another machine. Put the lab on a local disk with `--lab`.",
+            "This is a network or shared filesystem. Put the lab on a local disk with `--lab`.",
         ),
         "tmpfs" | "ramfs" => warn(
             found,

@@ -30,7 +30,7 @@ fn changes(history: &History) -> Table {
         let (word, tone) = verdict(line, change);
         Cell::number(change.ratio, ratio_of_change(change)).marked(tone, word)
     };
-    let note = "The new level over the one before it, with its 95 % interval. Confidence allows for having looked \
+    let note = "The new level over the one before it, with its 95 % interval. Confidence accounts for having looked \
                 at every build and every step.\n\
                 † No run links the builds before and after: the change may come from the day.";
     of_lines(history, |(line, _): &(&HistoryLine, &Change)| line)
@@ -66,7 +66,7 @@ fn apart(history: &History) -> Table {
         .words("build", |(_, build, _)| Cell::text(name(history, *build)))
         .numbers("over the build before", "", |(.., point)| estimate(point.to_previous))
         .words("what", |(.., point)| Cell::text(standing(point.standing)))
-        .table("Apart from the levels", note, rows)
+        .table("Builds outside the levels", note, rows)
 }
 
 /// A row a line: its shape, and where it stands with the last build.
@@ -81,9 +81,9 @@ fn summary(history: &History) -> Table {
         builds if builds > MOST_BARS => format!("last {MOST_BARS} of {builds} builds"),
         _ => "builds".to_owned(),
     };
-    let note = "Bars are builds in their order, on a log scale of its own for each line. The value of the last build \
-                is the geometric mean of its rounds, with its standard error. Intervals of 95 % are single ones, not \
-                adjusted for their number.";
+    let note = "Bars are builds in order; each line has its own log scale. The value of the last build \
+                is the geometric mean of its rounds, with its standard error. The 95 % intervals are not \
+                adjusted for multiple comparisons.";
     of_lines(history, |line: &&HistoryLine| *line)
         .column(Header::words(bars).spared(1), |line| {
             let newest = line.points.iter().skip(line.points.len().saturating_sub(MOST_BARS));

@@ -103,7 +103,7 @@ fn the_tables_say_what_changed_and_what_stands_apart() {
     let titles: Vec<&str> = tables.iter().map(|table| table.title.as_str()).collect();
     assert_eq!(
         titles,
-        ["Changes", "Apart from the levels", "Lines", "<b>, rate", "<b>, cpu/o", "<b>, steal"]
+        ["Changes", "Builds outside the levels", "Lines", "<b>, rate", "<b>, cpu/o", "<b>, steal"]
     );
     let shown = |table: &crate::Table, row: usize| -> Vec<String> {
         table.rows[row].iter().map(crate::Cell::shown).collect()

@@ -22,7 +22,7 @@ type FactOf = fn(At<'_>, &Comparison) -> String;
 const FACTS: [(&str, FactOf); 12] = [
     ("what is compared", compared),
     ("ratio to the base, 95 % interval", |_, c| format::ratio_and_interval(c)),
-    ("smallest change that matters", |_, c| percent(margin(c))),
+    ("margin", |_, c| percent(margin(c))),
     ("complete rounds", |_, c| c.rounds.to_string()),
     ("standard deviation of a round", |_, c| of(c, |e| percent(e.sd))),
     ("degrees of freedom", |_, c| of(c, degrees_of_freedom)),

@@ -15,7 +15,7 @@ pub(super) fn methods(report: &Report<'_>) -> Markup {
             @if is_imported {
                 li { "Another tool measured these numbers, and backslide imported them. The order of measurement and other load on the host are unknown. The first value of a step of each system makes the first round, and so on, unless the files number their rounds." }
             } @else {
-                li { "A round runs every system once, in random order; every second round reverses the order of the one before. Systems are compared within a round, so that what disturbs a whole round disturbs both sides." }
+                li { "A round runs every system once, in random order; every second round reverses the order of the one before. Systems are compared within a round, so a disturbance of the whole round affects both sides." }
             }
             @for text in course(report) { li { (text) } }
             @if !is_imported { li { (placement(report)) } }
@@ -29,7 +29,7 @@ pub(super) fn methods(report: &Report<'_>) -> Markup {
             @if is_imported {
                 li { "Costs come from the files and cover the whole host, including the client." }
             } @else {
-                li { "Costs are differences of counters at the two edges of a step's measured window, divided by the operations in it. The server's and the client's are never mixed; the host's holds both." }
+                li { "Costs are differences of counters at the two edges of a step's measured window, divided by the operations in it. Server and client costs are separate; the host's include both." }
             }
             li { "Service time runs from sending to the complete reply. Response time runs from the scheduled start of the operation, so waiting behind a stall counts." }
             @if report.groups.iter().any(|group| !group.title.is_empty()) {

@@ -43,7 +43,7 @@ fn quarantined(report: &Report<'_>) -> String {
         (0, None) => "The plan set no limits on other load during a trial.".to_owned(),
         (0, Some(_)) => "No trial met more noise than the plan allows.".to_owned(),
         (count, _) => format!(
-            "Quarantined: {} that met more noise than the plan allows. They are listed below, and in no table.",
+            "Quarantined: {} that met more noise than the plan allows. Listed below, excluded from tables.",
             format::plural(count, "trial")
         ),
     }
@@ -65,7 +65,7 @@ fn said(all: &ControlSummary) -> String {
     let (changed, cells) =
         (all.changed(), format::plural(all.cells as usize, "control comparison"));
     if changed == 0 {
-        return format!("0 of {cells} were flagged, as it should be.");
+        return format!("0 of {cells} were flagged, as expected.");
     }
     let share = all.false_alarms().unwrap_or_default();
     format!(
@@ -86,7 +86,7 @@ fn false_alarms(alarms: &[&Comparison]) -> Table {
         .words("verdict", |of| verdict::cell(&of.verdict))
         .table(
             "Flagged control comparisons",
-            "Believe no effect of that size in that metric of that step.",
+            "Do not trust effects of this size in the same metric and step.",
             alarms,
         )
 }
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn the_control_is_told_in_numbers() {
         let mut all = ControlSummary { cells: 240, regressed: 0, improved: 0 };
-        assert_eq!(said(&all), "0 of 240 control comparisons were flagged, as it should be.");
+        assert_eq!(said(&all), "0 of 240 control comparisons were flagged, as expected.");
         all.regressed = 1;
         assert_eq!(
             said(&all),

@@ -123,7 +123,7 @@ fn one_system(report: &Report<'_>, system: &System) -> Markup {
             ]))
             @if let Some(trial) = said {
                 @let said: Vec<(&str, String)> = trial.provenance.0.iter().map(|(fact, value)| (fact.word(), value.clone())).collect();
-                @if !said.is_empty() { p.note { "What the server said of itself:" } (facts(&said)) }
+                @if !said.is_empty() { p.note { "Reported by the server:" } (facts(&said)) }
             }
             @if report.input.data.info.is_imported() {
                 p.nothing { "Its settings are not known." }
@@ -195,7 +195,7 @@ pub(super) fn of_step(report: &Report<'_>, step: &Step) -> Markup {
         details {
             summary { "To repeat it" }
             @if !is_imported {
-                p.note { "A step is measured with the rest of its plan, which stands in full under " a href="#repeat" { "To repeat the run" } "." }
+                p.note { "A step runs with the rest of its plan, given in full under " a href="#repeat" { "To repeat the run" } "." }
             }
             pre tabindex="0" { (lines(report, step, is_imported).join("\n")) }
             (variables(report))

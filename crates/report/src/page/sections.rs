@@ -68,7 +68,7 @@ impl Sections {
                 shown[place] = true;
             }
         }
-        let what = if report.is_all_of_throughput() { "Throughput" } else { "What decides a step" };
+        let what = if report.is_all_of_throughput() { "Throughput" } else { "The deciding metric" };
         Self { shown, differing, what }
     }
 

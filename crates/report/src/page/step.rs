@@ -109,7 +109,7 @@ fn before_it(report: &Report<'_>, step: &Step, whole: bool) -> Markup {
         @if let Some(told) = report.warmed_up(step) { p.note { (told) } }
         @if let Some(told) = report.settled(step) {
             // A short report has no table of it.
-            p.note { (told) @if !report.is_brief { " " a href="#left-over" { "What was left over" } "." } }
+            p.note { (told) @if !report.is_brief { " " a href="#left-over" { "Pending work" } "." } }
         }
         @if whole {
             @if let Some(warm_ups) = report.warm_ups(step) { (folded(&warm_ups)) }
@@ -126,7 +126,7 @@ fn sent(report: &Report<'_>, step: &Step) -> Markup {
         @if let (Some((spec, run)), Some(dialect)) = (sent, dialect)
             && !run.operations.is_empty() {
             details {
-                summary { "What it sends" }
+                summary { "Statements sent" }
                 @for operation in &run.operations {
                     pre tabindex="0" { (statements::operation(spec, operation, dialect).join("\n")) }
                     p.note { (statements::values(operation).join("; ")) }
@@ -141,7 +141,7 @@ fn tried(report: &Report<'_>, step: &Step) -> Markup {
     html! {
         @if !notes.is_empty() {
             details {
-                summary { "Rates that were tried" }
+                summary { "Rates tried" }
                 ul.prose { @for note in notes { li { (note.system) ", round " (note.round) ": " (note.text) } } }
             }
         }

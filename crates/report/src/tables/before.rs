@@ -116,7 +116,7 @@ impl Report<'_> {
         let which = format!(" before it ({phase})");
         let told = SETTLE.told(&SETTLE.notes(self, Some(phase)), &which)?;
         let since = if before.iter().skip(last + 1).any(Step::writes) {
-            " Steps that write have run since, and nothing waited for what they left."
+            " Steps that write have run since, and nothing waited for their pending work."
         } else {
             ""
         };
@@ -132,7 +132,7 @@ impl Report<'_> {
     /// Systems × rounds of a step: how long its warm-up took; `None` where its time ended it.
     pub(crate) fn warm_ups(&self, step: &Step) -> Option<Table> {
         let notes = WARM_UP.notes(self, Some(&step.id));
-        let note = "How long the clients ran unseen until their rate was steady; where it was not, what they did up to the limit.";
+        let note = "Unrecorded time until the rate was steady; if it never was, what the clients did up to the limit.";
         WARM_UP.table(self, ("Warm-up of each round", note), &notes, |_| String::new())
     }
 
@@ -140,7 +140,7 @@ impl Report<'_> {
     pub(crate) fn left_over(&self) -> Option<Table> {
         let notes = SETTLE.notes(self, None);
         let note = "Work that writes left pending in the server, and the time since the last work of the phase; work not drained overlapped later steps.";
-        let title = "Left over when settle phases ended";
+        let title = "Pending work after settle phases";
         SETTLE.table(self, (title, note), &notes, |phase| phase.0.clone())
     }
 }

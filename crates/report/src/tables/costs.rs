@@ -145,7 +145,7 @@ impl Report<'_> {
             if is.unit.is_some() { unit.name() } else { "rows/s, ops/s or statements/s" }
         };
         let note = format!(
-            "Per operation means {}. The margin is the smallest change that is called.",
+            "Per operation means {}. The margin is the smallest change worth reporting.",
             per_operation(self),
         );
         Columns::new()

@@ -71,7 +71,7 @@ impl<'a> Report<'a> {
             .words("system", |(first, _): &(&StepNote, String)| Cell::text(&first.system))
             .numbers("round", "", |(first, _)| Cell::count(first.round.into()))
             .words("rates in the order of the tries", |(_, tries)| Cell::text(tries))
-            .in_parts("Rates that were tried", note, parts)
+            .in_parts("Rates tried", note, parts)
             .unless_empty()
     }
 }
@@ -104,7 +104,7 @@ fn arrivals<'r>() -> Columns<'r, Arrived<'r>> {
 }
 
 fn note(has_ramp: bool, has_base: bool) -> String {
-    let mut note = "Operations arrive by themselves and wait in one queue. A transaction is one operation here, whatever statements it sends; tables of throughput count its statements. Offered and achieved are medians over the rounds, and so are p50 and p99 of response time, which counts from the arrival. Shed: arrivals that found the queue full, all rounds together. Waiting: the longest queue at the end of a round. A rate is sustained if nothing is shed and the final queue is no longer than the arrivals of a tenth of a second.".to_owned();
+    let mut note = "Operations arrive on a schedule and wait in one queue. A transaction is one operation here, whatever statements it sends; tables of throughput count its statements. Offered and achieved are medians over the rounds, and so are p50 and p99 of response time, which counts from the arrival. Shed: arrivals that found the queue full, all rounds together. Waiting: the longest queue at the end of a round. A rate is sustained if nothing is shed and the final queue is no longer than the arrivals of a tenth of a second.".to_owned();
     if has_ramp {
         note.push_str(" Highest is the median, over the rounds, of the highest rate found by the search to keep the limit on response time. The measured window offers this rate; its response time stands beside the limit.");
     }

@@ -60,7 +60,8 @@ fn step<'p>(page: &'p str, name: &str) -> &'p str {
 }
 
 const SETTLED: &str = "12 of 12 settle phases before it (settle) ended with little pending work.";
-const WROTE_SINCE: &str = "Steps that write have run since, and nothing waited for what they left.";
+const WROTE_SINCE: &str =
+    "Steps that write have run since, and nothing waited for their pending work.";
 const WARMED_UP: &str = "11 of 12 warm-ups ended with a steady rate; the other ran into its limit.";
 
 #[test]
@@ -99,7 +100,7 @@ fn the_part_on_noise_has_all_steps_and_what_was_left_over() {
         WARMED_UP,
         "10 of 12 settle phases ended with little pending work; the others ran into their limit.",
         "id=\"left-over\"",
-        "<summary>Left over when settle phases ended</summary>",
+        "<summary>Pending work after settle phases</summary>",
         "history 0, dirty pages 8 after 2.31s <i>not drained</i>",
     ] {
         assert!(noise.contains(text), "{text}");

@@ -83,7 +83,7 @@ fn a_comment_on_an_imported_run_does_not_name_a_host() {
     (data.info.host.name, data.info.host.shape.cpus) = ("imported".into(), 0);
     let comparisons = made_up::comparisons(&data);
     let text = Report::new(&input(&data, &comparisons)).comment(&rates(&comparisons));
-    let told = ", on a host that is not known (imported), by backslide";
+    let told = ", on an unknown host (imported), by backslide";
     assert!(text.contains(told), "{text}");
 }
 

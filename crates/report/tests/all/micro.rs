@@ -256,7 +256,7 @@ fn all_formats_have_response_times_and_attempts_of_open_loops() {
     });
     assert!(markdown.contains("| achieved (ops/s) |"), "{markdown}");
     assert!(markdown.contains("| p50 | p99 | limit |"), "{markdown}");
-    assert!(markdown.contains("## Rates that were tried"), "{markdown}");
+    assert!(markdown.contains("## Rates tried"), "{markdown}");
     assert!(markdown.contains("; 99999/s: p99 61ms, over 5ms |"), "{markdown}");
     assert!(tsv.contains("\tsustained\tp50\tp99\tlimit\t"), "{tsv}");
     assert!(html.contains("p99 response time"));

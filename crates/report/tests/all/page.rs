@@ -320,7 +320,7 @@ fn each_cell_opens_its_evidence_and_leads_to_its_step_without_scripts() {
         fact("ratio to the base, 95 % interval"),
         report::format::ratio_and_interval(comparison)
     );
-    assert_eq!(fact("smallest change that matters"), "2.0 %");
+    assert_eq!(fact("margin"), "2.0 %");
     assert_eq!(fact("complete rounds"), "4");
     for name in [
         "standard deviation of a round",
@@ -476,7 +476,7 @@ fn dozens_of_steps_stay_small() {
         assert!(whole.contains(&format!("scope=\"rowgroup\" colspan=\"3\">{heading}<")));
     }
     assert!(whole.contains("statements/s, from zero"));
-    assert!(whole.contains("What it sends"));
+    assert!(whole.contains("Statements sent"));
     assert!(!whole.contains("Over the number of clients"));
 }
 

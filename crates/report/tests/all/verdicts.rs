@@ -170,14 +170,14 @@ fn a_control_is_told_by_the_steps_that_could_be_judged() {
         }
     };
     let begins = |said: String, with: &str| assert!(said.starts_with(with), "{said}");
-    begins(said(&until(0)), "was called different in 0 of 10 steps; ");
+    begins(said(&until(0)), "was flagged as different in 0 of 10 steps; ");
     begins(
         said(&until(4)),
-        "was called different in 0 of the 6 steps that could be judged, of 10; ",
+        "was flagged as different in 0 of the 6 steps that could be judged, of 10; ",
     );
     begins(
         said(&until(9)),
-        "was called different in 0 of the 1 step that could be judged, of 10; ",
+        "was flagged as different in 0 of the 1 step that could be judged, of 10; ",
     );
     begins(
         said(&until(10)),
@@ -211,7 +211,7 @@ fn only_a_system_without_an_open_step_performs_like_the_base() {
             0 => Verdict::Unchanged,
             _ => noisy(),
         }),
-        "against sqlite/wal: unchanged in 1 of 10 steps; inconclusive in 9, ratios 0.31–1.08; a loss of more than 12 % is ruled out in 6; about 3 more rounds (29m06s) would decide all of them; server.cpu/o certainly rose: 3.22 [3.20, 3.24] in l.i2."
+        "against sqlite/wal: unchanged in 1 of 10 steps; inconclusive in 9, ratios 0.31–1.08; a loss of more than 12 % is ruled out in 6; about 3 more rounds (29m06s) would decide all; server.cpu/o certainly rose: 3.22 [3.20, 3.24] in l.i2."
     );
     assert_eq!(
         said(&|step| match step {
@@ -247,7 +247,7 @@ fn a_sentence_begins_with_what_fell_to_zero() {
     assert_eq!(
         said(&|step| if step < 5 { fell() } else { noisy() }),
         format!(
-            "is at zero, unlike sqlite/wal, in 5 of 10 steps: {}, and 2 more; inconclusive in 5, ratios 0.90–1.08; a loss of more than 12 % is ruled out in 4; about 3 more rounds (29m06s) would decide all of them; server.cpu/o certainly rose: 1.107 [1.096, 1.119] in qp100.",
+            "is at zero, unlike sqlite/wal, in 5 of 10 steps: {}, and 2 more; inconclusive in 5, ratios 0.90–1.08; a loss of more than 12 % is ruled out in 4; about 3 more rounds (29m06s) would decide all; server.cpu/o certainly rose: 1.107 [1.096, 1.119] in qp100.",
             named.join(", ")
         )
     );

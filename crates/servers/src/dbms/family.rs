@@ -191,8 +191,8 @@ pub fn is_named(setting: &str, names: &[impl AsRef<str>]) -> bool {
     names.iter().any(|known| known.as_ref() == name)
 }
 
-pub const TOKUDB_UNVERIFIED: &str = "TokuDB is unverified: backslide has not been tried with any build that has it, because it \
-     is in no build of the catalog and its vendors have dropped it; check `SHOW ENGINES`, the sizes and the \
+pub const TOKUDB_UNVERIFIED: &str = "TokuDB is unverified: its vendors have dropped it, and no build of the catalog has it, so \
+     backslide has not been tried with it; check `SHOW ENGINES`, the sizes and the \
      captures yourself";
 
 /// The options that turn an engine on, and make it the default: a name each, and a value of those that take one.

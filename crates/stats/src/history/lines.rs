@@ -119,6 +119,6 @@ pub enum HistoryError {
     UnknownStep { step: StepId, known: Vec<String> },
     #[error("these runs have no metric `{metric}`; they have {}", .known.join(", "))]
     UnknownMetric { metric: MetricId, known: Vec<String> },
-    #[error("the smallest effect worth calling must be a fraction of at least 0, not {0}")]
+    #[error("the margin must be a fraction of at least 0, not {0}")]
     BadMargin(f64),
 }

@@ -195,7 +195,7 @@ fn said(verb: Verb, kind: &str, ops: u64, rows: u64) -> Option<String> {
     let percent = rows as f64 * 100.0 / ops as f64;
     let remedy = match verb {
         Verb::Delete => {
-            ": the table is nearly empty; load more `rows`, or again before each test (`fresh`), or delete \
+            ": the table is nearly empty; load more `rows`, load again before each test (`fresh`), or delete \
              for fewer `write_seconds`"
         }
         Verb::Insert | Verb::Update | Verb::Select | Verb::Other => {
@@ -203,7 +203,7 @@ fn said(verb: Verb, kind: &str, ops: u64, rows: u64) -> Option<String> {
         }
     };
     Some(format!(
-        "of {ops} `{kind}` at most {percent:.1} % changed a row, and those that change none are \
+        "at most {percent:.1} % of {ops} `{kind}` changed a row, and those that change none are \
          quick{remedy}"
     ))
 }
@@ -227,8 +227,8 @@ mod tests {
     fn what_found_few_rows_is_said_with_the_share() {
         assert_eq!(
             said(Verb::Delete, "delete", 85_852, 2_576).unwrap(),
-            "of 85852 `delete` at most 3.0 % changed a row, and those that change none are quick: \
-             the table is nearly empty; load more `rows`, or again before each test (`fresh`), or \
+            "at most 3.0 % of 85852 `delete` changed a row, and those that change none are quick: \
+             the table is nearly empty; load more `rows`, load again before each test (`fresh`), or \
              delete for fewer `write_seconds`"
         );
         let update = said(Verb::Update, "update", 3, 1).unwrap();

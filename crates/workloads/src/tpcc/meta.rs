@@ -113,8 +113,8 @@ pub(super) fn refuse_other(session: &mut dyn Session, spec: &TpccSpec, rows_seed
     let found = read(session).map_err(failed)?;
     if found.is_empty() {
         return Err(StepError::Load(format!(
-            "the database has no load that ended: nothing is written down in table {NAME}; drop what \
-             there is of the tables and load them again"
+            "the database has no complete load: table {NAME} has no record of one; drop the tables \
+             that exist and load them again"
         )));
     }
     if let Some(difference) = difference(&found, &facts(spec, rows_seed)?) {

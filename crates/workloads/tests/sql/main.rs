@@ -241,7 +241,7 @@ fn deletes_of_an_emptied_table_are_noted() {
     trial.step(&target);
     let done = trial.step(&target);
     assert_eq!(done.sums("delete").1, 0);
-    let begins = format!("of {} `delete` at most 0.0 % changed a row", done.ops("delete"));
+    let begins = format!("at most 0.0 % of {} `delete` changed a row", done.ops("delete"));
     assert!(noted(&done).starts_with(&begins), "{}", noted(&done));
 }
 

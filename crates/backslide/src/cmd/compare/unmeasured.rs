@@ -32,7 +32,7 @@ pub(super) fn of(data: &RunData, selection: &Selection) -> Vec<Unmeasured> {
             missing.map(|metric| unmeasured(metric, &format!("`{metric}`"))).collect()
         }
         Selection::Deciding if !has() => {
-            let what = "what decides steps (throughput, unless operations arrive by themselves)";
+            let what = "the deciding metric of the steps (throughput, except in open loops)";
             vec![unmeasured(&MetricId::new(MetricId::RATE), what)]
         }
         // Where there is no value at all the text says so, and names no metric.
@@ -140,7 +140,7 @@ mod tests {
         let told = of(&data, &Selection::Deciding);
         assert_eq!(
             told[0].text,
-            "what decides steps (throughput, unless operations arrive by themselves) was not measured in run r7, which has compat.ratio"
+            "the deciding metric of the steps (throughput, except in open loops) was not measured in run r7, which has compat.ratio"
         );
         assert!(missing(&data, &Selection::All).is_empty());
         data.cells.clear();

@@ -12,8 +12,8 @@ use crate::args::Format;
 use crate::printer::Printer;
 use crate::table::{self, time};
 
-const OF_THE_SERVER: &str = "SIGKILL takes from a server what it held itself and not what it had given to \
-                             the kernel: this says nothing of a crash of the machine.";
+const OF_THE_SERVER: &str = "SIGKILL loses what the server holds in memory and keeps what \
+                             the kernel has: this does not test a crash of the machine.";
 
 pub(super) struct Outcome<'a> {
     pub(super) system: &'a System,
@@ -35,10 +35,10 @@ impl Outcome<'_> {
     fn promise(&self) -> String {
         let name = &self.system.name;
         match self.terms.durability.map(Durability::text) {
-            Some(text) => format!("By the settings of {name} a commit {text}."),
+            Some(text) => format!("With the settings of {name}, a commit {text}."),
             None => format!(
-                "What the settings of {name} promise could not be read; it is judged as if they promised \
-                 all."
+                "The settings of {name} could not be read; backslide judges them as if they promised to keep \
+                 every commit."
             ),
         }
     }
@@ -123,8 +123,8 @@ fn as_table(outcome: &Outcome<'_>) -> Table {
         0 => Cell::text("hold"),
         broken => Cell::text(format!("{broken} broken")).with_tone(Tone::Missed),
     };
-    let note = "orders, payments: acknowledged before the kill; missing: of these; oldest: its age at the kill; \
-                gone: from before the terminals began; not acknowledged: there all the same, at most one a terminal";
+    let note = "orders, payments: acknowledged before the kill; missing: those lost; oldest: age of the oldest; \
+                gone: lost from before the terminals began; not acknowledged: present anyway, at most one a terminal";
     Columns::new()
         .words("kill", |crash: &&Crash| Cell::text(crash.round.to_string()))
         .numbers("after", "", |crash| time(crash.after))

@@ -69,7 +69,7 @@ impl Terms {
         }
         if self.has_too_many(crash) {
             found.push(format!(
-                "too many: {} orders and payments that no terminal was told of; at the most {} were under \
+                "too many: {} orders and payments were never acknowledged; at most {} were under \
                  way",
                 count(survived.unacknowledged),
                 self.terminals
@@ -174,7 +174,7 @@ mod tests {
                 "missing: 2 of 1,020 acknowledged commits, the oldest 12.0ms old at the kill: order 7 of \
                  district 1 of warehouse 2; …",
                 "gone: 1 of the orders and payments that were there before the terminals began",
-                "too many: 9 orders and payments that no terminal was told of; at the most 8 were under \
+                "too many: 9 orders and payments were never acknowledged; at most 8 were under \
                  way",
                 "condition 1 of warehouse 1: expected none, found warehouse 1",
             ]

@@ -73,7 +73,7 @@ impl SourcesFound {
             }
             let Some(kind) = kind.or_else(|| FileKind::of(&file)) else {
                 bail!(
-                    "{}: neither its name nor what it holds says what it is; say it with --as KIND",
+                    "{}: neither name nor contents tell the kind of this file; give it with --as KIND",
                     path.display()
                 );
             };
@@ -84,12 +84,12 @@ impl SourcesFound {
         self.search(&named, path, 0, false)?;
         match self.sources.len() - before {
             0 => bail!(
-                "{}: no results in it that are known by their names or by what they hold; name the files to import",
+                "{}: no file in it has the name or contents of known results; name the files to import",
                 path.display()
             ),
             1 => {}
             several if named.system.is_some() => bail!(
-                "{}: {several} results in it, and NAME= names one system; name the directories of each",
+                "{}: it has {several} results, and NAME= names one system; name the directory of each system",
                 path.display()
             ),
             _ => {}

@@ -103,7 +103,7 @@ fn decode(bytes: Vec<u8>) -> Result<String, String> {
     const MARK: char = '\u{feff}';
     let utf16 = |order: &str, name: &str| {
         Err(format!(
-            "this is UTF-16 ({order}), and only UTF-8 is read: iconv -f {name} -t UTF-8 makes it so"
+            "this is UTF-16 ({order}), and backslide reads only UTF-8: convert it with iconv -f {name} -t UTF-8"
         ))
     };
     match *bytes.as_slice() {

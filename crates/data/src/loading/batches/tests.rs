@@ -246,8 +246,8 @@ fn a_part_of_a_batch_is_an_error() {
     let partly = [("count", Rows(2))];
     assert_eq!(
         message(&[&lost[..], &partly[..]].concat()),
-        "rows 1 to 5 of t, one transaction: 2 of 5 are there after the connection was lost; does the \
-         engine have transactions, and does no one else write?"
+        "rows 1 to 5 of t, one transaction: 2 of 5 exist after the connection was lost; check that the \
+         engine has transactions and that nothing else writes"
     );
     assert_eq!(
         message(&[("insert", Rows(4)), ("COMMIT", Rows(0))]),

@@ -188,7 +188,7 @@ fn refuse_existing(worker: &mut Worker, dialect: Dialect) -> Result {
     // Those that refer to others come before these.
     let drops = existing.iter().rev().map(|name| format!("DROP TABLE {name}"));
     Err(StepError::Load(format!(
-        "the database {what}: drop them ({}) or give another database",
+        "the database {what}: drop its tables ({}) or give another database",
         drops.collect::<Vec<_>>().join("; ")
     )))
 }

@@ -77,14 +77,15 @@ fn tables_that_exist_are_not_loaded_into() {
     database.execute("CREATE TABLE Orders (id INTEGER)");
     assert_eq!(
         message(),
-        "the database has tables of a load that did not end, or of somebody else: drop them (DROP \
+        "the database has tables of a load that did not end, or of somebody else: drop its tables (DROP \
          TABLE orders) or give another database"
     );
     database.execute("DROP TABLE Orders");
     load(&spec(), SEED, &database.target()).unwrap();
     let message = message();
     assert!(
-        message.starts_with("the database was loaded before: drop them (DROP TABLE tpcc_meta; ")
+        message
+            .starts_with("the database was loaded before: drop its tables (DROP TABLE tpcc_meta; ")
     );
     let drops = message.split(['(', ')']).nth(1).unwrap();
     drops.split("; ").for_each(|sql| database.execute(sql));
@@ -101,7 +102,7 @@ fn another_database_is_refused() {
         refused.err().map(|error| error.to_string())
     };
     let message = refused(&spec(), SEED).unwrap();
-    assert!(message.contains("the database has no load that ended"), "{message}");
+    assert!(message.contains("the database has no complete load"), "{message}");
     load(&spec(), SEED, &target).unwrap();
     assert_eq!(refused(&spec(), SEED), None);
     let mut larger = spec();
