@@ -165,7 +165,6 @@ mod tests {
         files
     }
 
-    /// What is in a directory, by name.
     fn names(directory: &Path) -> Vec<String> {
         let entries = fs::read_dir(directory).unwrap();
         let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();

@@ -240,7 +240,6 @@ pub fn shown(value: Value<'_>) -> String {
 pub struct Seen {
     pub rows: u64,
     pub wrong: u64,
-    /// The first wrong row by its number.
     pub first: Option<WrongRow>,
     /// Loaded rows and the sum of a hash of their numbers: are they all there, each once?
     loaded: u64,

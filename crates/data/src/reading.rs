@@ -198,7 +198,6 @@ impl<S: Source> ReadWork<S> {
         }
     }
 
-    /// The judge of a table, and which copy it is.
     fn judge(&self, table: usize) -> Option<(&Judge, &TableCopy)> {
         let Against::Known(judges, copies) = &self.against else { return None };
         let copy = &copies[table];

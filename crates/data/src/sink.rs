@@ -285,7 +285,6 @@ impl Sink for Cells {
 
 /// The sum of the hashes of rows, as it is made of what a server returns.
 pub struct Hashes<'a> {
-    /// Of the columns.
     forms: &'a [Form],
     at: usize,
     row: RowHash,

@@ -266,7 +266,6 @@ fn is_purpose(asked: &Both<Asked>) -> bool {
     }
 }
 
-/// The place and the name of the group that has `name`.
 fn group(rules: &VariableRules, name: &str) -> (usize, String) {
     let groups = &rules.groups;
     match groups.iter().enumerate().find(|(_, group)| any_fits(&group.patterns, name)) {
@@ -295,7 +294,6 @@ pub(crate) fn shown(rules: &VariableRules, values: &[Option<Told<'_>>]) -> Vec<S
     values.iter().map(shown).collect()
 }
 
-/// Of each list the parts that are not in all of them.
 fn unshared(values: &[Option<Told<'_>>]) -> Vec<String> {
     let lists: Vec<Option<Vec<String>>> =
         values.iter().map(|value| value.map(|(_, _, value)| parts(value))).collect();

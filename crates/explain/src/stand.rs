@@ -29,7 +29,6 @@ pub enum Durability {
     /// A crash of the machine, and so one of the server.
     Machine,
     Server,
-    /// Not even that.
     Nothing,
 }
 
@@ -195,7 +194,6 @@ impl Warning {
     }
 }
 
-/// A system with its stand on a condition.
 type SystemStand<'a> = (&'a Facts, Stand);
 
 /// Every condition that differs between any two systems, the heaviest first. Each comes with what is known of

@@ -76,7 +76,6 @@ const PLACE: [Column; 6] = [
     Column::count("clients"),
 ];
 
-/// One measurement a row.
 pub const MEASUREMENTS: &[Column] =
     &after_place::<3, 9>([Column::text("metric"), Column::text("unit"), Column::number("value")]);
 
@@ -91,10 +90,8 @@ pub const HISTOGRAMS: &[Column] = &after_place::<4, 10>([
     Column::count("count"),
 ]);
 
-/// One comparison a row.
 pub const COMPARISONS: &[Column] = &columns(&COMPARISON);
 
-/// A column, and what it has of a row.
 type Filled<F> = (Column, F);
 
 type OfInterval = for<'a> fn(&(&'a IntervalNumbers, &'a str, &'a KindNumbers)) -> Value<'a>;
@@ -233,7 +230,6 @@ const fn after_place<const OWN: usize, const ALL: usize>(own: [Column; OWN]) -> 
     all
 }
 
-/// The values of [`PLACE`].
 fn place<'a>(
     run: &'a RunId,
     (round, position): (u32, u32),

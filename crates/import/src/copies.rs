@@ -28,7 +28,6 @@ pub(crate) fn refuse(sources: &[Source]) -> Result<()> {
     Ok(())
 }
 
-/// What it is of, and its text.
 type Results<'a> = (String, Cow<'a, str>);
 
 /// What no other file may have: all of the file, or each line where files overlap.

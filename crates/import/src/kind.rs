@@ -25,7 +25,6 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// All of them, with their names.
     pub const ALL: [(Self, &str); 11] = [
         (Self::SysbenchDirectory, "sysbench-dir"),
         (Self::Sysbench, "sysbench"),

@@ -151,7 +151,6 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// An instance of this process: its name and its directory.
     pub(crate) fn instance(&self, kind: &str, tag: &str) -> (String, PathBuf) {
         let name = format!("{kind}{}{tag}", std::process::id());
         let directory = self.instances.join(&name);

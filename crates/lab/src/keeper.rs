@@ -13,7 +13,6 @@ pub(crate) struct Keeper<'a> {
     run: RunId,
     /// The trials that are under way: one, or all of a round that is run in slices.
     under_way: Vec<UnderWay>,
-    /// Of which of them events are.
     turn: Option<TrialKey>,
 }
 

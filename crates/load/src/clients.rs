@@ -7,7 +7,6 @@ use model::{KindSpec, Note, NoteKind, StepRecord};
 use crate::engine::{Blind, Client, End, Observer, Role, StepSetup, run};
 use crate::{Result, StepClock, Stop, lock};
 
-/// Clients of a step, with what they are to it.
 pub type Clients = Vec<(Role, Box<dyn Client>)>;
 
 /// Facts that clients find out, each with the name that it stands under where that is not its step's.

@@ -127,7 +127,6 @@ impl Rules {
     }
 }
 
-/// What the first list says that has the code.
 fn first<S: AsRef<str>>(lists: &[(impl AsRef<[S]>, Reaction)], code: &str) -> Option<Reaction> {
     let has = |list: &[S]| list.iter().any(|listed| stands_for(listed.as_ref(), code));
     lists.iter().find(|(list, _)| has(list.as_ref())).map(|(_, reaction)| *reaction)

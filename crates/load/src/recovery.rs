@@ -27,7 +27,6 @@ pub struct Recovery {
 pub enum Next {
     /// The operation is repeated.
     Again,
-    /// It is given up and counted.
     GivenUp,
     /// The step was over before it succeeded.
     Over,

@@ -343,14 +343,19 @@ impl Draw {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Distribution {
-    /// All alike.
     Uniform,
     /// Rank r with probability proportional to 1/r^s, `exponent` being s; rank 1 is the low end.
-    Zipfian { exponent: u32 },
+    Zipfian {
+        exponent: u32,
+    },
     /// A bell around the middle: the mean of this many uniform draws.
-    Gaussian { draws: u32 },
+    Gaussian {
+        draws: u32,
+    },
     /// Pareto's: a share h of the range gets a share 1 − h of the draws, within itself likewise.
-    Pareto { h: u32 },
+    Pareto {
+        h: u32,
+    },
     /// `draws_percent` of the draws fall into the hot values, which are the middle `hot_percent` of the range; the rest is
     /// Gaussian, of so many uniform draws: sysbench 1.0's default.
     Special {

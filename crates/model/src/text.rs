@@ -46,7 +46,6 @@ pub fn said(text: &[u8]) -> String {
     }
 }
 
-/// All words that there are.
 pub type Words = &'static [&'static str];
 
 /// The variant that is stored as `word`; otherwise the words of all variants.

@@ -39,7 +39,6 @@ pub struct ConfigFile {
     pub(crate) settings: Vec<Rule>,
 }
 
-/// One `[[setting]]`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Rule {
     pub(crate) place: Place,

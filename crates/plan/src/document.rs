@@ -39,7 +39,6 @@ impl Node {
         Self { place: Place::argument(argument), value }
     }
 
-    /// The value of a key of a table.
     pub(crate) fn child(&mut self, key: &str) -> Option<&mut Self> {
         let Value::Table(entries) = &mut self.value else { return None };
         entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.node)

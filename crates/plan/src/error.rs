@@ -35,7 +35,6 @@ impl Place {
         &self.origin
     }
 
-    /// The error that has this message at its place.
     pub(crate) fn conflict(&self, message: impl Into<String>) -> PlanError {
         PlanError::Conflict { place: self.clone(), message: message.into() }
     }

@@ -45,7 +45,6 @@ impl<'a> Fields<'a> {
         self.get(name).ok_or_else(|| item.unknown(what, name, names()))
     }
 
-    /// The values, each with its key.
     pub(crate) fn all(&self) -> impl Iterator<Item = Item<'a>> + use<'a> {
         self.entries.iter().map(|entry| Item { key: &entry.key, node: &entry.node })
     }
@@ -190,7 +189,6 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// The text as a name.
     pub(crate) fn mention(self) -> Result<Mention> {
         Ok(self.named(self.text()?))
     }
@@ -209,7 +207,6 @@ impl<'a> Item<'a> {
         read(self.text()?).ok_or_else(|| self.wrong(expected))
     }
 
-    /// A text that fits.
     pub(crate) fn fitting(self, expected: &str, fits: impl FnOnce(&str) -> bool) -> Result<String> {
         self.text_as(expected, |text| fits(text).then(|| text.to_owned()))
     }

@@ -64,7 +64,6 @@ pub struct PlanFile {
     pub(crate) source: String,
 }
 
-/// One `[[system]]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SystemEntry {
     pub(crate) place: Place,

@@ -12,7 +12,6 @@ static TEXTS: LazyLock<toml::Table> =
 
 #[derive(Clone, Debug)]
 pub struct KeyTable {
-    /// `system`.
     pub name: &'static str,
     pub keys: Vec<KeyDoc>,
 }

@@ -131,7 +131,6 @@ fn if_there<T>(result: io::Result<T>, path: &Path) -> io::Result<Option<T>> {
     }
 }
 
-/// The error with the path that it is about.
 fn told(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot read {}: {error}", path.display()))
 }

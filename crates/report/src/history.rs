@@ -25,7 +25,6 @@ pub fn history_markdown(history: &History) -> String {
     history_tables(history, true).iter().fold(title, |text, table| text + &markdown::table(table))
 }
 
-/// What the whole is: `History of 9 builds`.
 fn heading(history: &History) -> String {
     format!("History of {}", format::plural(history.builds.len(), "build"))
 }

@@ -239,7 +239,6 @@ impl<'r> At<'r> {
         self.report.comparison(self.system.name, self.step, metric)
     }
 
-    /// The comparison in every metric.
     pub(crate) fn comparisons(self) -> &'r [&'r Comparison] {
         let place = (self.system.name, self.step.id.0.as_str(), self.step.clients);
         self.report.index.by_place.get(&place).map(Vec::as_slice).unwrap_or_default()
@@ -250,7 +249,6 @@ impl<'r> At<'r> {
         self.comparison(&self.step.metric.0)
     }
 
-    /// The series, a round each.
     pub(crate) fn series(self) -> impl Iterator<Item = &'r StepSeries> {
         let of_step = self.report.index.by_step.get(self.step.id.0.as_str());
         let series = of_step.into_iter().flat_map(|of_step| &of_step.series);

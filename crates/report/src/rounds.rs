@@ -60,7 +60,6 @@ struct Ended {
     is_disturbed: bool,
 }
 
-/// Each outcome comes with its round.
 fn by_round<'a>(outcomes: impl Iterator<Item = (u32, &'a Outcome)>) -> BTreeMap<u32, Ended> {
     let mut rounds: BTreeMap<u32, Ended> = BTreeMap::new();
     for (round, outcome) in outcomes {

@@ -489,7 +489,6 @@ fn startable(build: &Build) -> Result<(&'static dyn Family, Installation)> {
     Err(ServerError::NotStartable { build: build.id() })
 }
 
-/// Has the product this engine, and the build?
 fn check_engine(build: &Build, engine: Engine, installation: &Installation) -> Result<()> {
     if engine.fits(build.dbms) {
         return Ok(engine_lines(build, engine, installation).map(drop)?);

@@ -21,7 +21,6 @@ pub(crate) struct Grid<'a> {
 }
 
 pub(crate) struct MetricRow<'a> {
-    /// The first of them, for what they share.
     pub(crate) first: &'a Cell,
     /// Is it asked for? Others are judged with it, or tell how much the metric scatters.
     pub(crate) is_asked: bool,

@@ -159,7 +159,6 @@ mod tests {
         assert_eq!((fallen.cells, fallen.regressed), (1, 1));
     }
 
-    /// One comparison: its ratio in each round.
     fn compared(rounds: &[f64]) -> Comparison {
         let rounds: Vec<[f64; 2]> = rounds.iter().map(|r| [100.0, 100.0 * r]).collect();
         let data = run_of(&["a", "b"], "rate", &rounds);

@@ -49,7 +49,6 @@ impl Store {
         })
     }
 
-    /// The verdicts on the controls of all runs that have them.
     pub fn false_alarms(&self) -> Result<FalseAlarms> {
         self.read("summing up the verdicts on controls", |state| {
             let sums: [i64; 3] = state.query_row(

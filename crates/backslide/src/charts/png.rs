@@ -106,7 +106,6 @@ mod tests {
             .sum()
     }
 
-    /// Where its texts are.
     fn texts(group: &Group) -> Vec<Rect> {
         let nodes = group.children().iter();
         nodes

@@ -61,7 +61,6 @@ pub(super) trait SendBatch {
     /// The query that counts those of its rows that are in their table; an error where none can tell.
     fn count(&self, batch: &Self::Batch) -> Result<String>;
 
-    /// Sends it and commits it.
     fn send(&mut self, batch: &Self::Batch, to: &mut Sending<'_>) -> Result<(), SessionError>;
 
     /// The session is another one now: nothing is prepared in it.

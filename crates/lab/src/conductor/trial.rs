@@ -94,7 +94,6 @@ pub(super) struct Due {
 /// A site that is open, and what was seen there last.
 pub(super) struct OpenSite {
     pub(super) site: Box<dyn Site>,
-    /// The name of its instance.
     name: String,
     system: String,
     /// What was captured after its last step.
@@ -105,7 +104,6 @@ pub(super) struct OpenSite {
 }
 
 impl<'a> Conductor<'a> {
-    /// The system of a trial, and the name of its instance.
     pub(super) fn place_of(&self, due: &Due) -> (&'a System, String) {
         let name = format!("{}-{}-{}", self.run, due.key.round, due.key.position);
         (&self.plan.systems[due.trial.system], name)

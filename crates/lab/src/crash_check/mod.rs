@@ -74,7 +74,6 @@ pub struct Killed {
 
 #[derive(Clone, Debug)]
 pub struct Crash {
-    /// Which it was, from 1.
     pub round: u32,
     pub after: Nanos,
     /// From the start until the system answered again.

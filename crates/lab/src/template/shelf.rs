@@ -142,7 +142,6 @@ fn read_record(directory: &Path) -> Result<Record, String> {
     serde_json::from_slice(&text).map_err(|error| format!("{RECORD}: {error}"))
 }
 
-/// Whole or not at all.
 fn write_record(directory: &Path, record: &Record) -> Result<()> {
     let path = directory.join(RECORD);
     let new = directory.join(format!("{RECORD}.new"));

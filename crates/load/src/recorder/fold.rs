@@ -232,7 +232,6 @@ const BOUND: u64 = 1 << 42;
 /// Buckets of each power of two, of 1024 in the first ones: at least three significant digits.
 const DIGITS: u32 = 10;
 
-/// Buckets in all.
 const BUCKETS: usize = place((1 << LENGTH) - 1) + 1;
 
 /// Buckets that are looked at together.

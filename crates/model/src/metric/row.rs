@@ -42,7 +42,6 @@ pub(super) const KIND: &str = "{kind}";
 pub enum Direction {
     Higher,
     Lower,
-    /// Neither: it explains.
     Neither,
 }
 

@@ -51,7 +51,6 @@ impl Plan {
         self
     }
 
-    /// Changes the workload, and with it the steps.
     pub fn change_workload(&mut self, change: impl FnOnce(&mut WorkloadSpec)) {
         change(&mut self.workload);
         self.steps = self.workload.steps();

@@ -83,7 +83,6 @@ pub(crate) fn of_block(
     Ok(draws)
 }
 
-/// The table of a draw with its kind.
 fn fields(node: &Node) -> Result<(Fields<'_>, Item<'_>)> {
     let fields = Fields::new(node, "a draw", &[&KINDS[..], &MORE[..]].concat())?;
     let Some(kind) = fields.exactly_one(&KINDS) else {

@@ -211,12 +211,10 @@ fn names() -> Vec<&'static str> {
     [keys::names(KEYS), keys::names(QUEUE_KEYS)].concat()
 }
 
-/// The `workload` table of a plan.
 pub(crate) fn plan_fields(table: &Node) -> Result<Fields<'_>> {
     Fields::new(table, "workload", &names())
 }
 
-/// The `[defaults]` of a workload file.
 pub(crate) fn default_fields(item: Item<'_>) -> Result<Fields<'_>> {
     let mut names = names();
     // A file's own variables stand in `[vars]`, and its steps have `seconds` of their own.

@@ -8,9 +8,7 @@ pub(crate) const TABLE: &str = "{table}";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Part<'a> {
     Text(&'a str),
-    /// `{table}`.
     Table,
-    /// `:name`.
     Draw(&'a str),
 }
 

@@ -117,7 +117,6 @@ impl Scope {
         })
     }
 
-    /// The same, within `range`.
     pub(crate) fn within(&self, item: Item<'_>, range: RangeInclusive<i64>) -> Result<i64> {
         let item = self.chosen(item)?;
         let number = self.number(item)?;

@@ -86,7 +86,6 @@ const fn usual_name(verb: Verb) -> &'static str {
     }
 }
 
-/// The text for a dialect: one for all, or one for each.
 fn of_dialect<'a>(sql: Item<'a>, name: &str) -> Result<Item<'a>> {
     match &sql.node.value {
         Value::Text(_) => Ok(sql),

@@ -61,7 +61,6 @@ pub(crate) struct Level {
     pub(crate) value: Option<f64>,
     /// Lower and upper end of its interval, where there is one.
     pub(crate) ends: Option<(f64, f64)>,
-    /// Its moment, and what is said of it.
     pub(crate) said: Said,
 }
 

@@ -158,7 +158,6 @@ fn facts(at: At<'_>, comparison: &Comparison) -> Vec<String> {
     facts
 }
 
-/// What is compared, with its unit.
 fn compared(at: At<'_>, comparison: &Comparison) -> String {
     match verdict::deciding_word(&comparison.metric) {
         None => format!("throughput, {}", at.report.rate_unit_name(at.step)),

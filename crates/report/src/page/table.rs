@@ -146,7 +146,6 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// The content as a link, or as it is.
     pub(super) fn around(&self, content: &Markup) -> Markup {
         html! {
             @if let Some(to) = &self.to { a href=(to) data-cell=[self.cell.as_ref()] { (content) } }

@@ -252,7 +252,6 @@ fn run_columns<'r>(
     })
 }
 
-/// The share of transactions of this kind that kept their limit.
 fn kept_limit(at: At<'_>, kind: TpccTransaction) -> Cell {
     let cell = at.absolute(&MetricId::within_limit(kind.name()).0);
     match at.missed(kind) {

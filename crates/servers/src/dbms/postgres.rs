@@ -174,7 +174,6 @@ impl Family for Postgres {
         arguments
     }
 
-    /// The name of the socket has the port in it.
     fn own_socket(&self, layout: &Layout) -> Option<PathBuf> {
         let port = layout.port?;
         Some(layout.socket_directory().join(format!(".s.PGSQL.{port}")))

@@ -252,7 +252,6 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// One day.
     static ONE_DAY: Days = Days::one();
 
     /// A line of single values.

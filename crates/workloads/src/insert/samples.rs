@@ -50,7 +50,6 @@ pub(super) fn entry(row: &dyn Row) -> Entry {
     })
 }
 
-/// The number of the digits of a text.
 fn digits(text: &[u8]) -> i64 {
     let digits = text.iter().filter(|byte| byte.is_ascii_digit());
     digits

@@ -93,7 +93,6 @@ struct Operating<'a> {
     own: &'a mut Own,
     common: &'a Common,
     operation: &'a Operation,
-    /// The next of its sendings.
     next: usize,
     rows: u64,
     /// When its last statement ended, or it started.

@@ -167,7 +167,6 @@ impl Values {
         }
     }
 
-    /// Text `n` of a draw.
     pub(super) fn text(&self, base: Base, place: Place, n: usize) -> &str {
         let Range { start, end } = self.texts[base.texts + place.first + n].clone();
         &self.text[start as usize..end as usize]

@@ -65,7 +65,6 @@ impl Sql {
         }
     }
 
-    /// The end of stage `index`.
     fn edge<'a>(&'a self, index: usize, target: &'a Target) -> Edge<'a> {
         let Stage { id, work, .. } = &self.stages[index];
         Edge {

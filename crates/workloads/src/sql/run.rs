@@ -20,7 +20,6 @@ use load::{Clients, End, Observer, Recovery, Result, Role, StepError, Stop};
 
 /// A step that runs operations, about to be run.
 pub(super) struct RunStep<'a> {
-    /// The seed of the trial.
     pub(super) seed: u64,
     pub(super) edge: Edge<'a>,
     pub(super) clients: u32,

@@ -10,7 +10,6 @@ pub(super) enum Token<'a> {
     Number(&'a str),
     Mark(char),
     Table,
-    /// The draw with this index.
     Draw(u32),
     /// Quoted text, a quoted name or a comment.
     Opaque,

@@ -195,7 +195,6 @@ impl fmt::Display for Committed {
 /// How far a transaction has come that is several of the database: tried again, it goes on from there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
-    /// Districts that are done.
     pub(crate) districts: u32,
     /// Of these, how many had no order.
     pub(crate) skipped: u32,

@@ -105,7 +105,6 @@ impl Receipts {
     }
 }
 
-/// Two numbers in one.
 const fn two(high: u32, low: u32) -> i64 {
     ((high as i64) << 32) | low as i64
 }

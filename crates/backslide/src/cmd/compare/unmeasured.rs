@@ -112,7 +112,6 @@ mod tests {
         Selection::Only(metrics.iter().map(|m| MetricId::new(*m)).collect())
     }
 
-    /// Which metrics are missing.
     fn missing(data: &RunData, selection: &Selection) -> Vec<String> {
         let missing = of(data, selection);
         missing.into_iter().map(|one| one.metric.0).collect()

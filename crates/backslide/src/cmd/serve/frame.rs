@@ -14,7 +14,6 @@ const SITE: [(&str, &str); 5] = [
     ("/metrics", "OpenMetrics"),
 ];
 
-/// A page of one list.
 pub(super) fn list(title: &str, facts: String, filters: Vec<Filter<'_>>, list: List) -> String {
     let (lists, links, generated) = (vec![list], site(), &generated());
     ListPage { title, facts, links, filters, lists, live: None, generated }.html()

@@ -94,7 +94,6 @@ impl Apt {
         self.write("updated", "")
     }
 
-    /// What one of its programs answers.
     pub(super) fn ask<'a>(
         &self,
         program: &Path,

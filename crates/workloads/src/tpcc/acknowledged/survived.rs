@@ -158,7 +158,6 @@ fn payment(answer: &dyn Row, dialect: Dialect) -> Option<Committed> {
     })
 }
 
-/// The first columns of an answer.
 fn numbers<const N: usize>(answer: &dyn Row) -> Option<[u32; N]> {
     let mut numbers = [0; N];
     for (column, number) in numbers.iter_mut().enumerate() {

@@ -32,7 +32,6 @@ pub(super) struct Population {
 }
 
 impl Population {
-    /// The rows that `rows_seed` makes at this scale.
     pub(super) fn new(scale: Scale, rows_seed: u64) -> Self {
         Self { seed: rows_seed, scale, constants: Constants::of_load(rows_seed) }
     }
@@ -61,7 +60,6 @@ impl Population {
         mix(self.seed, &[what, warehouse.into(), district.into()])
     }
 
-    /// Batches of each group.
     fn slices(&self, table: Table, size: u32) -> u64 {
         let (before, last) = self.scale.numbers(table);
         u64::from((last - before).div_ceil(numbers_of_batch(table, size)))
