@@ -258,5 +258,5 @@ fn a_part_of_a_batch_is_an_error() {
 #[test]
 fn who_may_not_send_files_is_told_what_to_do() {
     let told = message(&[("insert", Error("3948"))]);
-    assert!(told.starts_with("the server takes no local files: set local_infile = ON"), "{told}");
+    assert!(told.starts_with("the server accepts no local files: set local_infile = ON"), "{told}");
 }
