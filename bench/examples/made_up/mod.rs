@@ -36,7 +36,7 @@ pub(crate) fn write_run(
             write_step(store, id, system, ordinal)?;
         }
         let duration = Nanos::from_secs(u64::from(steps) * u64::from(seconds));
-        store.finish_trial(id, &Outcome::Completed, duration)?;
+        store.finish_trials(&[(id, &Outcome::Completed, duration)])?;
     }
     store.finish_run(&run)?;
     Ok(())

@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use model::{Bytes, Host, Plan, RunId};
+use obtain::now;
 use servers::PathError;
 use store::Store;
 
@@ -191,11 +192,6 @@ fn is_instance_name(name: &str) -> bool {
         numbers.split('-').count() == 3 && numbers.split('-').all(is_number)
     });
     of_process || of_trial
-}
-
-/// The present moment: RFC 3339 in UTC, to the second.
-pub fn now() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// Held while a run is under way; the kernel lets go of it when this process ends, however it ends.

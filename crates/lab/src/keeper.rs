@@ -3,9 +3,8 @@
 use std::time::Instant;
 
 use model::{Event, Nanos, Outcome, RunData, RunId, TrialKey};
+use obtain::now;
 use store::{StepRowId, Store, StoreError, TrialId, Want};
-
-use crate::directory::now;
 
 /// Writes each event of a run into the store.
 pub(crate) struct Keeper<'a> {

@@ -36,10 +36,11 @@ pub use conductor::Ended;
 pub use crash_check::{
     Crash, CrashCheck, CrashSpec, Killed, LEAST_LOAD, crash_workload, run_terminals,
 };
-pub use directory::{Claim, Lab, now};
+pub use directory::{Claim, Lab};
 pub use disturbance::{Beside, kinds_of_disturbance, limits_in_words, watch_beside};
 pub use error::LabError;
 pub use judging::{check_margins, judging};
+pub use obtain::now;
 pub use own::preview_config;
 pub use providers::Providers;
 pub use reach::{Secrets, take_password};

@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use drivers::{Session, SessionError};
-
-use crate::directory::now;
+use obtain::now;
 
 pub(crate) const TABLE: &str = "backslide_marker";
 

@@ -167,7 +167,7 @@ pub struct StepSeries {
 }
 
 /// The series of one operation kind; each column has one entry an interval.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct KindSeries {
     pub kind: String,
     pub ops: Vec<u64>,

@@ -29,6 +29,11 @@ fn is_formula(text: &str) -> bool {
     text.trim_start_matches(GUARD).starts_with(OBEYED)
 }
 
+/// Lower-case hexadecimal digits, two a byte.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+}
+
 /// Bytes of a text that are kept: more than any message of a server has.
 const KEPT: usize = 4096;
 

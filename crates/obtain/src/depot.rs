@@ -195,10 +195,7 @@ impl Depot {
     }
 
     fn unused(&self, name: &str) -> Result<()> {
-        match self.find(name)? {
-            Some(there) => Err(in_use(&there)),
-            None => Ok(()),
-        }
+        self.find(name)?.map_or(Ok(()), |there| Err(in_use(&there)))
     }
 
     fn not_installed(&self, name: &str) -> Result<ObtainError> {
@@ -305,7 +302,7 @@ fn directory_of(source: &BuildSource) -> &str {
 }
 
 /// The present moment: RFC 3339 in UTC, to the second.
-fn now() -> String {
+pub fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 

@@ -157,6 +157,12 @@ pub enum FetchError {
     NoPackage { what: String, suite: String, package: String, versions: Vec<String> },
 }
 
+impl FetchError {
+    pub(crate) fn coordinates(source_name: &'static str, given: &str, form: &'static str) -> Self {
+        Self::Coordinates { source_name, given: given.to_owned(), form }
+    }
+}
+
 /// What a client did instead of fetching; continues a sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum Trouble {

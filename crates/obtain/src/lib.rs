@@ -22,8 +22,9 @@ use std::path::{Path, PathBuf};
 use model::{Build, Helper, ObtainEvent};
 
 pub use archive::Flaw;
-pub use depot::{Added, Depot, Held, Installed, Obtained};
+pub use depot::{Added, Depot, Held, Installed, Obtained, now};
 pub use error::ObtainError;
+pub use tree::text_digest;
 
 /// Asks the server in a directory what it is; the error is its answer or why there is none.
 pub type Identify<'a> = dyn Fn(&Path) -> Result<Build, String> + 'a;

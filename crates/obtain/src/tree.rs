@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use model::Bytes;
+use model::{Bytes, hexadecimal};
 use sha2::{Digest, Sha256};
 
 use crate::error::{ObtainError, Result};
@@ -102,16 +102,8 @@ pub(crate) fn file_digest(path: &Path) -> Result<String> {
 }
 
 /// SHA-256 of a text, in lower-case hexadecimal digits.
-pub(crate) fn text_digest(text: &str) -> String {
+pub fn text_digest(text: &str) -> String {
     hexadecimal(&Sha256::digest(text.as_bytes()))
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _infallible = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// What a tree takes on the disk; a file with several names counts once.

@@ -12,13 +12,7 @@ pub(crate) const PATH: &str = "/proc/diskstats";
 const SECTOR: u64 = 512;
 
 pub(crate) struct DiskProbe {
-    device: String,
-}
-
-impl DiskProbe {
-    pub(crate) fn new(device: String) -> Self {
-        Self { device }
-    }
+    pub(crate) device: String,
 }
 
 impl Probe for DiskProbe {
@@ -125,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_device_that_is_not_there_is_named() {
-        let mut probe = DiskProbe::new("nvme9n9p9".to_owned());
+        let mut probe = DiskProbe { device: "nvme9n9p9".to_owned() };
         let error = probe.read(Detail::Edge).unwrap_err();
         insta::assert_snapshot!(error, @"no device `nvme9n9p9` in /proc/diskstats; `lsblk` lists the available devices");
     }
@@ -139,7 +133,7 @@ mod tests {
             eprintln!("skipped: this host has no block device");
             return;
         };
-        let readings = DiskProbe::new(device).read(Detail::Second).unwrap();
+        let readings = DiskProbe { device }.read(Detail::Second).unwrap();
         assert!(readings.get(Counter::DISK_WRITTEN).is_some());
     }
 }

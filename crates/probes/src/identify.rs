@@ -29,7 +29,9 @@ pub fn identify(directory: &Path) -> Result<Host> {
             cpus: affinity::allowed().len() as u32,
             memory: Bytes(memory.saturating_mul(1024)),
         },
-        threads_per_core: siblings(),
+        threads_per_core: line("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list")
+            .and_then(|list| count_list(&list))
+            .unwrap_or(1),
         kernel: system.release().to_string_lossy().into_owned(),
         os: os_name(),
         governor: line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
@@ -98,12 +100,6 @@ pub(crate) fn line(path: &str) -> Option<String> {
 pub(crate) fn chosen(modes: &str) -> Option<&str> {
     let (_, rest) = modes.split_once('[')?;
     rest.split_once(']').map(|(mode, _)| mode)
-}
-
-fn siblings() -> u32 {
-    line("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list")
-        .and_then(|list| count_list(&list))
-        .unwrap_or(1)
 }
 
 /// How many a list of ranges holds: `0,64` and `0-1` hold two.

@@ -38,7 +38,7 @@ const PROBES: &[Maker] = &[
     |watch| Some(Box::new(server::ServerIoProbe::new(watch.server?))),
     |_| Some(Box::new(client::ClientProbe)),
     |watch| watch.host.then(|| Box::new(host::HostProbe) as Box<dyn Probe>),
-    |watch| Some(Box::new(disk::DiskProbe::new(watch.device.clone()?))),
+    |watch| Some(Box::new(disk::DiskProbe { device: watch.device.clone()? })),
 ];
 
 pub fn all(watch: &Watch) -> Vec<Box<dyn Probe>> {

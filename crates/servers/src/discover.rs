@@ -176,7 +176,8 @@ fn check_format(program: &Path) -> Result<()> {
 /// What a program prints that is asked something and ends, and how it ended; `None` for one that took too
 /// long and was killed.
 pub(crate) fn printed(launch: &Launch<'_>) -> io::Result<(Option<ExitStatus>, String)> {
-    let mut output = memory_file()?;
+    // Unlike a pipe, a file in memory never blocks the writer, however much it prints.
+    let mut output = File::from(memfd_create(c"version", MemfdFlags::CLOEXEC)?);
     let mut running = launch.spawn(Stdio::null(), output.try_clone()?)?;
     let status = running.wait(VERSION_LIMIT);
     drop(running);
@@ -184,11 +185,6 @@ pub(crate) fn printed(launch: &Launch<'_>) -> io::Result<(Option<ExitStatus>, St
     output.rewind()?;
     output.take(ANSWER_LIMIT).read_to_end(&mut bytes)?;
     Ok((status, String::from_utf8_lossy(&bytes).into_owned()))
-}
-
-/// A file in memory: unlike a pipe it never blocks the writer, however much it prints.
-fn memory_file() -> io::Result<File> {
-    Ok(File::from(memfd_create(c"version", MemfdFlags::CLOEXEC)?))
 }
 
 fn expand(pattern: &str) -> Vec<PathBuf> {

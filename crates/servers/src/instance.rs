@@ -159,11 +159,11 @@ impl Instance {
         run_as.check_reach(&directory)?;
         run_as.check_program(&installation.program)?;
         let socket = SocketDirectory::create(&directory, traits.socket, &places(&run_as))?;
-        plain_text(socket.path())?;
+        plain_text(&socket.path)?;
         let layout = Layout {
             installation,
             directory,
-            socket: socket.path().join(traits.socket),
+            socket: socket.path.join(traits.socket),
             port: uses_tcp(&system).then(|| free_port(&system.build)).transpose()?,
             as_root: run_as == RunAs::Ourselves && rustix::process::geteuid().is_root(),
         };
@@ -240,7 +240,7 @@ impl Instance {
         };
         let begin = Instant::now();
         // A large server that dies takes its time until it can be reaped.
-        let died_before = !running.identity().is_alive();
+        let died_before = !running.identity.is_alive();
         if !died_before {
             running.signal(self.family.traits().stop);
         }
@@ -329,18 +329,18 @@ impl Instance {
     }
 
     pub fn is_alive(&self) -> bool {
-        self.running.as_ref().is_some_and(|running| running.identity().is_alive())
+        self.running.as_ref().is_some_and(|running| running.identity.is_alive())
     }
 
     /// The server's process, from its start until it is stopped or killed.
     pub fn pid(&self) -> Option<u32> {
-        Some(self.running.as_ref()?.identity().pid)
+        Some(self.running.as_ref()?.identity.pid)
     }
 
     /// The server's process, to ask whether it still runs; `None` where none was started.
     pub fn process(&self) -> Option<ServerProcess> {
         Some(ServerProcess {
-            identity: self.running.as_ref()?.identity().clone(),
+            identity: self.running.as_ref()?.identity.clone(),
             death: self.family.traits().death,
         })
     }
@@ -439,12 +439,9 @@ impl Instance {
             arguments,
             directory: &self.layout.directory,
             temporary: Some(&self.temporary),
-            libraries: self.layout.installation.libraries.as_deref(),
-            preload: None,
-            locks_memory: false,
             run_as: &self.run_as,
-            cpus: None,
             death,
+            ..Launch::question(&self.layout.installation, self.system.build.dbms.product())
         }
     }
 
@@ -460,7 +457,7 @@ impl Instance {
         Record {
             dbms: self.system.build.dbms,
             program: self.layout.installation.program.clone(),
-            socket_directory: self.socket.path().to_owned(),
+            socket_directory: self.socket.path.clone(),
             owner,
             server,
         }

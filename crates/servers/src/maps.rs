@@ -1,14 +1,13 @@
 //! Mappings of a process: its libraries, its allocator, its huge pages.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use model::Dbms;
+use model::{Dbms, hexadecimal};
 use sha2::{Digest, Sha256};
 
 use crate::installation::find_program;
@@ -177,11 +176,6 @@ const MARKS: [(&[u8], &str); 4] = [
 /// The most that a mark may lie in the part of a file that was read before.
 const OVERLAP: usize = 32;
 
-/// SHA-256 of the file that `path` leads to; `name` is its known name.
-fn sha256_of(path: &Path, name: &Path) -> io::Result<String> {
-    Ok(program_of(path, name)?.sha256)
-}
-
 /// Looks at the file that `path` leads to; `name` is its known name. Read once as long as the file
 /// stays the same.
 fn program_of(path: &Path, name: &Path) -> io::Result<Program> {
@@ -223,12 +217,7 @@ fn read(file: &mut impl Read) -> io::Result<Program> {
             seen.drain(..seen.len().saturating_sub(OVERLAP));
         }
     }
-    let mut text = String::new();
-    for byte in hasher.finalize() {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    Ok(Program { sha256: text, allocator })
+    Ok(Program { sha256: hexadecimal(&hasher.finalize()), allocator })
 }
 
 fn mark_in(bytes: &[u8]) -> Option<&'static str> {
@@ -257,8 +246,8 @@ fn memmem(bytes: &[u8], mark: &[u8]) -> bool {
 pub fn program_digest(dbms: Dbms, path: &Path) -> String {
     find_program(path, &[dbms])
         .ok()
-        .and_then(|program| sha256_of(&program, &program).ok())
-        .unwrap_or_default()
+        .and_then(|program| program_of(&program, &program).ok())
+        .map_or_else(String::new, |program| program.sha256)
 }
 
 #[cfg(test)]
@@ -362,7 +351,7 @@ mod tests {
     #[test]
     fn the_digest_is_that_of_the_content_and_follows_it() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let digest = || sha256_of(file.path(), file.path()).unwrap();
+        let digest = || program_of(file.path(), file.path()).unwrap().sha256;
         fs::write(file.path(), "abc").unwrap();
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(digest(), abc);

@@ -163,11 +163,7 @@ impl ChildSetup {
         // After every change of credentials, because each clears it.
         set_parent_process_death_signal(Some(self.death))?;
         // If the parent died before the line above, no signal comes any more.
-        if getppid() == Some(self.parent) {
-            Ok(())
-        } else {
-            Err(io::Error::from_raw_os_error(rustix::io::Errno::SRCH.raw_os_error()))
-        }
+        if getppid() == Some(self.parent) { Ok(()) } else { Err(rustix::io::Errno::SRCH.into()) }
     }
 }
 
@@ -175,7 +171,7 @@ impl ChildSetup {
 #[derive(Debug)]
 pub(crate) struct Running {
     child: Child,
-    identity: Identity,
+    pub(crate) identity: Identity,
     death: Signal,
     ended: Option<ExitStatus>,
     /// Since it was frozen for the first time.
@@ -193,10 +189,6 @@ impl Running {
                 Err(cause)
             }
         }
-    }
-
-    pub(crate) fn identity(&self) -> &Identity {
-        &self.identity
     }
 
     /// How it ended; `None` while it runs.

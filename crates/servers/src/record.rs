@@ -76,7 +76,7 @@ pub(crate) fn claim(directory: &Path) -> Result<()> {
 }
 
 /// Removes a file, or a directory with its content. A link is removed, not its target.
-fn remove(path: &Path) -> Result<()> {
+pub(crate) fn remove(path: &Path) -> Result<()> {
     let is_directory = path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
     if is_directory { fs::remove_dir_all(path) } else { fs::remove_file(path) }
         .map_err(ServerError::io("remove", path))

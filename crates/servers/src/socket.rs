@@ -25,7 +25,7 @@ const ATTEMPTS: u32 = 16;
 /// A directory for one instance's socket, open to no one else, removed when dropped.
 #[derive(Debug)]
 pub(crate) struct SocketDirectory {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
 }
 
 impl SocketDirectory {
@@ -60,10 +60,6 @@ impl SocketDirectory {
             }
         }
         Err(ServerError::io("create", &path)(taken))
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Creates it anew, without files of a killed server.
@@ -201,11 +197,11 @@ mod tests {
         let instance = Path::new("/lab/x");
         let one = SocketDirectory::create(instance, "s.sock", &places).unwrap();
         let two = SocketDirectory::create(instance, "s.sock", &places).unwrap();
-        assert_ne!(one.path(), two.path());
-        assert_eq!(fs::metadata(one.path()).unwrap().mode() & 0o777, 0o700);
-        fs::write(one.path().join("s.sock"), "").unwrap();
+        assert_ne!(one.path, two.path);
+        assert_eq!(fs::metadata(&one.path).unwrap().mode() & 0o777, 0o700);
+        fs::write(one.path.join("s.sock"), "").unwrap();
         one.renew().unwrap();
-        assert_eq!(fs::read_dir(one.path()).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(&one.path).unwrap().count(), 0);
         drop((one, two));
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
     }
@@ -218,7 +214,7 @@ mod tests {
         let short = root.path().to_owned();
         let create =
             |places: &[PathBuf]| SocketDirectory::create(Path::new("/i"), "s.sock", places);
-        assert!(create(&[long.clone(), short]).unwrap().path().starts_with(root.path()));
+        assert!(create(&[long.clone(), short]).unwrap().path.starts_with(root.path()));
         let error = create(&[long]).unwrap_err();
         assert!(matches!(&error, ServerError::SocketPathTooLong { length, .. } if *length > 107));
         assert!(error.to_string().contains("a Unix socket allows 107: set TMPDIR"), "{error}");

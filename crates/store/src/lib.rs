@@ -62,8 +62,7 @@ impl Store {
     pub fn open(path: &Path) -> Result<Self> {
         match Self::open_to_write(path) {
             Err(StoreError::Open { .. } | StoreError::ReadOnly { .. }) if path.is_file() => {
-                let connection = read_only::open(path)?;
-                Ok(Self { connection, path: path.to_owned() })
+                Self::open_to_read(path)
             }
             outcome => outcome,
         }

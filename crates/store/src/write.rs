@@ -152,15 +152,6 @@ impl Store {
         Ok(())
     }
 
-    pub fn finish_trial(
-        &mut self,
-        trial: TrialId,
-        outcome: &Outcome,
-        duration: Nanos,
-    ) -> Result<()> {
-        self.finish_trials(&[(trial, outcome, duration)])
-    }
-
     /// Gives each trial its outcome and how long it took: all of them, or none.
     pub fn finish_trials(&mut self, ended: &[(TrialId, &Outcome, Nanos)]) -> Result<()> {
         self.write("saving the outcome of a trial", |change| {

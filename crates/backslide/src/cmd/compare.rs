@@ -52,13 +52,10 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
     } else {
         let cases = unmeasured::cases(&missing, &data, base);
         let listed = by_system(&data, judged.iter().copied().chain(&cases));
+        let whole = || input::of(&lab, &data, base, &all);
         let text = match args.format {
-            CompareFormat::Junit => {
-                Report::new(&input::of(&lab, &data, base, &all)?).junit(&listed)
-            }
-            CompareFormat::Markdown => {
-                Report::new(&input::of(&lab, &data, base, &all)?).comment(&listed)
-            }
+            CompareFormat::Junit => Report::new(&whole()?).junit(&listed),
+            CompareFormat::Markdown => Report::new(&whole()?).comment(&listed),
             CompareFormat::Json | CompareFormat::Text => {
                 Report::new(&Input::new(&data, &comparisons)).json()
             }
@@ -216,11 +213,10 @@ const fn is_decided(comparison: &Comparison) -> bool {
 
 fn nothing_to_judge(data: &RunData, format: CompareFormat, printer: Printer) -> Exit {
     // To people among the results, to programs beside them.
-    match format {
-        CompareFormat::Text => printer.prose(&why_nothing(data)),
-        CompareFormat::Json | CompareFormat::Junit | CompareFormat::Markdown => {
-            printer.note(&why_nothing(data));
-        }
+    if format == CompareFormat::Text {
+        printer.prose(&why_nothing(data));
+    } else {
+        printer.note(&why_nothing(data));
     }
     let mut trials = data.trials.iter();
     let has_failed = trials.any(|trial| trial.outcome.is_failed());

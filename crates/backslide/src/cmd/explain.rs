@@ -33,16 +33,13 @@ pub(crate) fn run(args: &ExplainArgs, root: &Path, printer: Printer) -> Result<E
     let (rules_a, rules_b) = (catalog.variables(pair.a.dbms), catalog.variables(pair.b.dbms));
     let explanation = explain::explain(rules_a, &pair.a, &pair.b);
     let unequal = explain::unequal(&[(rules_a, &pair.a), (rules_b, &pair.b)]);
+    let from = pair.from.as_str();
     match args.format {
         Format::Json => {
-            printer.json(&Output {
-                from: &pair.from,
-                explanation: &explanation,
-                unequal: &unequal,
-            });
+            printer.json(&Output { from, explanation: &explanation, unequal: &unequal });
         }
         Format::Text => {
-            printer.note(&format!("from {}", pair.from));
+            printer.note(&format!("from {from}"));
             let width = usize::from(printer.width());
             let bold = Style::new().bold();
             for line in explain::text(&explanation, &unequal, width, args.all) {

@@ -41,13 +41,8 @@ fn form(args: &ExportArgs, path: &Path) -> Result<(Option<RowFormat>, ExportWhat
     let unsaid = path.extension().is_none().then_some(ExportFormat::Csv);
     let endings = ".csv, .jsonl, .parquet, .hlog or .om";
     let format = format_of(args.format.or(unsaid), path, endings)?;
-    let usual = match format {
-        ExportFormat::Hdr => ExportWhat::Intervals,
-        ExportFormat::Csv
-        | ExportFormat::JsonLines
-        | ExportFormat::Parquet
-        | ExportFormat::OpenMetrics => ExportWhat::Measurements,
-    };
+    let is_log = format == ExportFormat::Hdr;
+    let usual = if is_log { ExportWhat::Intervals } else { ExportWhat::Measurements };
     let what = args.what.unwrap_or(usual);
     if what != ExportWhat::Comparisons {
         if args.base.is_some() {

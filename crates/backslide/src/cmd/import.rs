@@ -15,7 +15,7 @@ use anyhow::{Result, bail};
 use clap::Args as ClapArgs;
 use lab::Lab;
 use model::{Dbms, MetricId, RunId, RunInfo};
-use sha2::{Digest, Sha256};
+use obtain::text_digest;
 
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -228,16 +228,11 @@ fn holds(info: &RunInfo, digest: &str) -> bool {
 
 fn digest(source: &Source) -> String {
     match source.files.as_slice() {
-        [file] => sha256(&file.text),
+        [file] => text_digest(&file.text),
         files => {
             let lines =
-                files.iter().map(|file| format!("{}  {}\n", sha256(&file.text), file.name()));
-            sha256(&lines.collect::<String>())
+                files.iter().map(|file| format!("{}  {}\n", text_digest(&file.text), file.name()));
+            text_digest(&lines.collect::<String>())
         }
     }
-}
-
-fn sha256(text: &str) -> String {
-    let digits = Sha256::digest(text.as_bytes());
-    digits.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }

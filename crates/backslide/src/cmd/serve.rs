@@ -6,7 +6,6 @@ mod lists;
 mod live;
 mod pages;
 
-use std::fmt::Write;
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -54,10 +53,5 @@ fn is_token(token: &str) -> bool {
 fn random_token() -> Result<String> {
     let mut random = [0; TOKEN_BYTES];
     getrandom::fill(&mut random).context("no random numbers for a token; name one with --token")?;
-    let mut token = String::new();
-    for byte in random {
-        // Writing to a String cannot fail.
-        let _ = write!(token, "{byte:02x}");
-    }
-    Ok(token)
+    Ok(model::hexadecimal(&random))
 }

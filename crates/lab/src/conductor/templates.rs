@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use model::{Bytes, Event, Outcome, System};
+use obtain::now;
 use servers::PathError;
 
 use super::trial::{
     Broken, Conductor, Halt, OpenSite, Result, apart, failed, place_client, retold,
 };
-use crate::directory::now;
 use crate::template::{
     FORMAT, Figure, Inventory, Record, Template, Templates, data_of, loading_seed, remove,
 };

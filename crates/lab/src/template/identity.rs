@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{
     Build, BuildSource, Bytes, Engine, Fact, Outcome, Plan, RunData, Setting, System, mix,
 };
+use obtain::text_digest;
 use serde::Serialize;
 
 use super::Shelf;
-use super::inventory::sha256;
 use crate::error::{LabError, Result};
 
 /// Counts the changes of what is loaded, kept and remembered that make older templates useless.
@@ -53,7 +53,7 @@ pub(crate) fn keys(plan: &Plan) -> Result<Vec<String>> {
         let copies = seen.iter().filter(|other| **other == identity).count();
         let text = serde_json::to_string(&(&identity, copies))
             .map_err(|error| LabError::TemplateKey(error.to_string()))?;
-        keys.push(sha256(text.as_bytes()));
+        keys.push(text_digest(&text));
         seen.push(identity);
     }
     Ok(keys)

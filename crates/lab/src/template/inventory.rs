@@ -1,6 +1,5 @@
 //! The inventory of a data directory without file contents: enough to identify a clone and to notice damage.
 
-use std::fmt::Write;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -8,8 +7,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use model::Bytes;
+use obtain::text_digest;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 /// Unit of `st_blocks`, whatever the filesystem's own block is.
 const BLOCK: u64 = 512;
@@ -56,7 +55,7 @@ impl Inventory {
             }
         }
         lines.sort();
-        let inventory = Self { files, bytes, digest: sha256(lines.concat().as_bytes()) };
+        let inventory = Self { files, bytes, digest: text_digest(&lines.concat()) };
         Ok((inventory, Bytes(allocated)))
     }
 
@@ -78,14 +77,6 @@ impl Inventory {
 pub(crate) fn amount(bytes: Bytes, files: u64) -> String {
     let s = if files == 1 { "" } else { "s" };
     format!("{bytes} in {files} file{s}")
-}
-
-pub(crate) fn sha256(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
-        let _infallible = write!(text, "{byte:02x}");
-    }
-    text
 }
 
 #[cfg(test)]

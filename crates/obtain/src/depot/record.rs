@@ -62,8 +62,7 @@ pub(super) fn within(tree: &Path, base: &str) -> PathBuf {
 /// An error where no build can be called this.
 pub(super) fn check_name(name: &str) -> Result<()> {
     let first = name.starts_with(|first: char| first.is_ascii_alphanumeric());
-    let mut rest = name.chars();
-    let fits = rest.all(|c| c.is_ascii_alphanumeric() || ".-_".contains(c));
+    let fits = name.chars().all(|c| c.is_ascii_alphanumeric() || ".-_".contains(c));
     if first && fits && name.len() <= NAME_LIMIT {
         Ok(())
     } else {

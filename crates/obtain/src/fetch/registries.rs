@@ -29,8 +29,7 @@ struct Coordinates<'a> {
 impl<'a> Coordinates<'a> {
     fn parse(text: &'a str) -> Result<Self, FetchError> {
         let parts: Vec<&str> = text.split(':').collect();
-        let wrong =
-            || FetchError::Coordinates { source_name: "Maven", given: text.to_owned(), form: FORM };
+        let wrong = || FetchError::coordinates("Maven", text, FORM);
         if !parts.iter().all(|part| is_plain(part, "")) {
             return Err(wrong());
         }
@@ -92,11 +91,8 @@ pub(super) fn maven(coordinates: &str, errand: &mut Errand<'_>) -> Result<PathBu
 
 /// The name of the file that `npm pack` makes of `name@version` or `@scope/name@version`.
 fn file_of(package: &str) -> Result<String, FetchError> {
-    let wrong = || FetchError::Coordinates {
-        source_name: "npm",
-        given: package.to_owned(),
-        form: "name@version or @scope/name@version",
-    };
+    let form = "name@version or @scope/name@version";
+    let wrong = || FetchError::coordinates("npm", package, form);
     let (name, version) = package.rsplit_once('@').ok_or_else(wrong)?;
     let parts: Vec<&str> = match name.strip_prefix('@') {
         Some(scoped) => scoped.split_once('/').map(|(scope, name)| vec![scope, name]),
@@ -144,11 +140,7 @@ fn beginning_of(requirement: &str) -> Result<String, FetchError> {
     match parts {
         // Names are the same whatever separates their words; file names have underscores there.
         Some((name, version)) => Ok(format!("{}-{version}-", same_name(name))),
-        None => Err(FetchError::Coordinates {
-            source_name: "PyPI",
-            given: requirement.to_owned(),
-            form: "name==version",
-        }),
+        None => Err(FetchError::coordinates("PyPI", requirement, "name==version")),
     }
 }
 

@@ -7,11 +7,11 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use model::{Bytes, DiskFacts};
+use model::Bytes;
 use rustix::process::{Resource, getrlimit};
 
 use crate::error::ProbeError;
-use crate::identify::{self, chosen, disk_of, existing};
+use crate::identify::{self, chosen, existing};
 use crate::pressure;
 use crate::read::{number, text};
 
@@ -131,10 +131,6 @@ pub(super) fn clock_source() -> Result<ClockSource, Unknown> {
         current: line("/sys/devices/system/clocksource/clocksource0/current_clocksource")?,
         available: available.split_whitespace().map(str::to_owned).collect(),
     })
-}
-
-pub(super) fn disk(directory: &Path) -> Result<DiskFacts, Unknown> {
-    Ok(disk_of(directory)?)
 }
 
 /// Median time to write 4 KiB and make them durable, in the directory or the nearest one above it

@@ -11,6 +11,7 @@ mod judge;
 mod load;
 mod noise;
 
+use crate::identify::disk_of;
 use facts::Unknown;
 use judge::Judgement;
 pub use judge::Status;
@@ -32,7 +33,7 @@ pub struct Finding {
 /// a second to watch what else runs, and writes a small file for a moment.
 pub fn examine(directory: &Path) -> Vec<Finding> {
     let load = load::watch(SAMPLE);
-    let disk = facts::disk(directory);
+    let disk = disk_of(directory);
     vec![
         finding("governor", facts::governors(), |g| judge::governor(&g)),
         finding("boost", facts::boost(), judge::boost),

@@ -55,27 +55,24 @@ impl Family for Mysql {
                 ..Init::default()
             });
         }
-        let command = if initialises_itself {
-            InitCommand {
+        let (command, directories) = if initialises_itself {
+            let command = InitCommand {
                 program: installation.program.clone(),
                 // A config may default to an engine that the plugins do not bring yet.
                 arguments: ["--initialize-insecure", "--default-storage-engine=InnoDB"]
                     .map(str::to_owned)
                     .into(),
                 input: Vec::new(),
-            }
+            };
+            (command, Vec::new())
         } else {
-            bootstrap(build, layout)?
+            (bootstrap(build, layout)?, vec![layout.data().join("mysql")])
         };
         let file = layout.init_config();
         let arguments = std::iter::once(only(&file)).chain(command.arguments);
         Ok(Init {
             copy: None,
-            directories: if initialises_itself {
-                Vec::new()
-            } else {
-                vec![layout.data().join("mysql")]
-            },
+            directories,
             commands: vec![InitCommand { arguments: arguments.collect(), ..command }],
             files: vec![(file, init_config(system, layout))],
         })

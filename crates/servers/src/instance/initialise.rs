@@ -15,6 +15,7 @@ use crate::account::RunAs;
 use crate::clone::{Cloned, clone_tree};
 use crate::dbms::{Copied, Init, InitCommand, Input};
 use crate::error::{Fault, Result, ServerError};
+use crate::record::remove;
 use crate::tail::{Leading, Tail};
 
 const INIT_LIMIT: Duration = Duration::from_mins(5);
@@ -39,12 +40,9 @@ impl Instance {
             .map_err(|cause| ServerError::Seed { build: self.build(), cause })?;
         for name in copy.without {
             let path = copy.to.join(name);
-            let removed = match path.symlink_metadata() {
-                Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(&path),
-                Ok(_) => fs::remove_file(&path),
-                Err(_) => Ok(()),
-            };
-            removed.map_err(ServerError::io("remove", &path))?;
+            if path.symlink_metadata().is_ok() {
+                remove(&path)?;
+            }
         }
         each_in(&copy.to, |path, metadata| {
             // An archive may hold read-only files.

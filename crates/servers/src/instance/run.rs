@@ -26,7 +26,7 @@ impl Instance {
         if let Some(running) = &mut self.running
             && running.ended().is_none()
         {
-            let pid = running.identity().pid;
+            let pid = running.identity.pid;
             return Err(self.faulty(Fault::AlreadyRunning(pid), Tail::default()));
         }
         if let Some((traits, buffer)) = self.huge_buffer() {
@@ -34,7 +34,7 @@ impl Instance {
                 .map_err(|cause| ServerError::HugePages { build: self.build(), cause })?;
         }
         self.socket.renew()?;
-        self.run_as.give(self.socket.path())?;
+        self.run_as.give(&self.socket.path)?;
         if let Some(own) = self.family.own_socket(&self.layout) {
             let link = &self.layout.socket;
             symlink(own, link).map_err(ServerError::io("create", link))?;
@@ -52,7 +52,7 @@ impl Instance {
         launch.locks_memory = self.system.huge_pages;
         let running =
             launch.spawn(Stdio::null(), log).map_err(ServerError::cannot_execute(program))?;
-        self.write_record(Some(running.identity().clone()))?;
+        self.write_record(Some(running.identity.clone()))?;
         self.running = Some(running);
         Ok(())
     }

@@ -73,12 +73,13 @@ pub(super) fn cells(state: &Connection, step: &FinishedStep) -> Result<Vec<Cell>
 }
 
 fn series(state: &Connection, step: &FinishedStep) -> Result<StepSeries, Fault> {
+    let kinds = step.kinds.iter().cloned();
     let mut series = StepSeries {
         round: step.round,
         system: step.system.clone(),
         step: step.name.clone(),
         spans: Vec::new(),
-        kinds: step.kinds.iter().map(|kind| empty_series(kind)).collect(),
+        kinds: kinds.map(|kind| KindSeries { kind, ..KindSeries::default() }).collect(),
     };
     let mut query = state.prepare_cached(NUMBERS)?;
     let mut rows = query.query([step.id])?;
@@ -87,17 +88,6 @@ fn series(state: &Connection, step: &FinishedStep) -> Result<StepSeries, Fault> 
             .map_err(|damage| step.damaged("an interval of", &damage.0))?;
     }
     Ok(series)
-}
-
-fn empty_series(kind: &str) -> KindSeries {
-    KindSeries {
-        kind: kind.to_owned(),
-        ops: Vec::new(),
-        rows: Vec::new(),
-        p50: Vec::new(),
-        p99: Vec::new(),
-        max: Vec::new(),
-    }
 }
 
 fn push_interval(series: &mut StepSeries, numbers: &[u8]) -> Result<(), Damage> {

@@ -78,7 +78,7 @@ fn the_journal_lists_outcomes_in_the_order_in_which_they_came() {
     let run = lab.run(&["a", "b"], 2);
     lab.whole_trial(&run, 1, "b", &["l.i0"]);
     let second = lab.trial(&run, 1, "a");
-    lab.store.finish_trial(second, &failed(), Nanos(5)).unwrap();
+    lab.store.finish_trials(&[(second, &failed(), Nanos(5))]).unwrap();
     let under_way = lab.trial(&run, 2, "a");
     lab.step(under_way, "l.i0", 0);
     let journal = lab.store.journal(&run).unwrap();
@@ -102,7 +102,7 @@ fn a_clock_that_goes_backward_changes_times_only() {
             let step = lab.step(trial, "l.i0", 0);
             let rate = rate(f64::from(round));
             lab.store.finish_step(step, &record("l.i0", 0), &[rate]).unwrap();
-            lab.store.finish_trial(trial, &Outcome::Completed, Nanos(5)).unwrap();
+            lab.store.finish_trials(&[(trial, &Outcome::Completed, Nanos(5))]).unwrap();
         }
         let second = lab.store.create_run(&plan, &host, "0.1.0", &clock[4]).unwrap();
         let lab = lab.reopened();
@@ -126,7 +126,7 @@ fn a_quarantined_trial_is_kept_and_its_numbers_are_not_loaded() {
     let step = lab.step(trial, "l.i0", 0);
     lab.store.finish_step(step, &record("l.i0", 0), &[rate(1.0)]).unwrap();
     let quarantined = Outcome::Quarantined { reason: "l.i0: noise".into() };
-    lab.store.finish_trial(trial, &quarantined, Nanos(5)).unwrap();
+    lab.store.finish_trials(&[(trial, &quarantined, Nanos(5))]).unwrap();
     let runs = lab.store.runs().unwrap();
     assert_eq!((runs[0].completed, runs[0].failed, runs[0].quarantined), (1, 0, 1));
     let data = lab.store.load(&run, Want::default()).unwrap();
@@ -203,7 +203,7 @@ fn a_half_done_trial_is_forgotten_when_it_is_begun_again() {
     let gone = |result: Result<()>| matches!(result, Err(StoreError::Gone { .. }));
     assert!(gone(lab.store.finish_step(step, &record("l.i0", 0), &[])));
     assert!(gone(lab.store.add_slices(step, &slices)));
-    assert!(gone(lab.store.finish_trial(trial, &Outcome::Completed, Nanos(1))));
+    assert!(gone(lab.store.finish_trials(&[(trial, &Outcome::Completed, Nanos(1))])));
     assert!(gone(lab.store.set_provenance(trial, &Provenance::default())));
     assert!(gone(lab.store.add_capture(trial, &step_id, Moment::After, &capture)));
     assert!(gone(lab.store.begin_step(trial, &planned("l.i0", 0, &[])).map(drop)));

@@ -50,7 +50,7 @@ fn a_run_is_loaded_in_order_and_without_what_failed() {
     lab.store.set_provenance(broken, &provenance).unwrap();
     let step = lab.step(broken, "l.i0", 0);
     lab.store.finish_step(step, &record("l.i0", 0), &[rate(9.0)]).unwrap();
-    lab.store.finish_trial(broken, &failed(), Nanos(77)).unwrap();
+    lab.store.finish_trials(&[(broken, &failed(), Nanos(77))]).unwrap();
     let under_way = lab.trial(&run, 2, "b");
     let step = lab.step(under_way, "l.i0", 0);
     lab.store.add_interval(step, &interval(0)).unwrap();
@@ -92,7 +92,7 @@ fn series_and_histograms_say_what_the_intervals_say() {
     lab.store.add_interval(step, &interval(0)).unwrap();
     lab.store.add_interval(step, &stalled).unwrap();
     lab.store.finish_step(step, &record("qr100", 3), &[]).unwrap();
-    lab.store.finish_trial(trial, &Outcome::Completed, Nanos(1)).unwrap();
+    lab.store.finish_trials(&[(trial, &Outcome::Completed, Nanos(1))]).unwrap();
 
     let data = lab.store.load(&run, ALL).unwrap();
     let series = &data.series[0];
@@ -141,7 +141,7 @@ fn phases_between_results_are_kept_and_not_loaded() {
     let mut record = record("settle", 0);
     record.measured = false;
     lab.store.finish_step(step, &record, &[rate(1.0)]).unwrap();
-    lab.store.finish_trial(trial, &Outcome::Completed, Nanos(1)).unwrap();
+    lab.store.finish_trials(&[(trial, &Outcome::Completed, Nanos(1))]).unwrap();
     let data = lab.store.load(&run, ALL).unwrap();
     assert!(data.steps.is_empty() && data.cells.is_empty() && data.series.is_empty());
     assert_eq!(lab.store.step_record(&run, 1, "a", &settle.id).unwrap(), record);
@@ -319,7 +319,7 @@ fn a_value_that_is_no_number_is_refused_and_the_step_stays_open() {
     let record = record("l.i0", 0);
     assert!(lab.store.finish_step(step, &record, &[rate(f64::NAN)]).is_err());
     lab.store.finish_step(step, &record, &[rate(0.1 + 0.2)]).unwrap();
-    lab.store.finish_trial(trial, &Outcome::Completed, Nanos(1)).unwrap();
+    lab.store.finish_trials(&[(trial, &Outcome::Completed, Nanos(1))]).unwrap();
     let data = lab.store.load(&run, Want::default()).unwrap();
     assert_eq!(data.cells[0].value.to_bits(), (0.1_f64 + 0.2).to_bits());
 }

@@ -59,7 +59,7 @@ fn damaged_slices_are_told_with_their_step() {
     let mut lab = Lab::new();
     let run = lab.run(&["a"], 1);
     let trial = under_way(&mut lab, &run, "a", &[series("rate", &[1.0])]);
-    lab.store.finish_trial(trial, &Outcome::Completed, Nanos(1)).unwrap();
+    lab.store.finish_trials(&[(trial, &Outcome::Completed, Nanos(1))]).unwrap();
     lab.store.connection.execute("UPDATE slice SET series = x'0102'", []).unwrap();
     let error = lab.store.load(&run, Want::default()).unwrap_err();
     let told = lab.told(&error);

@@ -102,7 +102,7 @@ const PLAN: &str = include_str!("sqlite.toml");
 /// By how much the throughput of two copies of SQLite differs from round to round: the standard deviation of the
 /// logarithm of their ratio. `None` when the user asked to stop.
 fn spread_of_sqlite(rounds: u32, stop: &Stop) -> Result<Option<f64>> {
-    let scratch = Scratch::new()?;
+    let scratch = Scratch::in_directory(&std::env::temp_dir())?;
     // Not the directory itself, which is locked: opening a lab takes a lock of its own.
     let mut lab = Lab::open(&scratch.path.join("lab"))?;
     let file = plan::read(&format!("rounds = {rounds}\n{PLAN}"), "doctor")?;
@@ -134,10 +134,6 @@ struct Scratch {
 }
 
 impl Scratch {
-    fn new() -> Result<Self> {
-        Self::in_directory(&std::env::temp_dir())
-    }
-
     fn in_directory(all: &Path) -> Result<Self> {
         remove_left(all);
         let path = all.join(format!("{SCRATCH}{}", std::process::id()));
@@ -246,7 +242,7 @@ mod tests {
         let sd = spread_of_sqlite(3, &Stop::default()).unwrap().unwrap();
         assert!(sd.is_finite() && sd > 0.0, "{sd}");
         // Nobody is in the way of the next.
-        let next = Scratch::new().unwrap();
+        let next = Scratch::in_directory(&std::env::temp_dir()).unwrap();
         assert!(fs::read_dir(&next.path).unwrap().next().is_none());
         let asked = Stop::default();
         asked.ask();

@@ -31,11 +31,8 @@ pub(super) fn fetch(
     let wanted = packages
         .iter()
         .map(|package| {
-            Wanted::parse(package).ok_or_else(|| FetchError::Coordinates {
-                source_name: "Debian",
-                given: package.clone(),
-                form: "name or name=version",
-            })
+            let wrong = || FetchError::coordinates("Debian", package, "name or name=version");
+            Wanted::parse(package).ok_or_else(wrong)
         })
         .collect::<Result<Vec<_>, _>>()?;
     let apt = Apt::of_suite(suite, errand)?;

@@ -124,14 +124,9 @@ impl Mirrors {
 
     fn choose(sources: &[Source], keyring: Option<&str>) -> Self {
         let best = |is_ours: fn(&str) -> bool, ending: &str| {
-            let mut best: Option<(i32, &Source)> = None;
-            for source in sources.iter().filter(|source| source.has(is_ours)) {
-                let score = source.likeness(ending);
-                if best.is_none_or(|(highest, _)| score > highest) {
-                    best = Some((score, source));
-                }
-            }
-            best.map(|(_, source)| {
+            let ours = sources.iter().filter(|source| source.has(is_ours));
+            // The first of those that are alike.
+            ours.rev().max_by_key(|source| source.likeness(ending)).map(|source| {
                 let signed_by = source.signed_by.clone().or_else(|| keyring.map(str::to_owned));
                 Source { signed_by, ..source.clone() }
             })
