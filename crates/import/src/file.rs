@@ -115,7 +115,6 @@ impl<'a> FileLine<'a> {
         })
     }
 
-    /// A whole number; `what` is its name.
     pub(crate) fn whole(&self, what: &str, field: &str) -> Result<u64> {
         field.trim().parse().map_err(|_| {
             let field = quote(field);

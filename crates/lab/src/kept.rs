@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::site::{Site, SiteError};
@@ -25,7 +24,9 @@ impl Kept {
             if !taken.insert(to.clone()) {
                 to = logs.join(format!("{name}-{number}-{own}"));
             }
-            match fs::create_dir_all(logs).and_then(|()| move_file(file, &to)) {
+            // The lab's directory is one filesystem, unless the user made it several.
+            let moved = |()| fs::rename(file, &to).or_else(|_| fs::copy(file, &to).map(drop));
+            match fs::create_dir_all(logs).and_then(moved) {
                 Ok(()) => kept.moved.push((file.clone(), to)),
                 Err(error) => kept.lost.push(format!("cannot keep {}: {error}", to.display())),
             }
@@ -54,11 +55,6 @@ impl Kept {
         }
         text
     }
-}
-
-/// The lab's directory is one filesystem, unless the user made it several.
-fn move_file(from: &Path, to: &Path) -> io::Result<()> {
-    fs::rename(from, to).or_else(|_| fs::copy(from, to).map(drop))
 }
 
 #[derive(Debug)]

@@ -8,6 +8,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::product::{self, Product, ProductError};
+use crate::words;
 
 /// A product by its name: what differs between products is data, [`Product`]. Stored as its name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -159,15 +160,8 @@ impl Engine {
     /// The engines that a plan can name.
     pub const ALL: [Self; 5] = [Self::Innodb, Self::Myrocks, Self::Tokudb, Self::Heap, Self::Btree];
 
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Innodb => "innodb",
-            Self::Myrocks => "myrocks",
-            Self::Tokudb => "tokudb",
-            Self::Heap => "heap",
-            Self::Btree => "btree",
-            Self::Other => "other",
-        }
+    pub fn name(self) -> &'static str {
+        words::<Self>()[self as usize]
     }
 
     /// Can this engine be part of a system of `dbms`?

@@ -89,7 +89,6 @@ impl Latency {
         packed.finish().unwrap_or_default()
     }
 
-    /// Reads the output of [`Latency::encode`].
     pub fn decode(packed: &[u8]) -> Result<Self, LatencyError> {
         let mut plain = Vec::new();
         flate2::read::ZlibDecoder::new(packed)

@@ -21,7 +21,7 @@ pub use row::{
 };
 
 use self::row::{Compute, KIND};
-use crate::{AuditRange, KindTotals, StepRecord};
+use crate::{AuditRange, KindTotals, StepRecord, TpccAudit};
 
 impl MetricId {
     /// The share of the transactions of a kind that kept their limit on response time.
@@ -50,6 +50,13 @@ impl Clock {
 }
 
 impl AuditRange {
+    /// The share in these inputs; `None` where nothing was asked that it could be of.
+    pub fn share(&self, audit: &TpccAudit) -> Option<f64> {
+        let (part, all) = (self.of)(audit);
+        let whole = if self.is_percent() { 100.0 } else { 1.0 };
+        (all > 0).then(|| whole * (part as f64 / all as f64))
+    }
+
     pub fn title(&self) -> &'static str {
         self.row().map_or("", |row| row.title)
     }

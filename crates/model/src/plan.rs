@@ -161,10 +161,7 @@ pub enum Interleave {
 
 impl Interleave {
     pub const fn is_at_once(self) -> bool {
-        match self {
-            Self::Trials => false,
-            Self::Slices(_) | Self::Turns(_) => true,
-        }
+        matches!(self, Self::Slices(_) | Self::Turns(_))
     }
 }
 
@@ -216,12 +213,6 @@ pub struct ImportedScale {
     pub test: String,
     pub tables: u32,
     pub rows: u64,
-}
-
-impl From<TpccSpec> for WorkloadSpec {
-    fn from(spec: TpccSpec) -> Self {
-        Self::Tpcc(spec)
-    }
 }
 
 impl WorkloadSpec {

@@ -60,10 +60,7 @@ impl Outcome {
     }
 
     pub const fn quarantined_for(&self) -> Option<&str> {
-        match self {
-            Self::Quarantined { reason } => Some(reason.as_str()),
-            Self::Completed | Self::Failed { .. } => None,
-        }
+        if let Self::Quarantined { reason } = self { Some(reason.as_str()) } else { None }
     }
 
     pub const fn is_failed(&self) -> bool {

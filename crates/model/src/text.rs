@@ -58,6 +58,11 @@ pub fn from_word<'w, T: Deserialize<'w>>(word: &'w str) -> Result<T, Words> {
     T::deserialize(StrDeserializer::<NoWord>::new(word)).map_err(|NoWord(words)| words)
 }
 
+/// The words of all variants, in the order in which they are declared.
+pub(crate) fn words<T: Deserialize<'static>>() -> Words {
+    from_word::<T>("").err().unwrap_or_default()
+}
+
 /// Makes `target` the variant that is stored as `word`.
 pub fn set_word<'w, T: Deserialize<'w>>(target: &mut T, word: &'w str) -> Result<(), Words> {
     *target = from_word(word)?;
@@ -99,6 +104,16 @@ mod tests {
         ] {
             assert_eq!(guarded(text), cell);
             assert_eq!(unguarded(cell), text);
+        }
+    }
+
+    #[test]
+    fn variants_have_the_names_that_they_are_stored_as() {
+        for engine in [&crate::Engine::ALL[..], &[crate::Engine::Other]].concat() {
+            assert_eq!(from_word(engine.name()), Ok(engine));
+        }
+        for transaction in crate::TpccTransaction::ALL {
+            assert_eq!(from_word(transaction.name()), Ok(transaction));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Arrivals, ErrorRules, Isolation, LoadSpec, Settle, Statements};
+use crate::{Arrivals, ErrorRules, Isolation, LoadSpec, Settle, Statements, words};
 
 pub const DISTRICTS: u32 = 10;
 
@@ -33,14 +33,8 @@ impl TpccTransaction {
     pub const ALL: [Self; 5] =
         [Self::NewOrder, Self::Payment, Self::OrderStatus, Self::Delivery, Self::StockLevel];
 
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::NewOrder => "new-order",
-            Self::Payment => "payment",
-            Self::OrderStatus => "order-status",
-            Self::Delivery => "delivery",
-            Self::StockLevel => "stock-level",
-        }
+    pub fn name(self) -> &'static str {
+        words::<Self>()[self as usize]
     }
 }
 
@@ -262,21 +256,19 @@ pub struct AuditRange {
     pub needs_others: bool,
     pub low: f64,
     pub high: f64,
-    /// The share in these inputs; `None` where nothing was asked that it could be of.
-    pub of: fn(&TpccAudit) -> Option<f64>,
+    /// How many of these inputs are of the share, and of how many.
+    pub of: fn(&TpccAudit) -> (u64, u64),
 }
 
 /// All shares, in the order of every list of them.
 pub const AUDIT: [AuditRange; 6] = [
-    range("audit.rollbacks", false, [0.9, 1.1], |a| percent(a.rollbacks, a.new_orders)),
-    range("audit.lines", false, [9.5, 10.5], |a| share(a.lines, a.new_orders)),
-    range("audit.remote_lines", true, [0.95, 1.05], |a| percent(a.remote_lines, a.lines)),
-    range("audit.remote_payments", true, [14.0, 16.0], |a| percent(a.remote_payments, a.payments)),
-    range("audit.payments_by_name", false, [57.0, 63.0], |a| {
-        percent(a.payments_by_name, a.payments)
-    }),
+    range("audit.rollbacks", false, [0.9, 1.1], |a| (a.rollbacks, a.new_orders)),
+    range("audit.lines", false, [9.5, 10.5], |a| (a.lines, a.new_orders)),
+    range("audit.remote_lines", true, [0.95, 1.05], |a| (a.remote_lines, a.lines)),
+    range("audit.remote_payments", true, [14.0, 16.0], |a| (a.remote_payments, a.payments)),
+    range("audit.payments_by_name", false, [57.0, 63.0], |a| (a.payments_by_name, a.payments)),
     range("audit.order_statuses_by_name", false, [57.0, 63.0], |a| {
-        percent(a.order_statuses_by_name, a.order_statuses)
+        (a.order_statuses_by_name, a.order_statuses)
     }),
 ];
 
@@ -284,17 +276,9 @@ const fn range(
     metric: &'static str,
     needs_others: bool,
     [low, high]: [f64; 2],
-    of: fn(&TpccAudit) -> Option<f64>,
+    of: fn(&TpccAudit) -> (u64, u64),
 ) -> AuditRange {
     AuditRange { metric, needs_others, low, high, of }
-}
-
-fn percent(part: u64, all: u64) -> Option<f64> {
-    share(part, all).map(|share| 100.0 * share)
-}
-
-fn share(part: u64, all: u64) -> Option<f64> {
-    (all > 0).then(|| part as f64 / all as f64)
 }
 
 #[cfg(test)]
@@ -322,7 +306,7 @@ mod tests {
             order_statuses: 0,
             order_statuses_by_name: 0,
         };
-        let shares = AUDIT.map(|range| (range.of)(&asked));
+        let shares = AUDIT.map(|range| range.share(&asked));
         let expected = [Some(1.01), Some(10.03), Some(1.0), Some(15.0), Some(60.0), None];
         for (found, expected) in shares.into_iter().zip(expected) {
             assert_eq!(found.is_some(), expected.is_some());

@@ -56,9 +56,7 @@ impl Cpus {
     /// The same where there is no server of ours, which cannot be placed.
     pub(crate) fn without_server(self) -> Self {
         match self {
-            Self::Lists(lists) => {
-                Self::Lists(Placement { server: String::new(), client: lists.client })
-            }
+            Self::Lists(lists) => Self::Lists(Placement { server: String::new(), ..lists }),
             Self::Together(place) | Self::Apart(place) | Self::ClientOnly(place) => {
                 Self::ClientOnly(place)
             }
@@ -68,24 +66,19 @@ impl Cpus {
     /// The lists that it comes to where there are these CPUs, in rising order. The last one is chosen where
     /// one is enough: the first gets the interrupts of the machine.
     pub(crate) fn placement(&self, cpus: &[u32]) -> Result<Placement> {
-        match (self, cpus) {
-            (Self::Lists(placement), _) => Ok(placement.clone()),
-            (Self::Together(_), [.., last]) => {
-                Ok(Placement { server: last.to_string(), client: last.to_string() })
-            }
-            (Self::ClientOnly(_), [.., last]) => {
-                Ok(Placement { server: String::new(), client: last.to_string() })
-            }
-            (Self::Apart(_), [others @ .., last]) if !others.is_empty() => {
-                Ok(Placement { server: ranges(others), client: last.to_string() })
-            }
-            (Self::Apart(place), _) => Err(place.conflict(
+        let (server, last) = match (self, cpus) {
+            (Self::Lists(placement), _) => return Ok(placement.clone()),
+            (Self::Together(_), [.., last]) => (last.to_string(), last),
+            (Self::ClientOnly(_), [.., last]) => (String::new(), last),
+            (Self::Apart(_), [others @ .., last]) if !others.is_empty() => (ranges(others), last),
+            (Self::Apart(place), _) => return Err(place.conflict(
                 "`apart` on one CPU: the server and the client need one each; write \"together\" or \"free\"",
             )),
-            (Self::Together(place) | Self::ClientOnly(place), []) => Err(place.conflict(
+            (Self::Together(place) | Self::ClientOnly(place), []) => return Err(place.conflict(
                 "the CPUs of this host are unknown: write \"free\", or list CPUs in a table",
             )),
-        }
+        };
+        Ok(Placement { server, client: last.to_string() })
     }
 }
 

@@ -44,7 +44,6 @@ impl Node {
         entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.node)
     }
 
-    /// Gives a key of a table this value.
     pub(crate) fn put(&mut self, key: &str, node: Self) {
         if let Some(old) = self.child(key) {
             *old = node;

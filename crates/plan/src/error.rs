@@ -21,7 +21,6 @@ impl Place {
         Self { origin, line: NonZeroUsize::new(line) }
     }
 
-    /// The argument of a command that people know as `name`.
     pub(crate) fn argument(name: &str) -> Self {
         Self { origin: name.into(), line: None }
     }
@@ -60,10 +59,7 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.origin)?;
-        match self.line {
-            Some(line) => write!(f, ":{line}"),
-            None => Ok(()),
-        }
+        self.line.map_or(Ok(()), |line| write!(f, ":{line}"))
     }
 }
 

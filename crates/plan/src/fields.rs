@@ -193,7 +193,6 @@ impl<'a> Item<'a> {
         Ok(self.named(self.text()?))
     }
 
-    /// A name that stands here.
     pub(crate) fn named(self, name: &str) -> Mention {
         Mention { name: name.to_owned(), place: self.place() }
     }
@@ -302,7 +301,6 @@ impl<'a> Item<'a> {
         found.ok_or_else(|| self.unknown(what, name, names))
     }
 
-    /// The error for a name that is none of `names`.
     pub(crate) fn unknown<S: Into<String>>(
         self,
         what: &str,
@@ -312,7 +310,6 @@ impl<'a> Item<'a> {
         PlanError::unknown(&self.node.place, what, name, names)
     }
 
-    /// The error for values that do not go together.
     pub(crate) fn conflict(self, message: impl Into<String>) -> PlanError {
         self.node.place.conflict(message)
     }

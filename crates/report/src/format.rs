@@ -187,7 +187,7 @@ pub fn in_unit(value: f64, unit: Unit) -> String {
 }
 
 /// The unit that a header names for values printed by [`in_unit`]; empty where each value carries its own.
-pub const fn header_unit(unit: Unit) -> &'static str {
+pub fn header_unit(unit: Unit) -> &'static str {
     if matches!(unit, Unit::Micros | Unit::Gib) { "" } else { unit.name() }
 }
 

@@ -69,10 +69,7 @@ impl<'a> Rounds<'a> {
         round.systems.insert(key.system.clone());
         round.is_disturbed |= outcome.is_quarantined();
         self.failed += u32::from(outcome.is_failed());
-        let failed = match outcome {
-            Outcome::Failed { step, .. } => Some(step),
-            Outcome::Completed | Outcome::Quarantined { .. } => None,
-        };
+        let failed = if let Outcome::Failed { step, .. } = outcome { Some(step) } else { None };
         match self.starts.get_mut(&key.system) {
             None => {
                 let start = failed.map(|step| (step.clone(), 1));

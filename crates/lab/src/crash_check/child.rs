@@ -86,11 +86,6 @@ impl Terminals {
         Ok(terminals)
     }
 
-    fn has_ended(&mut self) -> bool {
-        // What cannot be waited for has ended.
-        !matches!(self.0.try_wait(), Ok(None))
-    }
-
     fn kill(&mut self) {
         // Both fail only where the process has ended and was waited for.
         let _ = self.0.kill();
@@ -136,7 +131,9 @@ impl Victim for Embedded {
         let failed =
             |reason: String| SiteError::new(format!("the process of the terminals: {reason}"));
         let mut terminals = Terminals::start(terminals(), &request).map_err(failed)?;
-        let waited = wait(run.log, after, stop, &mut || terminals.has_ended());
+        // What cannot be waited for has ended.
+        let mut has_ended = || !matches!(terminals.0.try_wait(), Ok(None));
+        let waited = wait(run.log, after, stop, &mut has_ended);
         terminals.kill();
         // Nothing is acknowledged any more.
         let at = load::monotonic();

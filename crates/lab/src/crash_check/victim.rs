@@ -74,6 +74,7 @@ pub(super) fn wait(
     let begin = Instant::now();
     let mut first = None;
     let mut synced = begin;
+    let has_lines = || fs::metadata(log).is_ok_and(|metadata| metadata.len() > 0);
     loop {
         if ended() {
             return Err(Missed::Ended);
@@ -82,7 +83,7 @@ pub(super) fn wait(
             return Err(Missed::Stopped);
         }
         let now = Instant::now();
-        if first.is_none() && has_lines(log) {
+        if first.is_none() && has_lines() {
             first = Some(now);
         }
         let left = match first {
@@ -99,10 +100,6 @@ pub(super) fn wait(
         }
         thread::sleep(left.min(NAP));
     }
-}
-
-fn has_lines(log: &Path) -> bool {
-    fs::metadata(log).is_ok_and(|metadata| metadata.len() > 0)
 }
 
 /// The log survives the end of any process as it is; this is for the end of the machine, after which

@@ -123,7 +123,6 @@ impl Shelf {
     }
 }
 
-/// Removes a directory with all that is in it, if there is one.
 pub(crate) fn remove(path: &Path) -> Result<()> {
     Ok(remove_all(path).map_err(PathError::of("remove", path))?)
 }

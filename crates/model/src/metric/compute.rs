@@ -141,7 +141,7 @@ pub(super) fn time(kind: &KindTotals, clock: Clock, quantile: f64) -> Option<f64
 const FIRST_RUN: &str = "h1";
 
 fn share(step: &StepRecord, place: usize) -> Option<f64> {
-    (AUDIT[place].of)(&step.tpcc?.audit)
+    AUDIT[place].share(&step.tpcc?.audit)
 }
 
 fn tpmc(step: &StepRecord) -> Option<f64> {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{KindTotals, StepRecord, from_word};
+use crate::{KindTotals, StepRecord, from_word, words};
 
 /// The id of a metric: `rate`, `cpu/o`, `service.query.p99`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -268,22 +268,8 @@ pub enum Unit {
 
 impl Unit {
     /// As it is printed and stored.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::OpsPerSecond => "ops/s",
-            Self::RowsPerSecond => "rows/s",
-            Self::PerMinute => "1/min",
-            Self::MbPerSecond => "MB/s",
-            Self::KbPerSecondPerTpmc => "KB/s/tpmc",
-            Self::MicroPercentPerTpmc => "µ%/tpmc",
-            Self::Micros => "µs",
-            Self::MicrosPerOp => "µs/op",
-            Self::PerOp => "1/op",
-            Self::KbPerOp => "KB/op",
-            Self::Gib => "GiB",
-            Self::Percent => "%",
-            Self::Count => "count",
-        }
+    pub fn name(self) -> &'static str {
+        words::<Self>()[self as usize]
     }
 
     pub fn from_name(name: &str) -> Option<Self> {

@@ -185,7 +185,7 @@ impl InsertStage {
             class: if self.is_query() { StepClass::Writing } else { StepClass::Loading },
             measured: self.is_measured(),
             sessions: self.sessions(spec),
-            kinds: InsertKinds::of(self, spec).specs,
+            kinds: InsertKinds::of(self, spec).0,
             target_rate,
             compat: spec.compat,
             description: self.description(target_rate),
@@ -205,18 +205,9 @@ fn deletes(spec: &InsertSpec) -> bool {
     spec.deletes && spec.tables == Tables::Own
 }
 
-/// The operation kinds of a step and their places; a kind that a step lacks has no place.
+/// The operation kinds of a step.
 #[derive(Clone, Debug)]
-pub struct InsertKinds {
-    pub specs: Vec<KindSpec>,
-    pub insert: usize,
-    pub delete: usize,
-    pub query: usize,
-    pub index: usize,
-    pub min_pk: usize,
-    pub max_pk: usize,
-    pub long: usize,
-}
+pub struct InsertKinds(pub Vec<KindSpec>);
 
 impl InsertKinds {
     pub fn of(stage: &InsertStage, spec: &InsertSpec) -> Self {
@@ -238,20 +229,12 @@ impl InsertKinds {
             ("long", is_long, false),
         ];
         let there = kinds.into_iter().filter(|(_, is_there, _)| *is_there);
-        let specs: Vec<KindSpec> = there
-            .map(|(name, _, scheduled)| KindSpec { name: name.to_owned(), scheduled })
-            .collect();
-        let place =
-            |name: &str| specs.iter().position(|kind| kind.name == name).unwrap_or(usize::MAX);
-        Self {
-            insert: place("insert"),
-            delete: place("delete"),
-            query: place("query"),
-            index: place("create_index"),
-            min_pk: place("min_pk"),
-            max_pk: place("max_pk"),
-            long: place("long"),
-            specs,
-        }
+        let specs = there.map(|(name, _, scheduled)| KindSpec { name: name.to_owned(), scheduled });
+        Self(specs.collect())
+    }
+
+    /// A kind that the step lacks has no place.
+    pub fn place(&self, name: &str) -> usize {
+        self.0.iter().position(|kind| kind.name == name).unwrap_or(usize::MAX)
     }
 }

@@ -78,10 +78,7 @@ impl SqlWork {
     }
 
     pub const fn run(&self) -> Option<&SqlRun> {
-        match self {
-            Self::Run(run) => Some(run),
-            Self::Load | Self::Index | Self::Settle(_) | Self::Reset => None,
-        }
+        if let Self::Run(run) = self { Some(run) } else { None }
     }
 }
 
@@ -157,10 +154,7 @@ pub struct SqlKinds {
 
 impl SqlKinds {
     pub fn of(run: &SqlRun) -> Self {
-        let scheduled = match run.pace {
-            SqlPace::Unlimited => false,
-            SqlPace::Rate { .. } | SqlPace::Ramp { .. } => true,
-        };
+        let scheduled = run.pace != SqlPace::Unlimited;
         let several = run.operations.len() > 1;
         let mut kinds = Self {
             specs: Vec::new(),

@@ -64,7 +64,7 @@ impl TpccStage {
     }
 
     /// What it does, its first operation kind, which it is about, and what that counts as.
-    const fn facts(self) -> (StepTask, &'static str, Counts) {
+    fn facts(self) -> (StepTask, &'static str, Counts) {
         match self {
             Self::Load => (StepTask::Load, "insert", Counts::Rows),
             Self::Index => (StepTask::Index, "create_index", Counts::Rows),

@@ -12,7 +12,6 @@ const BINLOG_ROW: u64 = 110;
 /// WAL of an inserted or deleted row with its index entries, 282 bytes measured, and page images.
 const WAL_ROW: u64 = 600;
 
-/// Bytes of one instance at its largest.
 pub(super) fn instance(spec: &InsertSpec, system: &System, loads: bool) -> Bytes {
     let mut stages = InsertStage::named(spec);
     stages.retain(|stage| !loads || !stage.is_query());

@@ -116,7 +116,6 @@ pub fn estimate(plan: &Plan) -> Estimate {
     }
 }
 
-/// Something of each system, in the plan's order.
 fn of_each<T>(plan: &Plan, of: impl Fn(&System) -> T) -> Vec<(String, T)> {
     plan.systems.iter().map(|system| (system.name.clone(), of(system))).collect()
 }

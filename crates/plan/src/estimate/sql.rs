@@ -18,7 +18,6 @@ const WRITE_RATE: u64 = 10_000;
 /// images among it.
 const LOGGED: u64 = 300;
 
-/// Bytes of one instance at its largest.
 pub(super) fn instance(spec: &SqlSpec, system: &System, loads: bool) -> Bytes {
     let runs = || runs(spec).filter(|_| !loads);
     let cost = &system.build.dbms.product().costs;

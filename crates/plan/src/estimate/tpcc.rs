@@ -40,7 +40,6 @@ const DECK: [u32; 5] = [10, 10, 1, 1, 1];
 /// Seconds of keying and thinking of each transaction.
 const WAITS: [u32; 5] = [30, 15, 12, 7, 7];
 
-/// Bytes of one instance at its largest.
 pub(super) fn instance(spec: &TpccSpec, system: &System, loads: bool) -> Bytes {
     let cost = &system.build.dbms.product().costs;
     let loaded = loaded(spec, cost);

@@ -4,7 +4,8 @@
 use model::{
     Bytes, Cell, Counter, Counts, Engine, ErrorRules, KindInterval, KindSpec, KindTotals, Latency,
     LoadSpec, Nanos, ROLLBACK, Readings, Rng, RunData, Settle, Sizes, Step, StepHistogram, StepId,
-    StepRecord, Subject, TpccAudit, TpccFacts, TpccSpec, TpccTransaction, TrialRecord, measure,
+    StepRecord, Subject, TpccAudit, TpccFacts, TpccSpec, TpccTransaction, TrialRecord,
+    WorkloadSpec, measure,
 };
 
 use super::{Shape, info, plan, planned, series, trial};
@@ -90,7 +91,7 @@ pub const SYSTEMS: [Made; 3] = [
 pub fn run(tpcc: &Tpcc) -> RunData {
     let mut plan = plan(&tpcc.shape);
     plan.name = "tpcc".into();
-    plan = plan.with_workload(tpcc.spec.clone().into());
+    plan = plan.with_workload(WorkloadSpec::Tpcc(tpcc.spec.clone()));
     for (place, system) in plan.systems.iter_mut().enumerate() {
         system.engine = made(place).engine;
     }

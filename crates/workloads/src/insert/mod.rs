@@ -94,10 +94,7 @@ impl Insert {
     }
 
     fn table_of(&self, client: u32) -> u32 {
-        match self.spec.tables {
-            Tables::Own => client,
-            Tables::Shared => 0,
-        }
+        if self.spec.tables == Tables::Own { client } else { 0 }
     }
 
     fn deletes(&self) -> bool {
@@ -161,7 +158,7 @@ impl Insert {
             writer: Writer {
                 worker,
                 turn,
-                kind: step.kinds.insert,
+                kind: step.kinds.place("insert"),
                 wrong: Arc::clone(&step.wrong),
                 written: inserted,
             },
@@ -193,12 +190,12 @@ impl Insert {
             writer: Writer {
                 worker,
                 turn,
-                kind: step.kinds.delete,
+                kind: step.kinds.place("delete"),
                 wrong: Arc::clone(&step.wrong),
                 written: Arc::clone(&self.tables[table_number as usize].deleted),
             },
             scout: step.connect(&format!("min {}", client + 1))?,
-            min_kind: step.kinds.min_pk,
+            min_kind: step.kinds.place("min_pk"),
             dialect,
             table,
             min_resync: self.spec.min_resync,
@@ -266,7 +263,7 @@ impl Insert {
                 worker,
                 dialect: step.target.dialect,
                 table,
-                kind: step.kinds.query,
+                kind: step.kinds.place("query"),
                 rng: Rng::new(mix(self.seed, &salt)),
                 limit: spec.rows_per_query,
                 reads: reads(spec, step.target.dialect),
@@ -280,7 +277,7 @@ impl Insert {
                     step.add(name, false, RangeQueries::new(session, spec.secondary_indexes)?);
                 }
                 QueryKind::Point => {
-                    let max = (step.kinds.max_pk, spec.max_refresh);
+                    let max = (step.kinds.place("max_pk"), spec.max_refresh);
                     step.add(name, false, PointQueries::new(session, max, Arc::clone(lo))?);
                 }
             }
@@ -299,7 +296,7 @@ impl Insert {
             let name = format!("create index {}", number + 1);
             let builder = IndexBuilder {
                 worker: step.connect_patient(&name)?,
-                kind: step.kinds.index,
+                kind: step.kinds.place("create_index"),
                 statements,
                 rows: self.tables[number as usize].inserted() + u64::from(rows_per_commit),
                 first,
@@ -355,7 +352,7 @@ impl Insert {
                 let name = format!("long transaction {}", client + 1);
                 let long = LongTransaction {
                     worker: step.connect(&name)?,
-                    kind: step.kinds.long,
+                    kind: step.kinds.place("long"),
                     table: sql::table_name(self.table_of(client)),
                     seconds: self.spec.htap_seconds,
                 };
@@ -368,7 +365,7 @@ impl Insert {
     fn pace(&self, step: &Setup<'_>, rows_per_second: u64) -> Pace {
         let statement = u64::from(step.stage.rows_per_commit(&self.spec));
         Pace {
-            kind: step.kinds.insert,
+            kind: step.kinds.place("insert"),
             rows_per_second,
             slack: statement * u64::from(self.spec.clients),
             tolerance_percent: 100 - u64::from(self.spec.sla_percent.min(100)),
@@ -381,16 +378,16 @@ impl Insert {
             vec![check("statements with a wrong answer".to_owned(), 0, step.wrong.count())];
         checks.extend(taken(&step.checks));
         if step.stage.is_measured() && !window.cut_short {
-            let inserted = window.kinds[step.kinds.insert].sums.rows;
+            let inserted = window.kinds[step.kinds.place("insert")].sums.rows;
             checks.push(check("rows inserted".to_owned(), step.requested_rows, inserted));
         }
         if let Some(expected) = step.expected_ops {
-            let built = window.kinds[step.kinds.index].sums.ops;
+            let built = window.kinds[step.kinds.place("create_index")].sums.ops;
             checks.push(check("indexes built".to_owned(), expected, built));
         }
         if let Stage::Query { .. } = step.stage {
             // Queries that never find a row are no answer, however fast they are; nor are none at all.
-            let found = window.kinds[step.kinds.query].sums.rows;
+            let found = window.kinds[step.kinds.place("query")].sums.rows;
             checks.push(Check {
                 what: "rows that queries found".to_owned(),
                 expected: "more than 0".to_owned(),
@@ -410,7 +407,7 @@ impl Insert {
             notes.push(Note::new(NoteKind::CutShort, text));
         }
         if let Stage::Query { .. } = step.stage {
-            let query = &window.kinds[step.kinds.query].sums;
+            let query = &window.kinds[step.kinds.place("query")].sums;
             if query.ops > 0 {
                 let mean = query.rows as f64 / query.ops as f64;
                 let text = format!("{mean:.3} of {}", self.spec.rows_per_query);
@@ -418,7 +415,7 @@ impl Insert {
             }
         }
         if self.deletes() && step.stage.has_deletes() {
-            let min = &window.kinds[step.kinds.min_pk].sums;
+            let min = &window.kinds[step.kinds.place("min_pk")].sums;
             let mean = min.service.mean().unwrap_or_default();
             notes.push(Note::new("min(pk) queries", format!("{}, mean {mean}", min.ops)));
         }
@@ -452,7 +449,7 @@ impl Workload for Insert {
         let paced = stage.rate().map(|rate| u64::from(rate) * u64::from(self.spec.clients));
         let longest = Nanos::from_secs(u64::from(self.spec.query_seconds) * OVERRUN);
         let setup = StepSetup {
-            kinds: step.kinds.specs.clone(),
+            kinds: step.kinds.0.clone(),
             clients: std::mem::take(&mut step.clients),
             pace: paced.map(|rows_per_second| self.pace(&step, rows_per_second)),
             end: End::AllDone { limit: paced.map(|_| longest) },

@@ -8,7 +8,7 @@ use model::{Dialect, Nanos, Rng};
 
 use super::rows::{PRICES, PRODUCTS, REGISTERS};
 use super::samples::{Point, Range, Sampler, Samples, entry};
-use super::sql::{self, ByName};
+use super::sql;
 use data::push_placeholder;
 use load::worker::number;
 use load::{Client, ClientContext, Result, Worker, Wrong, lock};
@@ -33,7 +33,6 @@ pub(super) struct QuerySession {
     pub(super) samples: Arc<Mutex<Samples>>,
 }
 
-/// How queries reach the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reads {
     Text,
@@ -79,9 +78,9 @@ impl RangeQueries {
                     RangeStatement::Text(before.to_owned(), after.to_owned())
                 }
                 Reads::ByName => {
-                    let named = ByName::range(table, index, *limit);
-                    worker.run(&named.prepare)?;
-                    RangeStatement::Text(named.head, ")".to_owned())
+                    let (prepare, head) = sql::range_by_name(table, index, *limit);
+                    worker.run(&prepare)?;
+                    RangeStatement::Text(head, ")".to_owned())
                 }
             });
         }
@@ -191,9 +190,9 @@ impl PointQueries {
                 prepared = Some(worker.prepare(&sql, &vec![ParamType::Int; keys])?);
             }
             Reads::ByName => {
-                let named = ByName::point(table, *limit);
-                worker.run(&named.prepare)?;
-                head = named.head;
+                let (prepare, by_name) = sql::point_by_name(table, *limit);
+                worker.run(&prepare)?;
+                head = by_name;
             }
         }
         Ok(Self {

@@ -96,7 +96,6 @@ impl Rows {
         }
     }
 
-    /// Row `number` of this client.
     pub(super) fn row(&mut self, number: u64) -> Row<'_> {
         let draw = self.draw(number);
         let Draw { cashregister, customer, product, price, .. } = draw;

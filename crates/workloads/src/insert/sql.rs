@@ -151,33 +151,21 @@ const RANGE_NAMES: [&str; 3] = ["market_query_ps", "register_query_ps", "pdc_que
 /// Name of the original's prepared point query.
 const POINT_NAME: &str = "pk_query_ps";
 
-/// A statement that PostgreSQL prepares by SQL, with 32-bit parameters, and runs by SQL.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct ByName {
-    /// `PREPARE name (int,…) AS …`, once a session.
-    pub(super) prepare: String,
-    /// `execute name (`, to be followed by the values and `)`.
-    pub(super) head: String,
+/// A statement that PostgreSQL prepares by SQL, with 32-bit parameters, and runs by SQL: `PREPARE name (int,…) AS …`,
+/// once a session; and `execute name (`, to be followed by the values and `)`.
+fn by_name(name: &str, params: usize, sql: &str) -> (String, String) {
+    let types = vec!["int"; params].join(",");
+    (format!("PREPARE {name} ({types}) AS {sql}"), format!("execute {name} ("))
 }
 
-impl ByName {
-    fn new(name: &str, params: usize, sql: &str) -> Self {
-        let types = vec!["int"; params].join(",");
-        Self {
-            prepare: format!("PREPARE {name} ({types}) AS {sql}"),
-            head: format!("execute {name} ("),
-        }
-    }
+/// See [`by_name`].
+pub(super) fn range_by_name(table: &str, index: usize, limit: u32) -> (String, String) {
+    by_name(RANGE_NAMES[index], 1, &range_query(Dialect::Postgres, table, index, "$1", limit))
+}
 
-    pub(super) fn range(table: &str, index: usize, limit: u32) -> Self {
-        let sql = range_query(Dialect::Postgres, table, index, "$1", limit);
-        Self::new(RANGE_NAMES[index], 1, &sql)
-    }
-
-    pub(super) fn point(table: &str, keys: u32) -> Self {
-        let sql = point_prepared(Dialect::Postgres, table, keys);
-        Self::new(POINT_NAME, keys as usize, &sql)
-    }
+/// See [`by_name`].
+pub(super) fn point_by_name(table: &str, keys: u32) -> (String, String) {
+    by_name(POINT_NAME, keys as usize, &point_prepared(Dialect::Postgres, table, keys))
 }
 
 /// The next `limit` rows behind key `last`, in the order of their keys: key, then the columns of `COLUMNS`.
@@ -212,19 +200,19 @@ mod tests {
     /// As the original has them, but for spaces and brackets.
     #[test]
     fn statements_that_are_run_by_name_have_32_bit_parameters() {
-        let range = ByName::range("pi1", 2, 10);
+        let (prepare, head) = range_by_name("pi1", 2, 10);
         assert_eq!(
-            range.prepare,
+            prepare,
             "PREPARE pdc_query_ps (int) AS SELECT price, dateandtime, customerid FROM pi1 \
              WHERE price >= $1 ORDER BY price, dateandtime, customerid LIMIT 10"
         );
-        assert_eq!(range.head, "execute pdc_query_ps (");
-        let point = ByName::point("pi1", 3);
+        assert_eq!(head, "execute pdc_query_ps (");
+        let (prepare, head) = point_by_name("pi1", 3);
         assert_eq!(
-            point.prepare,
+            prepare,
             "PREPARE pk_query_ps (int,int,int) AS SELECT transactionid, productid, data FROM pi1 \
              WHERE transactionid IN ($1,$2,$3)"
         );
-        assert_eq!(point.head, "execute pk_query_ps (");
+        assert_eq!(head, "execute pk_query_ps (");
     }
 }

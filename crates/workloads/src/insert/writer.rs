@@ -163,7 +163,6 @@ pub(super) struct Inserter {
     pub(super) statement: InsertStatement,
 }
 
-/// How rows reach the server.
 pub(super) enum InsertStatement {
     Text { sql: String, head: usize },
     Prepared(StatementId),

@@ -398,10 +398,7 @@ impl Operation {
     /// leave a part of its changes, and nobody could say which: the MySQL protocol executes what comes
     /// after an error, and a deadlock there ends the transaction.
     pub(super) fn may_be_pipelined(&self, dialect: Dialect) -> bool {
-        let is_undone_by_an_error = match dialect {
-            Dialect::Mysql => false,
-            Dialect::Postgres | Dialect::Sqlite => self.transaction,
-        };
+        let is_undone_by_an_error = self.transaction && dialect != Dialect::Mysql;
         self.sends.len() > 1 && (!self.writes || is_undone_by_an_error)
     }
 }

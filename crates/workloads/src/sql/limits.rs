@@ -9,13 +9,6 @@ use load::{Result, StepError, Target};
 /// Sessions that a step holds besides its clients': one for the server's counters, or that counts rows.
 pub(crate) const BESIDES: u64 = 1;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Allowed {
-    connections: u64,
-    /// Prepared statements of all sessions together; `None` where they are not limited.
-    prepared: Option<u64>,
-}
-
 /// The most that a step needs, and which step that is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Most {
@@ -70,8 +63,7 @@ pub(crate) fn check_needs(connections: &Most, prepared: &Most, target: &Target) 
         (Err(SessionError::Server { .. }), _) | (Ok(_), [None, _]) => Ok(()),
         (Err(error), _) => Err(failed(error)),
         (Ok(_), [Some(allowed), limit]) => {
-            let allowed = Allowed { connections: allowed, prepared: limit };
-            compare(target.dialect, allowed, connections, prepared)
+            compare(target.dialect, (allowed, limit), connections, prepared)
         }
     }
 }
@@ -98,13 +90,18 @@ fn needed(spec: &SqlSpec, dialect: Dialect) -> Result<(Most, Most)> {
     Ok((connections, prepared))
 }
 
-fn compare(dialect: Dialect, allowed: Allowed, connections: &Most, prepared: &Most) -> Result {
-    if connections.number > allowed.connections {
+/// Prepared statements of all sessions together have a `limit`, except where it is `None`.
+fn compare(
+    dialect: Dialect,
+    (allowed, limit): (u64, Option<u64>),
+    connections: &Most,
+    prepared: &Most,
+) -> Result {
+    if connections.number > allowed {
         return Err(StepError::Unsupported(format!(
-            "step `{}` needs {} connections and the server allows {}; set max_connections to at least {}",
+            "step `{}` needs {} connections and the server allows {allowed}; set max_connections to at least {}",
             connections.step,
             connections.number,
-            allowed.connections,
             match dialect {
                 // Some of them are kept back.
                 Dialect::Postgres => connections.number + 10,
@@ -112,7 +109,7 @@ fn compare(dialect: Dialect, allowed: Allowed, connections: &Most, prepared: &Mo
             }
         )));
     }
-    match allowed.prepared {
+    match limit {
         Some(limit) if prepared.number > limit => Err(StepError::Unsupported(format!(
             "step `{}` needs {} prepared statements and the server allows {limit}; \
              set max_prepared_stmt_count to at least {}, or use fewer tables or clients",
@@ -134,8 +131,7 @@ mod tests {
     }
 
     fn said(dialect: Dialect, connections: u64, prepared: u64) -> String {
-        let allowed =
-            Allowed { connections: 151, prepared: (dialect == Dialect::Mysql).then_some(16_382) };
+        let allowed = (151, (dialect == Dialect::Mysql).then_some(16_382));
         match compare(dialect, allowed, &most(connections), &most(prepared)) {
             Ok(()) => String::new(),
             Err(error) => error.to_string(),

@@ -18,7 +18,6 @@ use load::ramp::{Limit, RampSpec};
 use load::warm::WarmUp;
 use load::{Clients, End, Observer, Recovery, Result, Role, StepError, Stop};
 
-/// A step that runs operations, about to be run.
 pub(super) struct RunStep<'a> {
     pub(super) seed: u64,
     pub(super) edge: Edge<'a>,

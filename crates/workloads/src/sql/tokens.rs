@@ -3,7 +3,6 @@
 
 use model::SqlPiece;
 
-/// A part of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
     Word(&'a str),

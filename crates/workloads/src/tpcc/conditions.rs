@@ -17,16 +17,13 @@ use serde::Deserialize;
 use super::blocks::{blocks, named};
 use super::scale::Scale;
 
-/// Something that must hold.
 #[derive(Clone, Debug)]
 pub(super) struct Condition {
     /// `condition 3` for those of the standard, what it is about for others.
     pub(super) name: &'static str,
-    /// What must hold.
     pub(super) says: &'static str,
     /// What the columns of an offending row are: first its key, then what does not fit.
     pub(super) columns: Vec<&'static str>,
-    /// What one query looks at.
     pub(super) over: Over,
     validity: Validity,
     /// The query, with names in braces in place of what differs.
@@ -42,7 +39,6 @@ pub(super) enum Over {
     All,
 }
 
-/// Where a condition holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 enum Validity {
     Always,
@@ -89,7 +85,6 @@ pub(super) enum When {
 }
 
 impl Condition {
-    /// Does it hold then?
     pub(super) fn applies(&self, profile: TpccProfile, when: When) -> bool {
         match (self.validity, when) {
             (Validity::Always, _) | (Validity::WhereMaintained, When::Loaded) => true,

@@ -140,7 +140,6 @@ pub(super) struct StockLevel {
     pub(super) threshold: u32,
 }
 
-/// What came of a transaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
     /// Was it a New-Order that was rolled back, as it had to be?

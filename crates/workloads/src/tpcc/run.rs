@@ -40,7 +40,6 @@ const TERMINALS: u64 = 0x7470_6363;
 /// The kinds that count all transactions together.
 const ALL: [usize; 5] = [0, 1, 2, 3, 4];
 
-/// A step that runs transactions, about to be run.
 pub(super) struct RunStep<'a> {
     pub(super) at: &'a Setting<'a>,
     /// From 1.

@@ -88,7 +88,6 @@ const LISTS: usize = List::ChargeAll as usize + 1;
 const OF_EACH: usize = MOST_LINES + 1;
 
 impl Ask {
-    /// Its place among the statements.
     pub(super) const fn place(self) -> usize {
         self as usize
     }
@@ -266,7 +265,6 @@ impl Statement {
         Self { name, sql, types, pieces, is_prepared }
     }
 
-    /// Writes the statement with these values in it.
     fn write(&self, dialect: Dialect, params: &[Param<'_>], sql: &mut String) {
         sql.clear();
         let mut values = params.iter().zip(&self.types);

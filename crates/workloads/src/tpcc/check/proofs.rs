@@ -10,7 +10,6 @@ pub(super) const QUANTITIES: &str = "stock quantities";
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Proof {
     Condition(&'static Condition),
-    /// Stock is what was loaded, less what was ordered.
     Quantities,
     Contents(Table),
 }

@@ -9,7 +9,6 @@ use crate::tpcc::input::{
 };
 use crate::tpcc::money;
 
-/// Calls the procedures in one session.
 #[derive(Debug)]
 pub(crate) struct ProcedureRunner {
     dialect: Dialect,
