@@ -161,7 +161,10 @@ pub enum Interleave {
 
 impl Interleave {
     pub const fn is_at_once(self) -> bool {
-        matches!(self, Self::Slices(_) | Self::Turns(_))
+        match self {
+            Self::Trials => false,
+            Self::Slices(_) | Self::Turns(_) => true,
+        }
     }
 }
 
@@ -213,6 +216,12 @@ pub struct ImportedScale {
     pub test: String,
     pub tables: u32,
     pub rows: u64,
+}
+
+impl From<TpccSpec> for WorkloadSpec {
+    fn from(spec: TpccSpec) -> Self {
+        Self::Tpcc(spec)
+    }
 }
 
 impl WorkloadSpec {

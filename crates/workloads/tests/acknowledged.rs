@@ -10,7 +10,6 @@ use drivers::{Connector, Endpoint};
 use load::{Observer, Stop, Target};
 use model::{
     Connection, Dialect, Edge, Engine, Interval, LoadSpec, Settle, TpccCardinality, TpccSpec,
-    WorkloadSpec,
 };
 use tempfile::TempDir;
 use workloads::{LoggedRun, Present, Survived};
@@ -85,7 +84,7 @@ impl Used {
     }
 
     fn load(&self) {
-        let mut workload = workloads::workload(&WorkloadSpec::Tpcc(self.spec.clone()), SEED);
+        let mut workload = workloads::workload(&self.spec.clone().into(), SEED);
         for step in self.spec.trial_steps().iter().filter(|step| step.loads) {
             let target = self.target();
             let result =

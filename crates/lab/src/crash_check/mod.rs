@@ -22,7 +22,7 @@ use std::time::Duration;
 use load::{Observer, StepError, Stop, Target};
 use model::{
     Check, Edge, ErrorRules, Interval, LoadSpec, Nanos, Rng, Settle, System, TpccCardinality,
-    TpccSpec, WorkloadSpec, mix,
+    TpccSpec, mix,
 };
 use workloads::{LoggedRun, Present, Survived};
 
@@ -238,7 +238,7 @@ pub fn crash_workload(
 
 /// Loads the database and proves what was loaded; the error says what is wrong.
 fn load_database(spec: &TpccSpec, seed: u64, target: &Target, stop: &Stop) -> Result<(), String> {
-    let mut workload = workloads::workload(&WorkloadSpec::Tpcc(spec.clone()), seed);
+    let mut workload = workloads::workload(&spec.clone().into(), seed);
     for step in spec.trial_steps().iter().filter(|step| step.loads) {
         let ran = workload.run(step.ordinal as usize, target, stop, &mut Unwatched);
         let result = ran.map_err(|error| error.to_string())?;

@@ -4,8 +4,7 @@
 use model::{
     Bytes, Cell, Counter, Counts, Engine, ErrorRules, KindInterval, KindSpec, KindTotals, Latency,
     LoadSpec, Nanos, ROLLBACK, Readings, Rng, RunData, Settle, Sizes, Step, StepHistogram, StepId,
-    StepRecord, Subject, TpccAudit, TpccFacts, TpccSpec, TpccTransaction, TrialRecord,
-    WorkloadSpec, measure,
+    StepRecord, Subject, TpccAudit, TpccFacts, TpccSpec, TpccTransaction, TrialRecord, measure,
 };
 
 use super::{Shape, info, plan, planned, series, trial};
@@ -91,7 +90,7 @@ pub const SYSTEMS: [Made; 3] = [
 pub fn run(tpcc: &Tpcc) -> RunData {
     let mut plan = plan(&tpcc.shape);
     plan.name = "tpcc".into();
-    plan = plan.with_workload(WorkloadSpec::Tpcc(tpcc.spec.clone()));
+    plan = plan.with_workload(tpcc.spec.clone().into());
     for (place, system) in plan.systems.iter_mut().enumerate() {
         system.engine = made(place).engine;
     }

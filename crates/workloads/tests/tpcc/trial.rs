@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use load::{Observer, StepError, Stop, Target, Workload};
-use model::{Edge, Interval, Step, StepRecord, TpccSpec, WorkloadSpec};
+use model::{Edge, Interval, Step, StepRecord, TpccSpec};
 
 pub(crate) const SEED: u64 = 20_261_121;
 
@@ -27,7 +27,7 @@ pub(crate) struct Trial {
 
 impl Trial {
     pub(crate) fn new(spec: &TpccSpec) -> Self {
-        let workload = workloads::workload(&WorkloadSpec::Tpcc(spec.clone()), SEED);
+        let workload = workloads::workload(&spec.clone().into(), SEED);
         Self { workload, steps: spec.trial_steps(), next: 0 }
     }
 

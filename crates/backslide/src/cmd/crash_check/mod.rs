@@ -11,7 +11,7 @@ use anyhow::{Context, Result, anyhow};
 use explain::Facts;
 use lab::{Builds, Crash, CrashCheck, CrashSpec, Lab, SiteError};
 use load::Stop;
-use model::{Bytes, Plan, TpccCardinality, WorkloadSpec, mix};
+use model::{Bytes, Plan, TpccCardinality, mix};
 use plan::{Argument, PlanError, SystemArguments};
 
 use self::output::Outcome;
@@ -149,7 +149,7 @@ fn with_workload(plan: Plan, args: &CrashCheckArgs) -> Plan {
     };
     let within = Duration::from_secs(u64::from(args.seconds));
     let workload = lab::crash_workload(args.warehouses, args.clients, within, cardinality);
-    plan.with_workload(WorkloadSpec::Tpcc(workload))
+    plan.with_workload(workload.into())
 }
 
 fn system(args: &CrashCheckArgs) -> SystemArguments<'_> {
