@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use bench::{Place, Scratch, Unobserved, expand};
 use lab::{Provider, Providers, Site};
 use load::{Stop, Target, Workload};
-use model::{Step, StepRecord, TpccSpec, WorkloadSpec};
+use model::{Step, StepRecord, TpccSpec};
 
 use crate::spec::SEED;
 
@@ -75,7 +75,7 @@ pub(crate) struct Trial {
 
 impl Trial {
     pub(crate) fn new(spec: &TpccSpec) -> Self {
-        let workload = workloads::workload(&WorkloadSpec::Tpcc(spec.clone()), SEED);
+        let workload = workloads::workload(&spec.clone().into(), SEED);
         Self { workload, steps: spec.trial_steps() }
     }
 
