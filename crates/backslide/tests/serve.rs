@@ -192,7 +192,7 @@ fn a_port_in_use_and_a_lab_that_is_not_there_are_told() {
     assert!(second.stderr.contains("another port: --port"), "{}", second.stderr);
     let none = bench.run(&["--lab", "nowhere", "serve", "--port", "0"]);
     assert!(none.code() == 1 && none.stderr.contains("no lab in"), "{none:?}");
-    signal(&serving.child, Signal::INT);
+    signal(&serving.child, Signal::TERM);
     let mut serving = serving;
     assert!(!serving.child.wait().unwrap().success());
 }

@@ -263,6 +263,13 @@ mod tests {
         assert!(crate::AUDIT.iter().all(|range| range.row().is_some()));
     }
 
+    #[test]
+    fn the_rows_are_read_without_a_fault() {
+        let text = include_str!("metric/metrics.toml");
+        let rows: BTreeMap<&str, Vec<Metric>> = toml::from_str(text).unwrap();
+        assert_eq!(rows.into_keys().collect::<Vec<_>>(), ["metric"]);
+    }
+
     fn value(step: &StepRecord, id: &str) -> Option<f64> {
         let all = measure(step);
         all.iter().find(|m| m.metric.0 == id).map(|m| m.value)

@@ -65,14 +65,14 @@ fn is_secret_variable(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     // Counters of statements: `Com_set_password`.
     !name.starts_with("com_")
-        && (SECRET_VARIABLES.split(' ').any(|known| known == name) || is_secret_name(&name))
+        && (SECRET_VARIABLES.split_whitespace().any(|known| known == name) || is_secret_name(&name))
 }
 
 fn is_secret_name(name: &str) -> bool {
     let name = name.trim_end_matches(['_', '-', '.']);
     let letters = name.chars().filter(|c| !matches!(c, '_' | '-' | '.'));
     let name: String = letters.map(|c| c.to_ascii_lowercase()).collect();
-    SECRET_NAMES.split(' ').any(|end| name.ends_with(end))
+    SECRET_NAMES.split_whitespace().any(|end| name.ends_with(end))
 }
 
 fn is_plain(value: &str) -> bool {

@@ -127,6 +127,7 @@ pub enum RunTable {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RunColumn {
     pub table: RunTable,
     /// Columns stand by this.
@@ -145,6 +146,7 @@ pub enum When {
 
 /// A chart of transactions relative to the base: throughput, cost, size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Chart {
     pub title: &'static str,
     pub word: &'static str,

@@ -227,3 +227,24 @@ fn every_row_says_what_it_is() {
         }
     }
 }
+
+#[test]
+fn every_text_is_of_a_key_that_needs_it() {
+    let texts: toml::Table = include_str!("../keys.toml").parse().unwrap();
+    let tables = key_tables();
+    for (table, rows) in &texts {
+        for (name, fields) in rows.as_table().unwrap() {
+            // The keys of `queue` stand in the tables of two workloads.
+            let mut found = tables.iter().filter(|known| known.name == table || table == "queue");
+            let key = found.find_map(|known| known.keys.iter().find(|key| key.key == name));
+            let key = key.unwrap_or_else(|| panic!("{table}.{name}"));
+            for (field, text) in fields.as_table().unwrap() {
+                assert!(
+                    ["takes", "default", "meaning"].contains(&field.as_str()),
+                    "{name}.{field}"
+                );
+                assert!(field != "takes" || text.as_str() == Some(&key.takes), "{table}.{name}");
+            }
+        }
+    }
+}

@@ -125,3 +125,6 @@ pub(super) fn data(rng: &mut Rng, out: &mut String) {
 fn text<const N: usize>(rng: &mut Rng, length: u32, alphabet: &[u8; N], out: &mut String) {
     write_characters::<N, OF_SHARE>(alphabet, length as usize, rng, out);
 }
+
+#[cfg(test)]
+mod tests;
