@@ -114,6 +114,7 @@ check_rust
 
 say "format"
 cargo fmt --all --check
+python3 tools/house.py --undeclared || fail "no module declares these files: nothing compiles them"
 say "lints"
 cargo clippy --workspace --all-targets --features backslide/png -- -D warnings
 

@@ -2,11 +2,13 @@
 """Measures the house: lines, long functions, circles of files, and how far some names reach.
 
     tools/house.py [REVISION]     a commit, or the working tree when none is given
+    tools/house.py --undeclared   only lists files that no module declares; fails if there are any
 
 A product line is a line of a `.rs` file under `crates/` outside `tests/`, `tests.rs`, items under
 `#[cfg(test)]`, and the crate `testkit`. A circle is a set of files of one crate that import each other.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -186,7 +188,25 @@ def circles(graph):
     return found
 
 
+def undeclared():
+    """Files below a `src` that no `mod` names: nothing compiles them, and their tests run nowhere."""
+    names = [name for name in git("ls-files", "-co", "--exclude-standard", "crates").split("\n") if "/src/" in name]
+    texts = {name: open(name).read() for name in names if name.endswith(".rs") and os.path.exists(name)}
+    files = {(name.split("/")[1], module_of(name)): name for name in texts}
+    for (crate, module), name in files.items():
+        parent = files.get((crate, module[:-1]), "")
+        # `mod tests { mod fixture; … }` names a file from one level above.
+        grandparent = files.get((crate, module[:-2]), "")
+        text = texts.get(parent, "") + texts.get(grandparent, "") * (not parent)
+        if module and not re.search(rf"\bmod {module[-1]};", text):
+            yield name
+
+
 def main():
+    if sys.argv[1:] == ["--undeclared"]:
+        found = sorted(undeclared())
+        print(*found, sep="\n", end="\n" if found else "")
+        sys.exit(1 if found else 0)
     revision = sys.argv[1] if len(sys.argv) > 1 else None
     files = {name: without_tests(text) for name, text in sources(revision).items()}
     by_crate = Counter()
