@@ -8,7 +8,7 @@
 # standard deviation of the blocks' ln ratio in per cent for each step with two blocks or more.
 set -euo pipefail
 
-lab=${1:?"usage: bench/turns-within.sh LAB RUN [TURNS]"} run=${2:?"usage: bench/turns-within.sh LAB RUN [TURNS]"}
+lab=$(realpath -m -- "${1:?"usage: bench/turns-within.sh LAB RUN [TURNS]"}") run=${2:?"usage: bench/turns-within.sh LAB RUN [TURNS]"}
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 cargo run --release --quiet -p backslide -- --lab "$lab" export "$run" --what intervals --format csv |
     awk -F, -v turns="${3:-24}" '

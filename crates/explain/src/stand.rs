@@ -241,7 +241,7 @@ fn reasons(condition: Condition, all: &[&SystemStand<'_>]) -> String {
         return condition.why().to_owned();
     }
     let (who, deciding) = (who_asks(condition, all), deciding.join(", "));
-    format!("{} {who}: {deciding}.", condition.why())
+    format!("{} {who}. Settings that decide it: {deciding}.", condition.why())
 }
 
 /// Whether configs ask for it, among the systems whose config can.

@@ -180,11 +180,11 @@ fn defaults_that_silently_differ() {
     let same = with(defaults(Dbms::Mysql, "5.7.22"), &[("character_set_server", "utf8mb4")]);
     assert_snapshot!(warnings(&[&a, &b, &same]), @r"
     log for replicas: no binary log (mysql-5.6.24/innodb/default, mysql-5.7.22/innodb/default); binary log of ROW, synced at each commit (mysql-8.0.33/innodb/default)
-      It is written, and may be synced, at each commit. Not set by any config; the defaults differ: log_bin, sync_binlog, binlog_format.
+      It is written, and may be synced, at each commit. Not set by any config; the defaults differ. Settings that decide it: log_bin, sync_binlog, binlog_format.
     character set: latin1 (mysql-5.6.24/innodb/default); UTF-8 (mysql-8.0.33/innodb/default, mysql-5.7.22/innodb/default)
-      It decides how many bytes text takes. Not set by the configs of mysql-5.6.24/innodb/default, mysql-8.0.33/innodb/default: character_set_server.
+      It decides how many bytes text takes. Not set by the configs of mysql-5.6.24/innodb/default, mysql-8.0.33/innodb/default. Settings that decide it: character_set_server.
     collation: latin1_swedish_ci (mysql-5.6.24/innodb/default, mysql-5.7.22/innodb/default); utf8mb4_0900_ai_ci (mysql-8.0.33/innodb/default)
-      It decides what sorting and indexing text costs. Not set by the configs of mysql-5.6.24/innodb/default, mysql-8.0.33/innodb/default: collation_server.
+      It decides what sorting and indexing text costs. Not set by the configs of mysql-5.6.24/innodb/default, mysql-8.0.33/innodb/default. Settings that decide it: collation_server.
     ");
 }
 
@@ -198,15 +198,15 @@ fn across_dbms() {
     // Logs for replicas and instruments are not comparable across Dbms, and are left out.
     assert_snapshot!(warnings(&[&maria, &postgres, &sqlite]), @r"
     durability of a commit: survives a crash of the machine (mariadb-10.5.23/innodb/default, postgres-18.6/default); survives a crash of the server, not of the machine (sqlite/wal)
-      A commit that waits for the disk costs far more than one that does not. Not set by the configs of mariadb-10.5.23/innodb/default, postgres-18.6/default: innodb_flush_log_at_trx_commit, sync_binlog, synchronous_commit, fsync, synchronous, journal_mode.
+      A commit that waits for the disk costs far more than one that does not. Not set by the configs of mariadb-10.5.23/innodb/default, postgres-18.6/default. Settings that decide it: innodb_flush_log_at_trx_commit, sync_binlog, synchronous_commit, fsync, synchronous, journal_mode.
     isolation level: REPEATABLE READ (mariadb-10.5.23/innodb/default); READ COMMITTED (postgres-18.6/default); SERIALIZABLE (sqlite/wal)
-      It decides which row versions are kept and which locks are taken. Not set by any config; the defaults differ: transaction_isolation, innodb_snapshot_isolation, default_transaction_isolation.
+      It decides which row versions are kept and which locks are taken. Not set by any config; the defaults differ. Settings that decide it: transaction_isolation, innodb_snapshot_isolation, default_transaction_isolation.
     character set: latin1 (mariadb-10.5.23/innodb/default); UTF-8 (postgres-18.6/default, sqlite/wal)
-      It decides how many bytes text takes. Not set by any config; the defaults differ: character_set_server.
+      It decides how many bytes text takes. Not set by any config; the defaults differ. Settings that decide it: character_set_server.
     collation: latin1_swedish_ci (mariadb-10.5.23/innodb/default); BINARY (by bytes) (sqlite/wal)
-      It decides what sorting and indexing text costs. Not set by any config; the defaults differ: collation_server.
+      It decides what sorting and indexing text costs. Not set by any config; the defaults differ. Settings that decide it: collation_server.
     TLS of the session: off (mariadb-10.5.23/innodb/default); TLSv1.3 (postgres-18.6/default)
-      Encryption costs CPU for every packet. Not set by any config; the defaults differ: skip_ssl, tls_version, ssl.
+      Encryption costs CPU for every packet. Not set by any config; the defaults differ. Settings that decide it: skip_ssl, tls_version, ssl.
     ");
 }
 

@@ -114,7 +114,7 @@ fn course(plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(first) = plan.course.first_look {
         lines.push(format!(
-            "looked at after {} and after each further one; ends as soon as all is decided",
+            "looked at after {} and after each further one; ends as soon as everything is decided",
             report::format::plural(first as usize, "round")
         ));
     }

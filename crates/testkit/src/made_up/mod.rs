@@ -84,7 +84,7 @@ pub fn differing() -> (Vec<Overview>, Vec<Warning>) {
                     systems: vec![systems[0].clone()],
                 },
             ],
-            text: "Commits cost. Set by the configs: synchronous, journal_mode.".into(),
+            text: "Commits cost. Set by the configs. Settings that decide it: synchronous, journal_mode.".into(),
         }],
     )
 }

@@ -123,7 +123,7 @@ fn as_table(outcome: &Outcome<'_>) -> Table {
         0 => Cell::text("hold"),
         broken => Cell::text(format!("{broken} broken")).with_tone(Tone::Missed),
     };
-    let note = "orders, payments: acknowledged before the kill; missing: those lost; oldest: age of the oldest; \
+    let note = "orders, payments: acknowledged before the kill; missing: those lost; oldest: age of the oldest at the kill; \
                 gone: lost from before the terminals began; not acknowledged: present anyway, at most one a terminal";
     Columns::new()
         .words("kill", |crash: &&Crash| Cell::text(crash.round.to_string()))

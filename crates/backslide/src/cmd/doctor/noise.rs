@@ -62,7 +62,10 @@ fn finding(name: &'static str, what: &str, sd: f64) -> Finding {
     Finding {
         name,
         status,
-        found: format!("{what}; smallest change detectable at this noise: {}", effects.join(", ")),
+        found: format!(
+            "{what}; smallest change detectable at this noise, by rounds: {}",
+            effects.join(", ")
+        ),
         advice: (status != Status::Good).then(|| {
             "Fix the findings above, plan more rounds, and do not expect to detect smaller effects."
                 .to_owned()
@@ -186,7 +189,7 @@ mod tests {
     #[test]
     fn what_rounds_can_tell_follows_from_how_much_they_vary() {
         let noise = |sd_percent| Noise { sd_percent, pairs: 60 };
-        insta::assert_snapshot!(of_loop(&noise(0.5)).found, @"the same loop varies by 0.50 % (60 pairs); smallest change detectable at this noise: 1.8 % in 4, 0.8 % in 8, 0.5 % in 16");
+        insta::assert_snapshot!(of_loop(&noise(0.5)).found, @"the same loop varies by 0.50 % (60 pairs); smallest change detectable at this noise, by rounds: 1.8 % in 4, 0.8 % in 8, 0.5 % in 16");
         for (sd, status) in [(0.1, Status::Good), (1.5, Status::Warn), (4.0, Status::Bad)] {
             let found = of_loop(&noise(sd));
             assert_eq!(found.status, status);
