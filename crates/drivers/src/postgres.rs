@@ -40,8 +40,8 @@ pub struct PostgresSession {
 
 impl PostgresSession {
     /// To a server whose Unix socket is `<directory>/.s.PGSQL.<port>`. Its timeout is the longest wait for
-    /// the connection and for each answer. Fails with [`SessionError::Connect`] when the server is not there
-    /// or not ready yet, with [`SessionError::Login`] when it refuses or cannot do what is asked for.
+    /// the connection and for each answer. Fails with [`crate::SessionError::Connect`] when the server is not there
+    /// or not ready yet, with [`crate::SessionError::Login`] when it refuses or cannot do what is asked for.
     pub fn open(server: &ServerEndpoint) -> Result<Self> {
         login::check(server)?;
         Self::log_in(Stream::connect(&server.address, server.timeout)?, server)
