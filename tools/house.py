@@ -8,7 +8,7 @@ A product line is a line of a `.rs` file under `crates/` outside `tests/`, `test
 `#[cfg(test)]`, and the crate `testkit`. A circle is a set of files of one crate that import each other.
 """
 
-import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -190,8 +190,7 @@ def circles(graph):
 
 def undeclared():
     """Files below a `src` that no `mod` names: nothing compiles them, and their tests run nowhere."""
-    names = [name for name in git("ls-files", "-co", "--exclude-standard", "crates").split("\n") if "/src/" in name]
-    texts = {name: open(name).read() for name in names if name.endswith(".rs") and os.path.exists(name)}
+    texts = {str(path): path.read_text() for path in pathlib.Path("crates").glob("*/src/**/*.rs")}
     files = {(name.split("/")[1], module_of(name)): name for name in texts}
     for (crate, module), name in files.items():
         parent = files.get((crate, module[:-1]), "")
