@@ -14,13 +14,13 @@ cargo run --release --quiet -p backslide -- --lab "$lab" export "$run" --what in
     awk -F, -v turns="${3:-24}" '
         NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
         {
-            step = $column["step"]; system_name = $column["system"]; turn = $column["interval"]
+            round = $column["round"]; step = $column["step"]; system_name = $column["system"]; turn = $column["interval"]
             if (!(step in seen)) { seen[step]; steps[++count] = step }
             if (!(system_name in place)) place[system_name] = systems++
-            block = int(turn / turns)
-            ops[$column["round"], step, place[system_name], block] += $column["ops"]
-            if (!(($column["round"], step, turn) in known)) { known[$column["round"], step, turn]; length_of[$column["round"], step]++ }
-            rounds[$column["round"]]
+            ops[round, step, place[system_name], int(turn / turns)] += $column["ops"]
+            # Turns count from 0.
+            if (turn >= length_of[round, step]) length_of[round, step] = turn + 1
+            rounds[round]
         }
         function add(which, d) { n[which]++; sum[which] += d; squares[which] += d * d }
         function sd(which) { return 100 * sqrt((squares[which] - sum[which] ^ 2 / n[which]) / (n[which] - 1)) }
