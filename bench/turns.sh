@@ -9,8 +9,10 @@
 #   TURNS_BUILD      a build [mysql-8.0.31], TURNS_CONFIG its config [z12a]
 #   TURNS_ROUNDS     rounds either way [8]
 #   TURNS_MS         length of a turn [250]
+#   TURNS_PLAN_KEYS  lines for the head of each plan, \n between them [none]
 #   TURNS_WORKLOAD   keys of the workload [ten tests that write, 6 s each]
-#   TURNS_LAB        where the runs stay [a scratch directory]
+#   TURNS_LAB        where the runs stay, and rows.csv with the ratio of each round [a scratch directory]
+#   TURNS_BACKSLIDE  the program [built from this tree]
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -21,8 +23,8 @@ case ${1:-} in
     *) echo "usage: bench/turns.sh [--out FILE]" >&2 && exit 2 ;;
 esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-cargo build --release --quiet -p backslide
-backslide=$PWD/target/release/backslide
+backslide=${TURNS_BACKSLIDE:-$PWD/target/release/backslide}
+[[ -n ${TURNS_BACKSLIDE:-} ]] || cargo build --release --quiet -p backslide
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 lab=${TURNS_LAB:-$scratch/lab}
@@ -34,19 +36,21 @@ workload=${TURNS_WORKLOAD-$usual}
 # plan WAY SEED
 plan() {
     printf 'name = "turns"\nrounds = 1\nseed = %s\ncontrol = true\nquarantine = false\ninterleave = "%s"\n' "$2" "$1"
+    printf '%b\n' "${TURNS_PLAN_KEYS:-}"
     [[ $1 == trials ]] || printf 'slice_ms = %s\n' "${TURNS_MS:-250}"
     printf '[workload]\n%b\n[[system]]\nbuild = "%s"\nconfig = "%s"\nlabel = "a"\n' \
         "$workload" "${TURNS_BUILD:-mysql-8.0.31}" "${TURNS_CONFIG:-z12a}"
 }
 
-rows=$scratch/rows.csv
+rows=$lab/rows.csv
+mkdir -p "$lab"
 for round in $(seq "${TURNS_ROUNDS:-8}"); do
     for way in turns trials; do
         plan "$way" "$round" >"$scratch/$way.toml"
         run=$("$backslide" --lab "$lab" run "$scratch/$way.toml" | tail -n 1)
         # The ratio as the report has it: by turns the mean of the middle half of their pairs.
         "$backslide" --lab "$lab" export "$run" --what comparisons --format csv |
-            awk -F, -v way="$way" -v OFS=, '$4 == "rate" && $8 > 0 { print way, $2, $8 }' >>"$rows"
+            awk -F, -v way="$way" -v round="$round" -v OFS=, '$4 == "rate" && $8 > 0 { print way, $2, $8, round }' >>"$rows"
         "$backslide" --lab "$lab" show "$run" --format tsv 2>/dev/null | grep -o '[0-9.]* % of the time between' \
             >>"$scratch/between" || true
     done

@@ -316,6 +316,7 @@ impl Stop {
         Arc::clone(&self.asked)
     }
 
+    #[inline]
     pub fn is_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }

@@ -46,6 +46,7 @@ pub struct ClientContext<'a> {
 }
 
 impl ClientContext<'_> {
+    #[inline]
     pub fn is_over(&self) -> bool {
         self.shared.is_over() || self.stop.is_asked()
     }
@@ -53,6 +54,7 @@ impl ClientContext<'_> {
     /// As [`ClientContext::is_over`], for a client that has just read the clock, `now`: it need not be told
     /// that the time of the window is over, and so does nothing more in the moment until somebody is awake
     /// to tell it. What it did then would be in no rate, but in what the probes say.
+    #[inline]
     pub fn is_over_at(&self, now: Nanos) -> bool {
         now >= self.until || self.is_over()
     }

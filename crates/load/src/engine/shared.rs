@@ -51,6 +51,7 @@ impl Shared {
         }
     }
 
+    #[inline]
     pub(super) fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
     }
