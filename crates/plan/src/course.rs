@@ -97,6 +97,11 @@ fn slice_ms(entry: &mut CourseEntry, item: Item<'_>) -> Result<()> {
 }
 
 impl CourseEntry {
+    /// Are all systems of a round up at once?
+    pub(crate) fn is_at_once(&self) -> bool {
+        self.course.interleave.is_at_once()
+    }
+
     /// Checks what the keys say together, for a plan whose workload is of this kind.
     pub(crate) fn check(&self, kind: WorkloadKind) -> Result<()> {
         let message = match (self.course.interleave, &self.stray_length, kind) {

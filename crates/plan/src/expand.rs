@@ -1,8 +1,8 @@
 //! Plan file + catalog + builds + host → plan.
 
 use model::{
-    Build, BuildSource, Config, Connection, Dbms, Engine, HostShape, Plan, Setting, Step, System,
-    WorkloadSpec,
+    Build, BuildSource, Bytes, Config, Connection, Dbms, Engine, HostShape, Plan, Setting, Step,
+    System, WorkloadSpec,
 };
 
 use crate::catalog::Catalog;
@@ -35,7 +35,8 @@ pub fn expand(
             WorkloadSpec::Tpcc(tpcc::resolve(&file.workload, sql::load_clients(host))?)
         }
     };
-    let maker = Maker { catalog, builds, host, cpus: file.cpus(host), workload: &workload };
+    let share = share(file, host);
+    let maker = Maker { catalog, builds, host: share, cpus: file.cpus(host), workload: &workload };
     let named = file.systems.iter().map(|entry| maker.system(entry));
     let named: Vec<Named> = named.collect::<Result<_>>()?;
     check_unique(&named)?;
@@ -53,6 +54,13 @@ pub fn expand(
         template,
         ..Plan::new(&file.name, workload, systems)
     })
+}
+
+/// The host as configs scale with it: systems that are all up at once divide its memory.
+fn share(file: &PlanFile, host: HostShape) -> HostShape {
+    let all = file.systems.len() + usize::from(file.control.is_some());
+    let up = if file.course.is_at_once() { all.max(1) as u64 } else { 1 };
+    HostShape { memory: Bytes(host.memory.0 / up), ..host }
 }
 
 /// The workload file that the plan runs: its user's own, or one of the catalog.
