@@ -39,16 +39,17 @@ def main():
     top = unit * math.ceil(most / unit)
     at = lambda value: TOP + (HEIGHT - TOP - BOTTOM) * (top - value) / (2 * top)
     out = [f'<text class="title" x="{LEFT}" y="20">{escape(title)}</text>']
-    for panel, (way, words) in enumerate((("trials", "whole steps"), ("turns", "turns"))):
+    for panel, (way, name) in enumerate((("trials", "whole steps"), ("turns", "by turns"))):
         rows = values[way]
         left, right = LEFT + panel * WIDTH, LEFT + (panel + 1) * WIDTH - 30
         sd = statistics.stdev(value for _, _, value in rows)
-        out.append(f'<text x="{left}" y="42">{words}: sd {sd:.1f} %</text>')
+        out.append(f'<text x="{left}" y="42">{name}: sd {sd:.1f} %</text>')
         for tick in range(-top, top + 1, unit):
             kind = "line zero" if tick == 0 else "line"
             out.append(f'<line class="{kind}" x1="{left}" x2="{right}" y1="{at(tick):.1f}" y2="{at(tick):.1f}"/>')
             if panel == 0:
-                out.append(f'<text x="{left - 8}" y="{at(tick) + 4:.1f}" text-anchor="end">{tick:+d} %</text>')
+                words = f"{tick:+d}" if tick else "0"
+                out.append(f'<text x="{left - 8}" y="{at(tick) + 4:.1f}" text-anchor="end">{words} %</text>')
         rounds = sorted({row[0] for row in rows})
         steps = sorted({row[1] for row in rows})
         each = (right - left) / max(rounds)
