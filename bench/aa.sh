@@ -15,9 +15,15 @@
 #   AA_ROUNDS          rounds of each run [12]
 #   AA_PLAN_KEYS       lines for the head of each plan, \n between them [server and client on one CPU, in slices]
 #   AA_WORKLOAD_KEYS   lines for its workload [short tests without warm-ups: see `short` below]
+#   AA_TESTS           its tests, in quotes and with commas [eight]
+#   AA_POINT           the test that is slowed down [point-query.pre]
 #
 # Four longer rounds find 3 % as well, and 1 % of CPU seldom:
 #   AA_ROUNDS=4 AA_WORKLOAD_KEYS='read_seconds = 4\nwrite_seconds = 4\nwarmup_seconds = 1\nsettle = 1' bench/aa.sh
+# A test that writes, in turns:
+#   AA_POINT=update-index AA_TESTS='"update-index"' AA_ROUNDS=6 \
+#   AA_PLAN_KEYS='placement = "together"\ninterleave = "turns"' \
+#   AA_WORKLOAD_KEYS='write_seconds = 12\nwarm_ups = false\nwarmup_seconds = 1\nsettle = 1' bench/aa.sh aa rate
 # A trial after the other, which finds less:
 #   AA_PLAN_KEYS='placement = "together"' bench/aa.sh
 set -euo pipefail
@@ -49,7 +55,9 @@ plan_keys=${plan_keys//\\n/$'\n'}
 workload_keys=${workload_keys//\\n/$'\n'}
 lab=$(realpath -m -- "${BACKSLIDE_AA_LAB:-${TMPDIR:-/tmp}/backslide-aa}")
 libraries=$lab/slowdown
-point=point-query.pre
+point=${AA_POINT:-point-query.pre}
+tests=${AA_TESTS:-"\"$point\", \"random-points.pre_range=100\", \"points-covered-si.pre\", \"range-covered-pk.pre\",
+    \"range-notcovered-si.pre\", \"read-only.pre_range=100\", \"update-nonindex\", \"read-write_range=10\""}
 
 fail() {
     printf 'bench/aa.sh: %s\n' "$*" >&2
@@ -71,10 +79,7 @@ $plan_keys
 
 [workload]
 kind = "micro"
-tests = [
-    "$point", "random-points.pre_range=100", "points-covered-si.pre", "range-covered-pk.pre",
-    "range-notcovered-si.pre", "read-only.pre_range=100", "update-nonindex", "read-write_range=10",
-]
+tests = [$tests]
 rows = 500_000
 scan_seconds = 1
 $workload_keys
@@ -204,8 +209,8 @@ injected() { # PART WHAT METRIC [MIN_EFFECT]
     local server n run minutes asked spun found cells others=0 regressed=0 all=0
     cc -std=c11 -O2 -U_FORTIFY_SOURCE -shared -fPIC -o "$libraries/slowdown.so" tools/slowdown/slowdown.c -ldl
     printf '\n## A server against a copy that is slower by %s\n\n' "$2"
-    printf 'Point selects, %s, candidate / base%s. Nanoseconds are for each receive: asked for / spun.\nOther steps receive too, and are slowed by a smaller share.\n\n' "$3" "${4:+, margin $4 %}"
-    printf '| run | minutes | ns | point selects | other steps called |\n|---|---|---|---|---|\n'
+    printf '%s, %s, candidate / base%s. Nanoseconds are for each receive: asked for / spun.\nOther steps receive too, and are slowed by a smaller share.\n\n' "$point" "$3" "${4:+, margin $4 %}"
+    printf '| run | minutes | ns | that step | other steps called |\n|---|---|---|---|---|\n'
     for server in "${servers[@]}"; do
         for ((n = 1; n <= times; n++)); do
             asked=$(inject "$server" "$1")
