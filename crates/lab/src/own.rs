@@ -55,7 +55,7 @@ impl Own {
         let spec = spec(system, directory);
         let failed = |error| not_made(error, directory);
         let (mut instance, cloned) = match template {
-            None => (Instance::create_unless(spec, stop.flag()).map_err(failed)?, None),
+            None => (Instance::create(spec, stop.flag()).map_err(failed)?, None),
             Some(template) => {
                 let made = Instance::create_from(spec, template.data(), stop.flag());
                 let (instance, cloned) = made.map_err(failed)?;

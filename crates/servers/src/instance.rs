@@ -84,14 +84,9 @@ impl Instance {
     ///
     /// Errors: a build or setting that cannot be used and a directory that is in use or not ours are
     /// found before anything is touched; an initialisation that failed or took too long leaves its log in
-    /// the directory, and any other error leaves nothing.
-    pub fn create(spec: InstanceSpec) -> Result<Self> {
-        Self::create_unless(spec, StopFlag::default())
-    }
-
-    /// The same, unless `stop` is set; then this, and every later wait for the server, ends with
-    /// [`Fault::Interrupted`], and the server is killed.
-    pub fn create_unless(spec: InstanceSpec, stop: StopFlag) -> Result<Self> {
+    /// the directory, and any other error leaves nothing. If `stop` is set, this, and every later wait for
+    /// the server, ends with [`Fault::Interrupted`], and the server is killed.
+    pub fn create(spec: InstanceSpec, stop: StopFlag) -> Result<Self> {
         Self::create_where(spec, stop, works_in_namespace)
     }
 
@@ -107,7 +102,7 @@ impl Instance {
     /// that stopped cleanly. Nothing is initialised, nothing is started yet; what the server writes of
     /// itself into its data directory, such as its UUID, is cloned too.
     ///
-    /// Errors are those of [`Instance::create_unless`]; a clone that fails leaves nothing.
+    /// Errors are those of [`Instance::create`]; a clone that fails leaves nothing.
     pub fn create_from(spec: InstanceSpec, data: &Path, stop: StopFlag) -> Result<(Self, Cloned)> {
         let instance = Self::lay_out(spec, stop, works_in_namespace)?;
         instance.prepare()?;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use drivers::{Address, Connector, Endpoint, Login, ServerEndpoint};
 use load::Target;
 use model::{Build, Config, Connection, Dbms, Dialect, Engine, Setting, System};
-use servers::{Instance, InstanceSpec, discover};
+use servers::{Instance, InstanceSpec, StopFlag, discover};
 use tempfile::TempDir;
 
 const TIMEOUT: Duration = Duration::from_mins(1);
@@ -72,11 +72,11 @@ impl Backend {
             return None;
         };
         let directory = tempfile::tempdir().unwrap();
-        let mut instance = Instance::create(InstanceSpec {
+        let spec = InstanceSpec {
             system: System { config: config(dbms), ..System::new("a", build.clone()) },
             directory: directory.path().join("instance"),
-        })
-        .unwrap();
+        };
+        let mut instance = Instance::create(spec, StopFlag::default()).unwrap();
         start(&mut instance, dbms.dialect());
         Some(Self {
             kind: Kind::Server {
