@@ -217,10 +217,7 @@ impl Stranger {
     /// Starts it, for the first time or after it was stopped, in the same place.
     fn start_again(&mut self) {
         let endpoint = self.endpoint();
-        let mut ready = || {
-            let session = drivers::connector(&endpoint).connect();
-            session.map(drop).map_err(|error| error.to_string())
-        };
+        let mut ready = || Ok(drivers::connector(&endpoint).connect().map(drop)?);
         self.instance.start(&mut ready, LIMIT).unwrap();
     }
 

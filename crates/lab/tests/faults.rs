@@ -181,14 +181,14 @@ fn a_system_that_is_no_longer_what_it_was_starts_nothing() {
     let run = bench.begin(&plan(1, LOAD_ONLY));
     let provider = FakeProvider::default().with("bad", Fault::Changed { from: 1 });
     let error = bench.carry_out(&run, &provider).unwrap_err();
-    insta::assert_snapshot!(error, @"`bad` cannot be measured: it is `fake 2.0` now, the run began with `fake 1.0`");
+    insta::assert_snapshot!(error, @"`bad` cannot be measured: it is `fake 2.0` now, the run began with `fake 1.0`: restore that build or begin a new run");
     assert!(provider.diary().lines().is_empty());
 }
 
 #[test]
 fn a_system_that_changes_during_the_run() {
     // Each of the two is checked before the first trial.
-    insta::assert_snapshot!(failure_of(Fault::Changed { from: 3 }, LOAD_ONLY), @"outside the steps: it is `fake 2.0` now, the run began with `fake 1.0`");
+    insta::assert_snapshot!(failure_of(Fault::Changed { from: 3 }, LOAD_ONLY), @"outside the steps: it is `fake 2.0` now, the run began with `fake 1.0`: restore that build or begin a new run");
 }
 
 #[test]

@@ -165,7 +165,7 @@ impl Stranger {
         let instance = Instance::create(spec, StopFlag::default()).unwrap();
         let mut stranger = Self { instance, dialect: build.dbms.dialect() };
         let first = stranger.connector(stranger.instance.first_database());
-        let mut ready = || first.connect().map(drop).map_err(|error| error.to_string());
+        let mut ready = || Ok(first.connect().map(drop)?);
         stranger.instance.start(&mut ready, Duration::from_mins(2)).unwrap();
         stranger
     }

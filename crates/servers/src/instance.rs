@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use model::{Build, BuildSource, Engine, Nanos, System};
+use model::{Build, BuildSource, Cause, Engine, Nanos, System};
 use rustix::process::Signal;
 use rustix::thread::CpuSet;
 
@@ -45,7 +45,7 @@ pub type StopFlag = Arc<AtomicBool>;
 const PORTS: u32 = 4;
 
 /// Asks the server for something; the error says why it does not answer yet.
-pub type Ready<'a> = dyn FnMut() -> Result<(), String> + 'a;
+pub type Ready<'a> = dyn FnMut() -> Result<(), Cause> + 'a;
 
 #[derive(Clone, Debug)]
 pub struct InstanceSpec {
@@ -548,7 +548,7 @@ mod tests {
         let log = server.layout().log();
         let mut ready = || match fs::read_to_string(&log) {
             Ok(text) if text.contains("ready to accept connections") => Ok(()),
-            other => Err(format!("{other:?}")),
+            other => Err(format!("{other:?}").into()),
         };
         server.start(&mut ready, Duration::from_mins(1)).unwrap();
         let process = format!("/proc/{}", server.pid().unwrap());

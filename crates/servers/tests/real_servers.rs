@@ -55,7 +55,7 @@ fn start(server: &mut Instance) -> Result<model::Nanos, ServerError> {
         let text = fs::read_to_string(&log).map_err(|error| error.to_string())?;
         let is_ready = text[said..].contains("ready for connections")
             || text[said..].contains("ready to accept connections");
-        is_ready.then_some(()).ok_or_else(|| "it is not ready".to_owned())
+        is_ready.then_some(()).ok_or_else(|| "it is not ready".into())
     };
     server.start(&mut ready, LIMIT)
 }

@@ -85,7 +85,7 @@ fn one_that_refuses_every_login_is_killed_and_the_last_refusal_shown() {
     let mut attempts = 0;
     let mut refuse = || {
         attempts += 1;
-        Err(format!("access denied, attempt {attempts}"))
+        Err(format!("access denied, attempt {attempts}").into())
     };
     let error = server.start(&mut refuse, Duration::from_millis(300)).unwrap_err();
     assert!(attempts > 1);

@@ -132,7 +132,7 @@ impl Backend {
 
 fn start(instance: &mut Instance, dialect: Dialect) {
     let login = connector(instance, dialect, instance.first_database());
-    let mut ready = || login.connect().map(drop).map_err(|error| error.to_string());
+    let mut ready = || Ok(login.connect().map(drop)?);
     instance.start(&mut ready, LIMIT).unwrap();
 }
 

@@ -55,10 +55,7 @@ impl Server {
         let mut instance = Instance::create(spec, StopFlag::default()).unwrap();
         let socket = instance.endpoint_socket();
         let connector = Endpoint::Mysql(plain(Address::Socket(socket.clone()), "root", ""));
-        let mut ready = || match connector.connect() {
-            Ok(_) => Ok(()),
-            Err(error) => Err(error.to_string()),
-        };
+        let mut ready = || Ok(connector.connect().map(drop)?);
         instance.start(&mut ready, Duration::from_mins(2)).unwrap();
         Self {
             socket,

@@ -57,7 +57,7 @@ pub(crate) fn expand(text: &str) -> Plan {
 pub(crate) fn expand_with(builds: &Builds, text: &str) -> Plan {
     let file = plan::read(text, "tiny.toml").unwrap();
     let host = model::HostShape { cpus: 2, memory: model::Bytes(8 << 30) };
-    let find = |request: &plan::BuildRequest| builds.find(request);
+    let find = |request: &plan::BuildRequest| Ok(builds.find(request)?);
     plan::expand(&file, &builds.catalog, &find, host).unwrap()
 }
 
