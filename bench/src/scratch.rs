@@ -62,6 +62,6 @@ impl Scratch {
 pub fn expand(text: &str, host: &Host) -> Result<Plan> {
     let file = plan::read(text, "the bench's plan")?;
     let builds = Builds::of_user()?;
-    plan::expand(&file, &builds.catalog, &|request| builds.find(request), host.shape)
+    plan::expand(&file, &builds.catalog, &|request| Ok(builds.find(request)?), host.shape)
         .with_context(|| format!("in this plan:\n{text}"))
 }

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::sync::LazyLock;
 
-use model::{Build, BuildFacts, BuildSource, Bytes, Dbms, HostShape};
+use model::{Build, BuildFacts, BuildSource, Bytes, Cause, Dbms, HostShape};
 use plan::{BuildRequest, Catalog, PlanError, PlanFile};
 
 static CATALOG: LazyLock<Catalog> = LazyLock::new(|| match Catalog::embedded() {
@@ -29,7 +29,7 @@ pub fn plan(file: Result<PlanFile, PlanError>) {
 }
 
 /// Every build is installed, in the version that the plan asks for.
-fn build(request: &BuildRequest) -> Result<Build, String> {
+fn build(request: &BuildRequest) -> Result<Build, Cause> {
     let dbms = request.dbms.unwrap_or(Dbms::Mysql);
     let version = match &request.version {
         Some(version) => version.to_string(),
@@ -48,7 +48,7 @@ fn build(request: &BuildRequest) -> Result<Build, String> {
     };
     Ok(Build {
         dbms,
-        version: version.parse().map_err(|_| "a version".to_owned())?,
+        version: version.parse()?,
         source,
         version_line: format!("{dbms} {version}"),
         name: None,

@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use common::{Bench, end, plan, signal, wait_for};
 use drivers::{Address, Endpoint, Login, ServerEndpoint, Session, SessionError};
-use model::{Build, Config, Dbms, Dialect, RunId, StepId, System};
+use model::{Build, Config, Dbms, Dialect, RunId, System};
 use rustix::process::Signal;
 use serde_json::Value;
-use servers::{Instance, InstanceSpec};
-use store::Store;
+use servers::{Instance, InstanceSpec, StopFlag};
+use store::{Store, Want};
 
 const LIMIT: Duration = Duration::from_mins(1);
 const LOAD: &str =
@@ -205,8 +205,11 @@ impl Stranger {
             system: System { config, ..System::new("a", build) },
             directory: directory.path().join("server"),
         };
-        let mut stranger =
-            Self { instance: Instance::create(spec).unwrap(), dbms, _directory: directory };
+        let mut stranger = Self {
+            instance: Instance::create(spec, StopFlag::default()).unwrap(),
+            dbms,
+            _directory: directory,
+        };
         stranger.start_again();
         stranger
     }
@@ -214,10 +217,7 @@ impl Stranger {
     /// Starts it, for the first time or after it was stopped, in the same place.
     fn start_again(&mut self) {
         let endpoint = self.endpoint();
-        let mut ready = || {
-            let session = drivers::connector(&endpoint).connect();
-            session.map(drop).map_err(|error| error.to_string())
-        };
+        let mut ready = || Ok(drivers::connector(&endpoint).connect().map(drop)?);
         self.instance.start(&mut ready, LIMIT).unwrap();
     }
 
@@ -332,7 +332,7 @@ fn a_server_that_is_restarted_in_the_middle_of_a_step_leaves_a_gap() {
         let system = format!("{system}\nlabel = \"theirs\"");
         bench.write("theirs.toml", &plan(WORKLOAD, 1, &[&system]));
         let child = bench.start(&["run", "theirs.toml"]);
-        wait_for("the step", || (seconds_of(&bench, "point-query").len() > 2).then_some(()));
+        wait_for("the step", || (seconds_so_far(&bench, "point-query") > 2).then_some(()));
         stranger.instance.stop(LIMIT).unwrap();
         std::thread::sleep(Duration::from_millis(2_500));
         stranger.start_again();
@@ -350,16 +350,24 @@ fn a_server_that_is_restarted_in_the_middle_of_a_step_leaves_a_gap() {
     }
 }
 
-/// Operations of each second of a step of the lab's first run, as far as it has come.
-fn seconds_of(bench: &Bench, step: &str) -> Vec<u64> {
+/// How many seconds the lab's first run has measured in a step that is under way.
+fn seconds_so_far(bench: &Bench, step: &str) -> usize {
     // The store is there by then: two processes must not both be the first to open it.
     if !bench.lab().join("instances").exists() {
-        return Vec::new();
+        return 0;
     }
     let store = Store::open(&bench.lab().join("lab.sqlite")).unwrap();
-    let intervals = store.intervals(&RunId("r1".to_owned()), 1, "theirs", &StepId(step.to_owned()));
-    let operations = |i: &model::Interval| i.kinds.iter().map(|kind| kind.ops).sum();
-    intervals.unwrap_or_default().iter().map(operations).collect()
+    let under_way = store.under_way(&RunId("r1".to_owned()), u32::MAX).ok().flatten();
+    under_way.filter(|now| now.step.0 == step).map_or(0, |now| now.latest.len())
+}
+
+/// Operations of each second of a step of the lab's first run, which has finished.
+fn seconds_of(bench: &Bench, step: &str) -> Vec<u64> {
+    let store = Store::open(&bench.lab().join("lab.sqlite")).unwrap();
+    let want = Want { series: true, histograms: false };
+    let series = store.load(&RunId("r1".to_owned()), want).unwrap().series;
+    let of_step = series.into_iter().find(|one| one.step.0 == step).unwrap();
+    of_step.kinds.into_iter().next().unwrap().ops
 }
 
 #[test]

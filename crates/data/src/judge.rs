@@ -169,20 +169,15 @@ impl Judge {
         }
         for column in 0..self.columns.len() {
             let expected = is_loaded.then(|| cells.value(column));
-            if let Err(why) = self.value(column, row.value(column), expected) {
+            if let Some(why) = self.value(column, row.value(column), expected) {
                 return Err(wrong(why));
             }
         }
         Ok(number)
     }
 
-    /// Looks at a value of a column; `loaded` is what the row was loaded with, where it was.
-    pub fn value(
-        &self,
-        column: usize,
-        found: Value<'_>,
-        loaded: Option<Value<'_>>,
-    ) -> Result<(), String> {
+    /// What is wrong with a value of a column; `loaded` is what the row was loaded with, where it was.
+    fn value(&self, column: usize, found: Value<'_>, loaded: Option<Value<'_>>) -> Option<String> {
         let of = &self.columns[column];
         let has_seal = || match (&of.seal, found) {
             (Some(seal), Value::Bytes(text)) => seal.holds(text),
@@ -191,7 +186,7 @@ impl Judge {
         let is_loaded = |loaded: Value<'_>| of.form.is_same(found, loaded);
         let fate = self.fates.columns[column];
         let (holds, expected) = match (fate, loaded) {
-            (Fate::Added | Fate::Free, _) => return Ok(()),
+            (Fate::Added | Fate::Free, _) => return None,
             (Fate::Kept, Some(loaded)) => (is_loaded(loaded), shown(loaded)),
             (Fate::Sealed, Some(loaded)) => {
                 (is_loaded(loaded) || has_seal(), format!("{} or a client's text", shown(loaded)))
@@ -199,29 +194,25 @@ impl Judge {
             (Fate::Kept | Fate::Sealed, None) => {
                 let inserted = self.fates.inserted.as_ref();
                 if inserted.and_then(|fates| fates.get(column)) != Some(&Fate::Sealed) {
-                    return Ok(());
+                    return None;
                 }
                 (has_seal(), "a client's text".to_owned())
             }
         };
-        if holds {
-            return Ok(());
-        }
-        Err(format!("{} is {}, expected {expected}", of.name, shown(found)))
+        (!holds).then(|| format!("{} is {}, expected {expected}", of.name, shown(found)))
     }
 
-    /// Looks at a value that none of the loaded rows in question has. `inserted`: may a client's row have it?
-    pub fn other(&self, column: usize, found: Value<'_>, inserted: bool) -> Result<(), String> {
+    /// What is wrong with a value that none of the loaded rows in question has. `inserted`: may a client's row have it?
+    pub fn other(&self, column: usize, found: Value<'_>, inserted: bool) -> Option<String> {
         let of = &self.columns[column];
         let by_client = match (self.fates.columns[column], &of.seal, found) {
             (Fate::Added | Fate::Free, _, _) => true,
             (Fate::Sealed, Some(seal), Value::Bytes(text)) => seal.holds(text),
             (Fate::Sealed | Fate::Kept, _, _) => false,
         };
-        if by_client || inserted && self.fates.inserted.is_some() {
-            return Ok(());
-        }
-        Err(format!("{} is {}, which no row that was asked for can have", of.name, shown(found)))
+        let is_right = by_client || inserted && self.fates.inserted.is_some();
+        let what = "which no row that was asked for can have";
+        (!is_right).then(|| format!("{} is {}, {what}", of.name, shown(found)))
     }
 }
 
@@ -277,18 +268,18 @@ impl Seen {
         self.numbers = self.numbers.wrapping_add(other.numbers);
     }
 
-    /// Were the loaded rows `first` to `last` all there, each once? Says what is wrong otherwise.
-    pub fn is_whole(&self, first: u64, last: u64) -> Result<(), String> {
+    /// What is wrong where the loaded rows `first` to `last` were not all there, each once.
+    pub fn gaps(&self, first: u64, last: u64) -> Option<String> {
         let count = (last + 1).saturating_sub(first);
         let numbers = (first..=last).fold(0u64, |sum, n| sum.wrapping_add(mix(0, &[n])));
         if self.loaded == count && self.numbers == numbers {
-            return Ok(());
+            return None;
         }
         let what = match self.loaded.cmp(&count) {
             std::cmp::Ordering::Less => format!("{} are missing", count - self.loaded),
             std::cmp::Ordering::Greater => format!("{} are there twice", self.loaded - count),
             std::cmp::Ordering::Equal => "some are there twice and others missing".to_owned(),
         };
-        Err(format!("of rows {first} to {last} {what}"))
+        Some(format!("of rows {first} to {last} {what}"))
     }
 }

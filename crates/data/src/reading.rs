@@ -344,10 +344,10 @@ impl<S: Source> Reader<S> {
                 let size = u64::from(RANGE);
                 let (first, last) = (batches.start * size + 1, copy.rows.min(batches.end * size));
                 let is_complete = judge.fates.is_complete();
-                let whole = if is_complete { seen.is_whole(first, last) } else { Ok(()) };
+                let gaps = is_complete.then(|| seen.gaps(first, last)).flatten();
                 let mut tally = lock(&reading.tallies[table]);
                 tally.seen.add(seen);
-                tally.missing.extend(whole.err());
+                tally.missing.extend(gaps);
             }
         }
         Ok(())

@@ -50,8 +50,10 @@ impl Stream {
     /// Opens a connection. `timeout` bounds the connect, the waits for an answer, and each send.
     pub(crate) fn connect(address: &Address, timeout: Duration) -> Result<Self> {
         let timeout = timeout.clamp(TIMEOUT_RANGE.0, TIMEOUT_RANGE.1);
-        let socket = socket::open(address, timeout)
-            .map_err(|cause| SessionError::Connect { address: address.to_string(), cause })?;
+        let socket = socket::open(address, timeout).map_err(|cause| {
+            let (address, cause) = (address.to_string(), cause.to_string());
+            SessionError::Connect { address, cause }
+        })?;
         Ok(Self::over(socket, matches!(address, Address::Socket(_)), timeout))
     }
 

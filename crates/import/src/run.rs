@@ -110,7 +110,7 @@ pub(crate) fn rounds(rows: &[ImportedStep]) -> Result<Vec<u32>> {
 
 /// The systems. A control is a copy of the base, so that its product is the base's.
 fn systems(rows: &[ImportedStep], base: &str, options: &Options) -> Result<Vec<System>> {
-    let of_base = || Some(system(base, None, "").ok()?.build.dbms);
+    let of_base = || Some(system(base, None, "")?.build.dbms);
     let mut seen = HashSet::new();
     let mut systems = Vec::new();
     for row in rows {
@@ -122,8 +122,8 @@ fn systems(rows: &[ImportedStep], base: &str, options: &Options) -> Result<Vec<S
             let is_control = row.system == System::CONTROL;
             let of_control = || is_control.then(of_base).flatten();
             let usual = options.dbms.or(row.dbms).or_else(of_control);
-            let made = system(&row.system, usual, &row.origin);
-            systems.push(made.map_err(|what| row.place().wrong(what))?);
+            let unnamed = || row.place().wrong("a system has no name: give it one (NAME=PATH)");
+            systems.push(system(&row.system, usual, &row.origin).ok_or_else(unnamed)?);
         }
     }
     Ok(systems)

@@ -2,13 +2,13 @@
 
 use model::{Build, BuildFacts, BuildSource, Config, Dbms, Engine, System, Version};
 
-/// The system of this name; `usual` is the product where the name does not say it. Where neither says one that backslide
-/// runs, it is another.
-pub(crate) fn system(name: &str, usual: Option<Dbms>, origin: &str) -> Result<System, String> {
+/// The system of this name, if it is one; `usual` is the product where the name does not say it. Where neither says one
+/// that backslide runs, it is another.
+pub(crate) fn system(name: &str, usual: Option<Dbms>, origin: &str) -> Option<System> {
     let said = published(name).or_else(|| ours(name));
     let said = said.unwrap_or_else(|| of_product(name, usual.unwrap_or(Dbms::Other)));
     if name.is_empty() {
-        return Err("a system has no name: give it one (NAME=PATH)".to_owned());
+        return None;
     }
     let note = match (said.dbms, &said.version) {
         (Dbms::Other, _) => {
@@ -17,7 +17,7 @@ pub(crate) fn system(name: &str, usual: Option<Dbms>, origin: &str) -> Result<Sy
         (_, Some(_)) => "imported; the version is what the name of the system says",
         (_, None) => "imported; the name of the system says no version",
     };
-    let version = said.version.or_else(|| "0".parse().ok()).ok_or("no version")?;
+    let version = said.version.or_else(|| "0".parse().ok())?;
     let engine = said.engine.unwrap_or_else(|| engine_of(name, said.dbms));
     let build = Build {
         version_line: "imported: the server was not asked".to_owned(),
@@ -25,7 +25,7 @@ pub(crate) fn system(name: &str, usual: Option<Dbms>, origin: &str) -> Result<Sy
         facts: BuildFacts { note: Some(note.to_owned()), ..BuildFacts::default() },
         ..Build::new(said.dbms, version, BuildSource::Imported(origin.to_owned()))
     };
-    Ok(System {
+    Some(System {
         engine,
         config: Config {
             name: config_name(name).to_owned(),
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_name_that_says_no_product_is_of_another_unless_it_is_told() {
-        assert!(system("", None, "x").is_err());
+        assert!(system("", None, "x").is_none());
         for name in ["fast", "my", "mysterious", "pgx.1", "mysqld-8.0.31", "my80x"] {
             let another = system(name, None, "x").unwrap();
             assert_eq!(another.build.dbms, Dbms::Other, "{name}");
@@ -216,6 +216,6 @@ mod tests {
             assert_eq!(told.build.dbms, Dbms::Postgres);
         }
         let long = format!("my{}", "9".repeat(100));
-        assert!(system(&long, None, "x").is_ok());
+        assert!(system(&long, None, "x").is_some());
     }
 }

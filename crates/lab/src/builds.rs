@@ -3,10 +3,11 @@
 use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 
-use model::{Build, BuildSource, Bytes, Dbms, Recipe, System, Version};
+use model::{Build, BuildSource, Bytes, Cause, Dbms, Recipe, System, Version};
 use obtain::{Added, Depot, Held, Installed, Listen, ObtainError, Obtained};
 use plan::{BuildRequest, Catalog, Choices};
 
+use crate::error::SystemError;
 use crate::foreign;
 use crate::reach::{ForeignAddress, Secrets};
 
@@ -18,8 +19,8 @@ const MUCH_SMALLER: u64 = 4;
 /// Says in place of a version line that a build would first have to be installed.
 const NOT_INSTALLED: &str = "not installed";
 
-fn identify(directory: &Path) -> Result<Build, String> {
-    servers::inspect(directory).map_err(|error| error.to_string())
+fn identify(directory: &Path) -> Result<Build, Cause> {
+    Ok(servers::inspect(directory)?)
 }
 
 fn depot_of_user() -> Depot {
@@ -69,33 +70,31 @@ impl Builds {
         self.found.get_or_init(servers::discover)
     }
 
-    pub fn embedded() -> Option<Build> {
+    pub fn embedded() -> Result<Build, SystemError> {
         let version = drivers::sqlite_version();
-        Some(Build {
+        let number = version.parse().map_err(|_| SystemError::NoVersion)?;
+        Ok(Build {
             version_line: format!("SQLite {version}, part of backslide"),
-            ..Build::new(Dbms::Sqlite, version.parse().ok()?, BuildSource::Embedded)
+            ..Build::new(Dbms::Sqlite, number, BuildSource::Embedded)
         })
     }
 
     /// The build of the catalog that `name` means: the one of that name, else the newest that fits.
-    pub fn recipe(&self, name: &str) -> Result<&Recipe, String> {
+    pub fn recipe(&self, name: &str) -> Result<&Recipe, SystemError> {
         let request = BuildRequest::named(name);
         if request.dbms.is_some_and(Dbms::is_embedded) {
-            return Err(format!("{name} is part of backslide: there is nothing to install"));
+            return Err(SystemError::NothingToInstall(name.to_owned()));
         }
         let exact = self.catalog.recipe(name).ok();
         let found = exact.or_else(|| self.newest_recipe(&request));
         found.ok_or_else(|| self.not_in_catalog(&request))
     }
 
-    fn not_in_catalog(&self, request: &BuildRequest) -> String {
+    fn not_in_catalog(&self, request: &BuildRequest) -> SystemError {
         let all = self.catalog.recipes().iter();
         let all: Vec<Build> = all.map(not_installed).collect();
-        let (name, nearest) = (&request.name, nearest(request, &all));
-        format!(
-            "the catalog has no build `{name}`{nearest}; `backslide builds` lists all; for a build of your own, \
-             `backslide add NAME --path DIR` or `--archive FILE`"
-        )
+        let (name, nearest) = (request.name.clone(), nearest(request, &all));
+        SystemError::NotInCatalog { name, nearest }
     }
 
     /// The newest build of the series of `recipe` that takes far less to download, where that one is large.
@@ -145,9 +144,9 @@ impl Builds {
     /// that fits; the newest of the catalog that fits. Builds with names of their own are found by these
     /// only. A build of the catalog that is not installed
     /// is returned as it would be, and remembered: [`Builds::take_wanted`].
-    pub fn find(&self, request: &BuildRequest) -> Result<Build, String> {
+    pub fn find(&self, request: &BuildRequest) -> Result<Build, SystemError> {
         if let Some(path) = &request.path {
-            return identify(Path::new(path));
+            return Ok(servers::inspect(Path::new(path))?);
         }
         if let (Some(connect), Some(dbms)) = (&request.connect, request.dbms) {
             let address = ForeignAddress::parse(connect)?;
@@ -155,9 +154,9 @@ impl Builds {
             return foreign::ask(dbms, &address, &self.secrets.borrow());
         }
         if request.dbms.is_some_and(Dbms::is_embedded) {
-            return Ok(Self::embedded().ok_or("the embedded SQLite has no version")?);
+            return Self::embedded();
         }
-        let installed = self.depot.installed().map_err(|error| error.to_string())?;
+        let installed = self.depot.installed()?;
         if let Some(one) = installed.iter().find(|one| one.name == request.name) {
             return Ok(one.build.clone());
         }
@@ -212,15 +211,12 @@ impl Builds {
         not_installed(recipe)
     }
 
-    fn missing(&self, request: &BuildRequest, installed: &[Installed]) -> String {
+    fn missing(&self, request: &BuildRequest, installed: &[Installed]) -> SystemError {
         let here = installed.iter().map(|one| one.build.clone());
         let here = here.chain(self.found().iter().cloned());
         let of_catalog = self.catalog.recipes().iter().map(not_installed);
         let nearest = nearest(request, &here.chain(of_catalog).collect::<Vec<_>>());
-        format!(
-            "it is neither installed nor in the catalog{nearest}; `backslide builds` lists available builds, `backslide \
-             add` adds one of your own, in a plan `path = \"…\"` says where one is"
-        )
+        SystemError::NoBuild { nearest }
     }
 }
 
@@ -347,7 +343,7 @@ mod tests {
     fn a_misspelt_product_with_a_version_means_that_version() {
         let depot = tempfile::tempdir().unwrap();
         let builds = builds_of(depot.path());
-        let error = |name| builds.find(&request(name)).unwrap_err();
+        let error = |name| builds.find(&request(name)).unwrap_err().to_string();
         assert!(
             error("postgress-15").contains("nearest `postgres-15."),
             "{}",
@@ -365,9 +361,9 @@ mod tests {
         let depot = tempfile::tempdir().unwrap();
         let builds = builds_of(depot.path());
         assert_eq!(builds.find(&request("mysql-5.6")).unwrap().id(), "mysql-5.6.24");
-        let error = builds.find(&request("mysql-5.6.99")).unwrap_err();
+        let error = builds.find(&request("mysql-5.6.99")).unwrap_err().to_string();
         assert!(error.contains("nearest `mysql-5."), "{error}");
-        let error = builds.find(&request("my-own")).unwrap_err();
+        let error = builds.find(&request("my-own")).unwrap_err().to_string();
         assert!(error.contains("`backslide builds`"), "{error}");
     }
 
@@ -379,15 +375,15 @@ mod tests {
         assert_eq!(name("mysql-5.7").unwrap(), "mysql-5.7.22");
         assert_eq!(name("postgres-18.6deb").unwrap(), "postgres-18.6deb");
         assert_eq!(name("postgres-18").unwrap(), "postgres-18.6");
-        assert!(name("sqlite").unwrap_err().contains("part of backslide"));
-        assert!(name("mysqll-5.7.22").unwrap_err().contains("nearest `mysql-5.7.22`"));
+        assert!(name("sqlite").unwrap_err().to_string().contains("part of backslide"));
+        assert!(name("mysqll-5.7.22").unwrap_err().to_string().contains("nearest `mysql-5.7.22`"));
     }
 
     #[test]
     fn the_nearest_build_is_near_in_version() {
         let depot = tempfile::tempdir().unwrap();
         let builds = builds_of(depot.path());
-        let told = |name: &str| builds.recipe(name).unwrap_err();
+        let told = |name: &str| builds.recipe(name).unwrap_err().to_string();
         for (asked, nearest) in [
             ("postgres-20", "`postgres-19rc1`"),
             ("postgres-18.99", "`postgres-18.6`"),
@@ -399,7 +395,7 @@ mod tests {
             let told = told(asked);
             assert!(told.contains(&format!("nearest {nearest}")), "{told}");
         }
-        let error = builds.find(&request("mysql-8.0.32")).unwrap_err();
+        let error = builds.find(&request("mysql-8.0.32")).unwrap_err().to_string();
         assert!(error.contains("nearest `mysql-8.0.33`"), "{error}");
     }
 
@@ -408,7 +404,7 @@ mod tests {
         let depot = tempfile::tempdir().unwrap();
         let builds = builds_of(depot.path());
         assert_eq!(
-            builds.recipe("percona").unwrap_err(),
+            builds.recipe("percona").unwrap_err().to_string(),
             "the catalog has no build `percona`; `backslide builds` lists all; for a build of your own, \
              `backslide add NAME --path DIR` or `--archive FILE`"
         );

@@ -3,7 +3,7 @@
 use model::{Plan, Step, System};
 use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
 
-use crate::error::{LabError, Result};
+use crate::error::{LabError, Result, SystemError};
 
 /// Sessions of ours at the same time as those of a workload's clients.
 const OURS: u32 = 1;
@@ -37,7 +37,7 @@ impl Capacity {
     }
 
     /// Is there room for all sessions of these steps? The error has the numbers and what to do.
-    pub(crate) fn check(self, steps: &[Step], is_ours: bool) -> Result<(), String> {
+    pub(crate) fn check(self, steps: &[Step], is_ours: bool) -> Result<(), SystemError> {
         let Some(most) = most_sessions(steps) else {
             return Ok(());
         };
@@ -54,11 +54,12 @@ impl Capacity {
         } else {
             format!("set its {SETTING} to {needed} or more")
         };
-        Err(format!(
-            "step `{}` opens {} sessions besides one of backslide's own, and the server takes {}{reserved}: {remedy}, \
-             or use fewer clients",
-            most.id, most.sessions, self.max_connections
-        ))
+        Err(SystemError::Sessions {
+            step: most.id.clone(),
+            sessions: most.sessions,
+            limit: format!("{}{reserved}", self.max_connections),
+            remedy,
+        })
     }
 }
 
@@ -202,8 +203,8 @@ mod tests {
             let capacity = Capacity::of_config(&system(dbms, &[])).unwrap();
             capacity.check(&steps(clients), is_ours)
         };
-        assert_eq!(told(Dbms::Mysql, 150, true), Ok(()));
-        assert_eq!(told(Dbms::Postgres, 96, true), Ok(()));
+        assert!(told(Dbms::Mysql, 150, true).is_ok());
+        assert!(told(Dbms::Postgres, 96, true).is_ok());
         insta::assert_snapshot!(told(Dbms::Mysql, 151, true).unwrap_err(), @"step `point-query@9` opens 151 sessions besides one of backslide's own, and the server takes 151: add `max_connections = 152` to the system's `set`, or use fewer clients");
         insta::assert_snapshot!(told(Dbms::Postgres, 97, false).unwrap_err(), @"step `point-query@9` opens 97 sessions besides one of backslide's own, and the server takes 100, 3 of them for its administrator: set its max_connections to 101 or more, or use fewer clients");
     }

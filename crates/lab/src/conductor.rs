@@ -17,7 +17,7 @@ use self::rounds::Rounds;
 use self::trial::{Conductor, Halt};
 use crate::capacity::raise_limits_of;
 use crate::directory::TRYOUT;
-use crate::error::Result;
+use crate::error::{Result, SystemError};
 use crate::keeper::Keeper;
 use crate::kept;
 use crate::reach;
@@ -160,7 +160,7 @@ fn try_connections(
             Ok(site) => kept::end_after(site, logs, &name, Ok(())),
             Err(error) => Err(kept::settle(error, logs, &name)),
         };
-        tried.map_err(|error| refused(system, error.reason))?;
+        tried.map_err(|error| refused(system, error.into()))?;
     }
     Ok(())
 }
@@ -171,6 +171,6 @@ fn systems<'a>(plan: &'a Plan, left: &'a [usize]) -> impl Iterator<Item = &'a Sy
     all.filter(move |(index, _)| left.contains(index)).map(|(_, system)| system)
 }
 
-fn refused(system: &System, cause: String) -> LabError {
-    LabError::System { system: system.name.clone(), cause }
+fn refused(system: &System, cause: SystemError) -> LabError {
+    LabError::System { system: system.name.clone(), cause: cause.into() }
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use drivers::{Connector, Endpoint};
 use load::Target;
 use model::{Capture, Fact, Provenance, Sizes, System};
+use servers::PathError;
 
 use crate::site::{Idle, PATIENCE, Result, Site, SiteError, move_directory, remove_all, target};
 use crate::template::Template;
@@ -36,13 +37,16 @@ impl Embedded {
         let made = match template {
             None => std::fs::create_dir_all(directory)
                 .map(|()| None)
-                .map_err(|error| format!("cannot create {}: {error}", directory.display())),
-            Some(template) => servers::clone_tree(template.data(), directory)
-                .map_err(|error| error.to_string())
-                .and_then(|cloned| template.accept(directory, &cloned, begin))
-                .map(Some),
+                .map_err(PathError::of("create", directory)),
+            Some(template) => servers::clone_tree(template.data(), directory).map(Some),
         };
-        made.map_err(SiteError::new)
+        made.map_err(|error| SiteError::new(error.to_string()))
+            .and_then(|made| match (made, template) {
+                (Some(cloned), Some(template)) => {
+                    template.accept(directory, &cloned, begin).map(Some)
+                }
+                _ => Ok(None),
+            })
             .and_then(|cloned| Self::opened(system, directory, timeout, cloned))
             // What is left of it is ours to remove.
             .map_err(|error| SiteError { directory: Some(directory.to_owned()), ..error })

@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
-use model::{Bytes, RunId};
-use servers::PathError;
+use drivers::SessionError;
+use model::{Bytes, Dbms, RunId, StepId, VersionError};
+use obtain::ObtainError;
+use servers::{PathError, ServerError};
 use store::StoreError;
 
 pub(crate) type Result<T, E = LabError> = std::result::Result<T, E>;
@@ -35,7 +37,7 @@ pub enum LabError {
     Finished(RunId),
     /// A system differs from the plan, or cannot be reached. Nothing was started.
     #[error("`{system}` cannot be measured: {cause}")]
-    System { system: String, cause: String },
+    System { system: String, cause: Box<SystemError> },
     /// The templates of a run take more than they may. Nothing was started.
     #[error(
         "the templates of this plan need about {need}, and may take {budget}: allow more (--template-budget), choose a smaller scale or fewer systems, or leave `template` out of the plan"
@@ -61,4 +63,147 @@ pub enum LabError {
     },
     #[error("cannot place the client of `{system}`: {cause}")]
     Placement { system: String, cause: String },
+}
+
+/// Why a build is not found, or a system cannot be measured as its plan says.
+#[derive(Debug, thiserror::Error)]
+pub enum SystemError {
+    #[error(transparent)]
+    Server(#[from] ServerError),
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[error(transparent)]
+    Site(#[from] SiteError),
+    #[error(transparent)]
+    Version(#[from] VersionError),
+    #[error(transparent)]
+    Obtain(#[from] ObtainError),
+    #[error("the embedded SQLite has no version")]
+    NoVersion,
+    #[error("{0} is part of backslide: there is nothing to install")]
+    NothingToInstall(String),
+    #[error(
+        "the catalog has no build `{name}`{nearest}; `backslide builds` lists all; for a build of your own, `backslide add NAME --path DIR` or `--archive FILE`"
+    )]
+    NotInCatalog { name: String, nearest: String },
+    #[error(
+        "it is neither installed nor in the catalog{nearest}; `backslide builds` lists available builds, `backslide add` adds one of your own, in a plan `path = \"…\"` says where one is"
+    )]
+    NoBuild { nearest: String },
+    #[error("it is not installed: `backslide install {0}`")]
+    NotInstalled(String),
+    #[error("{} ({file})", MEASURED_ELSEWHERE)]
+    Imported { file: String },
+    #[error("it is `{now}` now, the run began with `{was}`: restore that build or begin a new run")]
+    Changed { was: String, now: String },
+    #[error(
+        "{cause}; backslide does not store passwords of plan files, so give it in {}",
+        PASSWORD
+    )]
+    Unreachable { cause: Box<Self> },
+    #[error("{address} is `{line}`, which is not {dbms}")]
+    OtherProduct { address: String, line: String, dbms: Dbms },
+    #[error("{0} runs inside this process, without connections: leave `connection` out")]
+    NoConnections(Dbms),
+    #[error(
+        "`connect` is the path of a socket and `connection` asks for TCP: give host:port in `connect`, or leave `transport` out"
+    )]
+    SocketOnly,
+    #[error("the MySQL protocol has no portals to describe: leave `describe` out")]
+    NoPortals,
+    #[error("PostgreSQL's protocol has no compression: leave `compression` out")]
+    NoCompression,
+    #[error(
+        "PostgreSQL encrypts TCP only: add `transport = \"tcp\"` to `connection`, or leave `tls` out"
+    )]
+    NoTlsOverSocket,
+    #[error("`{0}` is not an address: expected user@host:port or user@/path/of/socket")]
+    Address(String),
+    #[error("{} is a directory: give the path of the socket in it, such as {}", .directory.display(), .socket.display())]
+    NoSocket { directory: PathBuf, socket: PathBuf },
+    #[error("`{0}` is not a port")]
+    Port(String),
+    #[error("SQLite has no address")]
+    NoAddress,
+    #[error(
+        "step `{step}` opens {sessions} sessions besides one of backslide's own, and the server takes {limit}: {remedy}, or use fewer clients"
+    )]
+    Sessions { step: StepId, sessions: u32, limit: String, remedy: String },
+}
+
+/// A site that could not be made ready or ended.
+#[derive(Debug, thiserror::Error)]
+#[error("{reason}")]
+pub struct SiteError {
+    /// What happened, with the cause and what to do.
+    pub reason: String,
+    pub log_tail: Vec<String>,
+    /// What explains it and is to be kept: the whole log, cores.
+    pub files: Vec<PathBuf>,
+    /// What is left of a site that was not made ready, to be removed then.
+    pub directory: Option<PathBuf>,
+}
+
+impl From<SessionError> for SiteError {
+    fn from(error: SessionError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+impl From<ServerError> for SiteError {
+    fn from(error: ServerError) -> Self {
+        Self::with_log(error.to_string(), error.log_tail().to_vec())
+    }
+}
+
+impl From<SystemError> for SiteError {
+    fn from(error: SystemError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+impl SiteError {
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self::with_log(reason, Vec::new())
+    }
+
+    /// The reason, and the last lines of the log below it; the reason of a server that died has the telling
+    /// ones already.
+    pub fn with_lines(&self) -> String {
+        let mut text = self.reason.clone();
+        if !text.contains('\n') {
+            for line in &self.log_tail {
+                text.push_str("\n  | ");
+                text.push_str(line);
+            }
+        }
+        text
+    }
+
+    /// An error of a site that stays, with the last lines of its log.
+    pub fn with_log(reason: impl Into<String>, log_tail: Vec<String>) -> Self {
+        Self { reason: reason.into(), log_tail, files: Vec::new(), directory: None }
+    }
+}
+
+/// Nothing of it is here: an import that was interrupted is begun again, not resumed.
+pub(crate) const MEASURED_ELSEWHERE: &str =
+    "it was measured by another tool and imported; import it again";
+
+/// The environment variable with the password of a server that is not ours.
+pub(crate) const PASSWORD: &str = "BACKSLIDE_PASSWORD";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lines_of_a_log_are_told_once() {
+        let lines = |reason: &str| {
+            let log = vec!["starting".to_owned(), "no room".to_owned()];
+            SiteError::with_log(reason, log).with_lines()
+        };
+        assert_eq!(lines("cannot connect"), "cannot connect\n  | starting\n  | no room");
+        assert_eq!(lines("it died\n  | no room"), "it died\n  | no room");
+    }
 }

@@ -10,6 +10,7 @@ use load::Target;
 use model::{Build, BuildSource, Capture, Connection, Dbms, Fact, Provenance, System};
 
 use crate::capacity::Capacity;
+use crate::error::SystemError;
 use crate::marker::{Claim, Owner, Standing, TABLE};
 use crate::reach;
 use crate::reach::{ForeignAddress, Secrets};
@@ -40,12 +41,11 @@ impl Foreign {
         secrets: &Secrets,
         timeout: Duration,
     ) -> Result<Self> {
-        let address = ForeignAddress::parse(address).map_err(SiteError::new)?;
+        let address = ForeignAddress::parse(address)?;
         let dbms = system.build.dbms;
         let reach = |database: &str, timeout| -> Result<Box<dyn Connector>> {
-            address
-                .connector(dbms.dialect(), database, secrets, timeout, system.connection)
-                .map_err(SiteError::new)
+            let connection = system.connection;
+            Ok(address.connector(dbms.dialect(), database, secrets, timeout, connection)?)
         };
         let outer = reach(&dbms.product().sql.first_database, timeout)?;
         let inner = reach(DATABASE, timeout)?;
@@ -70,7 +70,7 @@ impl Foreign {
             claim.owner().write(&mut *inside)?;
             inside.info().clone()
         };
-        let place = address.address(dbms.dialect()).map_err(SiteError::new)?;
+        let place = address.address(dbms.dialect())?;
         Ok(Self {
             system: system.clone(),
             connector: Arc::from(inner),
@@ -90,14 +90,13 @@ pub(crate) fn capacity(
     system: &System,
     address: &ForeignAddress,
     secrets: &Secrets,
-) -> Result<Capacity, String> {
+) -> Result<Capacity, SystemError> {
     let dbms = system.build.dbms;
     let first = &dbms.product().sql.first_database;
     let most = address
         .connector(dbms.dialect(), first, secrets, LOGIN_LIMIT, system.connection)?
         .connect()
-        .and_then(|mut session| number(&mut *session, &dbms.product().sql.max_connections))
-        .map_err(|error| error.to_string())?;
+        .and_then(|mut session| number(&mut *session, &dbms.product().sql.max_connections))?;
     Ok(Capacity {
         max_connections: u32::try_from(most).unwrap_or(u32::MAX),
         reserved: dbms.product().limits.reserved_connections,
@@ -178,8 +177,8 @@ pub(crate) fn ask(
     dbms: Dbms,
     address: &ForeignAddress,
     secrets: &Secrets,
-) -> Result<Build, String> {
-    let open = |tls: bool| -> Result<Result<_, SessionError>, String> {
+) -> Result<Build, SystemError> {
+    let open = |tls: bool| -> Result<Result<_, SessionError>, SystemError> {
         let connection = Connection { tls, ..Connection::default() };
         let first = &dbms.product().sql.first_database;
         let dialect = dbms.dialect();
@@ -189,15 +188,14 @@ pub(crate) fn ask(
         // It may take encrypted logins only. If not, what it said first is what is wrong.
         Err(refused @ SessionError::Login { .. }) => open(true)?.map_err(|_| refused),
         other => other,
-    };
-    let session = session.map_err(|error| error.to_string())?;
+    }?;
     let line = session.info().server_version.clone();
     // `5.5.5-10.11.18-MariaDB-…`: old replicas expect a 5.5 in front.
     let text = line.strip_prefix("5.5.5-").unwrap_or(&line);
     let number = text.split([' ', '-', '~', '+']).next().unwrap_or(text);
-    let version = number.parse().map_err(|error: model::VersionError| error.to_string())?;
+    let version = number.parse()?;
     if !dbms.product().program.greeting.fits(&line) {
-        return Err(format!("{address} is `{line}`, which is not {dbms}"));
+        return Err(SystemError::OtherProduct { address: address.to_string(), line, dbms });
     }
     let source = BuildSource::Connect(address.to_string());
     Ok(Build { version_line: line, ..Build::new(dbms, version, source) })

@@ -55,15 +55,15 @@ impl Own {
         let spec = spec(system, directory);
         let failed = |error| not_made(error, directory);
         let (mut instance, cloned) = match template {
-            None => (Instance::create_unless(spec, stop.flag()).map_err(failed)?, None),
+            None => (Instance::create(spec, stop.flag()).map_err(failed)?, None),
             Some(template) => {
                 let made = Instance::create_from(spec, template.data(), stop.flag());
                 let (instance, cloned) = made.map_err(failed)?;
                 match template.accept(&instance.layout().data(), &cloned, begin) {
                     Ok(origin) => (instance, Some(origin)),
-                    Err(reason) => {
+                    Err(error) => {
                         let _leftover = instance.remove();
-                        return Err(SiteError::new(reason));
+                        return Err(error);
                     }
                 }
             }
@@ -214,7 +214,7 @@ fn launch(
     limit: Duration,
 ) -> Result<Nanos, ServerError> {
     let login = admin(instance, system, database, LOGIN_LIMIT);
-    instance.start(&mut || login.connect().map(drop).map_err(|error| error.to_string()), limit)
+    instance.start(&mut || Ok(login.connect().map(drop)?), limit)
 }
 
 impl Site for Own {

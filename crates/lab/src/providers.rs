@@ -9,10 +9,11 @@ use model::{BuildSource, System};
 use crate::builds::Builds;
 use crate::capacity::Capacity;
 use crate::embedded::Embedded;
+use crate::error::{MEASURED_ELSEWHERE, SystemError};
 use crate::foreign::{self, Foreign};
 use crate::own::Own;
-use crate::reach::{self, ForeignAddress, PASSWORD, Secrets};
-use crate::site::{MEASURED_ELSEWHERE, NOT_OURS, Provider, Result, Site, SiteError};
+use crate::reach::{self, ForeignAddress, Secrets};
+use crate::site::{NOT_OURS, Provider, Result, Site, SiteError};
 use crate::template::Template;
 
 #[derive(Debug, Default)]
@@ -23,37 +24,34 @@ pub struct Providers {
 }
 
 impl Provider for Providers {
-    fn check(&self, system: &System) -> Result<(), String> {
+    fn check(&self, system: &System) -> Result<(), SystemError> {
         reach::check(system)?;
         let was = &system.build;
         let now = match &was.source {
-            BuildSource::Embedded => {
-                Builds::embedded().ok_or("the embedded SQLite has no version")?
-            }
+            BuildSource::Embedded => Builds::embedded()?,
             BuildSource::Path(path) | BuildSource::Installed { directory: path, .. } => {
-                servers::inspect(Path::new(path)).map_err(|error| error.to_string())?
+                servers::inspect(Path::new(path))?
             }
             BuildSource::Connect(address) => {
                 let parsed = ForeignAddress::parse(address)?;
-                foreign::ask(was.dbms, &parsed, &self.secrets).map_err(|error| {
-                    format!("{error}; backslide does not store passwords of plan files, so give it in {PASSWORD}")
-                })?
+                foreign::ask(was.dbms, &parsed, &self.secrets)
+                    .map_err(|cause| SystemError::Unreachable { cause: cause.into() })?
             }
             BuildSource::Obtainable { .. } => {
-                return Err(format!("it is not installed: `backslide install {}`", was.id()));
+                return Err(SystemError::NotInstalled(was.id()));
             }
-            BuildSource::Imported(file) => return Err(format!("{MEASURED_ELSEWHERE} ({file})")),
+            BuildSource::Imported(file) => {
+                return Err(SystemError::Imported { file: file.clone() });
+            }
         };
         if now.version_line == was.version_line {
             return Ok(());
         }
-        Err(format!(
-            "it is `{}` now, the run began with `{}`: restore that build or begin a new run",
-            now.version_line, was.version_line
-        ))
+        let was = was.version_line.clone();
+        Err(SystemError::Changed { now: now.version_line, was })
     }
 
-    fn capacity(&self, system: &System) -> Result<Option<Capacity>, String> {
+    fn capacity(&self, system: &System) -> Result<Option<Capacity>, SystemError> {
         let BuildSource::Connect(address) = &system.build.source else {
             return Ok(Capacity::of_config(system));
         };

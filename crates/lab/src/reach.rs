@@ -9,6 +9,8 @@ use std::time::Duration;
 use drivers::{Address, Connector, Endpoint, Login, ServerEndpoint};
 use model::{BuildSource, Connection, Dialect, Fact, System, Transport};
 
+use crate::error::{PASSWORD, SystemError};
+
 /// The endpoint of sessions that talk to a server as `connection` says. SQLite has none; what is given
 /// for it is never opened.
 pub(crate) fn endpoint(
@@ -35,46 +37,34 @@ pub(crate) fn is_negotiated(connection: Connection) -> bool {
 }
 
 /// Can the sessions of a system be what its `connection` says? The error says what to change.
-pub(crate) fn check(system: &System) -> Result<(), String> {
+pub(crate) fn check(system: &System) -> Result<(), SystemError> {
     let connection = system.connection;
     let dbms = system.build.dbms;
     if dbms.is_embedded() {
         if connection == Connection::default() {
             return Ok(());
         }
-        return Err(format!(
-            "{dbms} runs inside this process, without connections: leave `connection` out"
-        ));
+        return Err(SystemError::NoConnections(dbms));
     }
     let socket = is_socket(system)?;
     if connection.transport == Transport::Tcp && socket {
-        return Err(
-            "`connect` is the path of a socket and `connection` asks for TCP: give host:port in \
-             `connect`, or leave `transport` out"
-                .to_owned(),
-        );
+        return Err(SystemError::SocketOnly);
     }
     let can = &dbms.product().connection;
     if connection.describe && !can.describes {
-        return Err(
-            "the MySQL protocol has no portals to describe: leave `describe` out".to_owned()
-        );
+        return Err(SystemError::NoPortals);
     }
     if connection.compression && !can.compresses {
-        return Err("PostgreSQL's protocol has no compression: leave `compression` out".to_owned());
+        return Err(SystemError::NoCompression);
     }
     if connection.tls && socket && !can.tls_over_socket {
-        return Err(
-            "PostgreSQL encrypts TCP only: add `transport = \"tcp\"` to `connection`, or leave \
-             `tls` out"
-                .to_owned(),
-        );
+        return Err(SystemError::NoTlsOverSocket);
     }
     Ok(())
 }
 
 /// Do the sessions of a system go over a Unix socket?
-fn is_socket(system: &System) -> Result<bool, String> {
+fn is_socket(system: &System) -> Result<bool, SystemError> {
     let BuildSource::Connect(address) = &system.build.source else {
         return Ok(system.connection.transport == Transport::Socket);
     };
@@ -111,9 +101,6 @@ impl std::fmt::Debug for Secrets {
         f.debug_set().entries(self.0.keys()).finish()
     }
 }
-
-/// The environment variable with the password of a server that is not ours.
-pub(crate) const PASSWORD: &str = "BACKSLIDE_PASSWORD";
 
 static GIVEN: OnceLock<String> = OnceLock::new();
 
@@ -154,17 +141,15 @@ pub(crate) struct ForeignAddress {
 }
 
 impl ForeignAddress {
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, SystemError> {
         let (login, address) = text.rsplit_once('@').ok_or_else(|| {
             // Text after a colon may be a password.
             let shown = text.split(':').next().unwrap_or_default();
-            format!("`{shown}…` is not an address: expected user@host:port or user@/path/of/socket")
+            SystemError::Address(format!("{shown}…"))
         })?;
         let (user, password) = login.split_once(':').unwrap_or((login, ""));
         if user.is_empty() || address.is_empty() {
-            return Err(format!(
-                "`@{address}` is not an address: expected user@host:port or user@/path/of/socket"
-            ));
+            return Err(SystemError::Address(format!("@{address}")));
         }
         Ok(Self {
             user: user.to_owned(),
@@ -173,27 +158,24 @@ impl ForeignAddress {
         })
     }
 
-    pub(crate) fn address(&self, dialect: Dialect) -> Result<Address, String> {
+    pub(crate) fn address(&self, dialect: Dialect) -> Result<Address, SystemError> {
         if self.address.starts_with('/') {
             let path = PathBuf::from(&self.address);
             if path.is_dir() {
-                return Err(format!(
-                    "{} is a directory: give the path of the socket in it, such as {}",
-                    path.display(),
-                    path.join(usual_socket(dialect)).display()
-                ));
+                let socket = path.join(usual_socket(dialect));
+                return Err(SystemError::NoSocket { directory: path, socket });
             }
             return Ok(Address::Socket(path));
         }
         let usual = match dialect {
             Dialect::Mysql => 3306,
             Dialect::Postgres => 5432,
-            Dialect::Sqlite => return Err("SQLite has no address".to_owned()),
+            Dialect::Sqlite => return Err(SystemError::NoAddress),
         };
         let (host, port) = match self.address.rsplit_once(':') {
             None => (self.address.as_str(), usual),
             Some((host, port)) => {
-                let port = port.parse().map_err(|_| format!("`{port}` is not a port"))?;
+                let port = port.parse().map_err(|_| SystemError::Port(port.to_owned()))?;
                 (host, port)
             }
         };
@@ -208,7 +190,7 @@ impl ForeignAddress {
         secrets: &Secrets,
         timeout: Duration,
         connection: Connection,
-    ) -> Result<Box<dyn Connector>, String> {
+    ) -> Result<Box<dyn Connector>, SystemError> {
         let address = self.address(dialect)?;
         let login = Login {
             user: self.user.clone(),
@@ -245,7 +227,7 @@ mod tests {
         system.connection = connection;
         match check(&system) {
             Ok(()) => "fine".to_owned(),
-            Err(cause) => cause,
+            Err(cause) => cause.to_string(),
         }
     }
 
@@ -303,7 +285,7 @@ mod tests {
         assert_eq!(address.to_string(), "bench@db.example:3307");
         assert_eq!(address.password, "p@ss:1");
         let expected = Address::Tcp { host: "db.example".to_owned(), port: 3307 };
-        assert_eq!(address.address(Dialect::Mysql), Ok(expected));
+        assert_eq!(address.address(Dialect::Mysql).unwrap(), expected);
         let socket = ForeignAddress::parse("root@/run/mysqld/mysqld.sock").unwrap();
         assert!(matches!(socket.address(Dialect::Mysql), Ok(Address::Socket(_))));
         let mut secrets = Secrets::default();
@@ -317,7 +299,7 @@ mod tests {
         let path = directory.path().display().to_string();
         let told = |dialect| {
             let address = ForeignAddress::parse(&format!("me@{path}")).unwrap();
-            address.address(dialect).unwrap_err().replace(&path, "DIR")
+            address.address(dialect).unwrap_err().to_string().replace(&path, "DIR")
         };
         insta::assert_snapshot!(told(Dialect::Postgres), @"DIR is a directory: give the path of the socket in it, such as DIR/.s.PGSQL.5432");
         insta::assert_snapshot!(told(Dialect::Mysql), @"DIR is a directory: give the path of the socket in it, such as DIR/mysqld.sock");

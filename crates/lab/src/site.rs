@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use drivers::{Connector, SessionError};
+use drivers::Connector;
 use load::Target;
 use model::{Capture, Provenance, Sizes, System};
 use probes::Probe;
-use servers::ServerError;
 
 use crate::capacity::Capacity;
+pub use crate::error::SiteError;
+use crate::error::SystemError;
 use crate::template::Template;
 
 /// One system, made ready for one trial: it answers and its database is empty.
@@ -120,63 +121,14 @@ pub enum Watched {
 
 pub(crate) type Result<T, E = SiteError> = std::result::Result<T, E>;
 
-/// A site that could not be made ready or ended.
-#[derive(Debug, thiserror::Error)]
-#[error("{reason}")]
-pub struct SiteError {
-    /// What happened, with the cause and what to do.
-    pub reason: String,
-    pub log_tail: Vec<String>,
-    /// What explains it and is to be kept: the whole log, cores.
-    pub files: Vec<PathBuf>,
-    /// What is left of a site that was not made ready, to be removed then.
-    pub directory: Option<PathBuf>,
-}
-
-impl From<SessionError> for SiteError {
-    fn from(error: SessionError) -> Self {
-        Self::new(error.to_string())
-    }
-}
-
-impl From<ServerError> for SiteError {
-    fn from(error: ServerError) -> Self {
-        Self::with_log(error.to_string(), error.log_tail().to_vec())
-    }
-}
-
-impl SiteError {
-    pub fn new(reason: impl Into<String>) -> Self {
-        Self::with_log(reason, Vec::new())
-    }
-
-    /// The reason, and the last lines of the log below it; the reason of a server that died has the telling
-    /// ones already.
-    pub fn with_lines(&self) -> String {
-        let mut text = self.reason.clone();
-        if !text.contains('\n') {
-            for line in &self.log_tail {
-                text.push_str("\n  | ");
-                text.push_str(line);
-            }
-        }
-        text
-    }
-
-    /// An error of a site that stays, with the last lines of its log.
-    pub fn with_log(reason: impl Into<String>, log_tail: Vec<String>) -> Self {
-        Self { reason: reason.into(), log_tail, files: Vec::new(), directory: None }
-    }
-}
-
 pub trait Provider {
     /// Is the system still what the plan says, and can it be reached? Asked before anything of a run
     /// is journaled, and again before each of its trials.
-    fn check(&self, system: &System) -> Result<(), String>;
+    fn check(&self, system: &System) -> Result<(), SystemError>;
 
     /// How many sessions the system's server takes, where that can be known before it is started; the error
     /// says why sessions as the plan wants them cannot be had. Asked before the first trial.
-    fn capacity(&self, _system: &System) -> Result<Option<Capacity>, String> {
+    fn capacity(&self, _system: &System) -> Result<Option<Capacity>, SystemError> {
         Ok(None)
     }
 
@@ -226,26 +178,7 @@ pub(crate) fn remove_all(path: &Path) -> io::Result<()> {
 /// Plans that ask for it are refused; a template of another version might still do.
 pub(crate) const NOT_OURS: &str = "a foreign server cannot start on a clone of its data";
 
-/// Nothing of it is here: an import that was interrupted is begun again, not resumed.
-pub(crate) const MEASURED_ELSEWHERE: &str =
-    "it was measured by another tool and imported; import it again";
-
 pub(crate) const LOG_LINES: usize = 40;
 
 /// Index builds, vacuum and the like may take this many times longer.
 pub(crate) const PATIENCE: u32 = 24;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_lines_of_a_log_are_told_once() {
-        let lines = |reason: &str| {
-            let log = vec!["starting".to_owned(), "no room".to_owned()];
-            SiteError::with_log(reason, log).with_lines()
-        };
-        assert_eq!(lines("cannot connect"), "cannot connect\n  | starting\n  | no room");
-        assert_eq!(lines("it died\n  | no room"), "it died\n  | no room");
-    }
-}

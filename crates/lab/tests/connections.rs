@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use common::{Bench, expand_with, servers, told};
 use lab::{Builds, Ended, LabError, Providers};
 use load::Stop;
-use model::{Build, Dbms, Event, RunData, RunId, StepId};
+use model::{Build, Dbms, Event, RunData, RunId};
 
 /// The servers that are here.
 fn found() -> Vec<Build> {
@@ -97,11 +97,7 @@ fn every_way_reaches_the_server_and_its_provenance_says_which() {
             assert!(said(&data, "encrypted socket", "TLS").starts_with("TLSv1."));
         }
         // Whatever the way, the data is the same.
-        let checks = |system: &str| {
-            let load = StepId::new("load");
-            let record = bench.lab.store.step_record(&run, 1, system, &load);
-            record.unwrap().checks
-        };
+        let checks = |system: &str| &bench.record(1, system, "load").checks;
         for (system, _) in &systems {
             assert_eq!(checks(system), checks("socket"), "{dbms} {system}");
         }
@@ -125,11 +121,9 @@ fn the_loaded_rows_are_the_same_on_every_dbms() {
     let run = bench.begin(&plan_of(workload, &systems));
     carried_out(&mut bench, &run);
     let checksums = |system: &str| -> Vec<String> {
-        let load = StepId::new("load");
-        let record = bench.lab.store.step_record(&run, 1, system, &load).unwrap();
-        let checks = record.checks.into_iter();
+        let checks = bench.record(1, system, "load").checks.iter();
         let checksums = checks.filter(|check| check.what.contains("checksum"));
-        checksums.map(|check| check.actual).collect()
+        checksums.map(|check| check.actual.clone()).collect()
     };
     let of_sqlite = checksums("sqlite");
     assert_eq!(of_sqlite.len(), 2, "one for each table");

@@ -8,7 +8,7 @@ use std::time::Duration;
 use common::{ALL_STEPS, Bench, LOAD_ONLY, RANGES, compare, plan, to_report, told};
 use lab::Ended;
 use load::Stop;
-use model::{Event, Nanos, Outcome, RunData, RunId, StepId, Verdict};
+use model::{Event, Nanos, Outcome, RunData, RunId, Verdict};
 use testkit::{FakeProvider, Fault, Trouble, redact};
 
 fn carry_out(fault: Fault, workload: &str) -> (Bench, RunId, Ended) {
@@ -181,14 +181,14 @@ fn a_system_that_is_no_longer_what_it_was_starts_nothing() {
     let run = bench.begin(&plan(1, LOAD_ONLY));
     let provider = FakeProvider::default().with("bad", Fault::Changed { from: 1 });
     let error = bench.carry_out(&run, &provider).unwrap_err();
-    insta::assert_snapshot!(error, @"`bad` cannot be measured: it is `fake 2.0` now, the run began with `fake 1.0`");
+    insta::assert_snapshot!(error, @"`bad` cannot be measured: it is `fake 2.0` now, the run began with `fake 1.0`: restore that build or begin a new run");
     assert!(provider.diary().lines().is_empty());
 }
 
 #[test]
 fn a_system_that_changes_during_the_run() {
     // Each of the two is checked before the first trial.
-    insta::assert_snapshot!(failure_of(Fault::Changed { from: 3 }, LOAD_ONLY), @"outside the steps: it is `fake 2.0` now, the run began with `fake 1.0`");
+    insta::assert_snapshot!(failure_of(Fault::Changed { from: 3 }, LOAD_ONLY), @"outside the steps: it is `fake 2.0` now, the run began with `fake 1.0`: restore that build or begin a new run");
 }
 
 #[test]
@@ -202,12 +202,9 @@ fn a_storm_of_deadlocks_that_ends_is_counted_apart() {
             message: "Deadlock found when trying to get lock",
         },
     };
-    let (bench, run, ended) = carry_out(fault, LOAD_ONLY);
+    let (bench, _, ended) = carry_out(fault, LOAD_ONLY);
     assert_eq!(ended, Ended::Finished { failed: 0 });
-    let record = |system| {
-        let step = StepId::new("l.i0");
-        bench.lab.store.step_record(&run, 1, system, &step).unwrap()
-    };
+    let record = |system| bench.record(1, system, "l.i0");
     let bad = record("bad");
     let insert = bad.kind("insert").unwrap();
     let sums = &insert.sums;
@@ -222,10 +219,9 @@ fn a_storm_of_deadlocks_that_ends_is_counted_apart() {
 fn a_slow_system_is_slow_in_its_numbers_only() {
     let slow = Duration::from_millis(3);
     let fault = Fault::from("SELECT transactionid", 1, Trouble::Slow(slow));
-    let (bench, run, ended) = carry_out(fault, ALL_STEPS);
+    let (bench, _, ended) = carry_out(fault, ALL_STEPS);
     assert_eq!(ended, Ended::Finished { failed: 0 });
-    let step = StepId::new("qp100");
-    let record = bench.lab.store.step_record(&run, 1, "bad", &step).unwrap();
+    let record = bench.record(1, "bad", "qp100");
     let service = &record.kind("query").unwrap().sums.service;
     // The histogram has three digits.
     assert!(service.quantile(0.0).unwrap() >= Nanos(2_990_000));

@@ -13,7 +13,7 @@ use lab::{Builds, Ended, Providers};
 use load::Stop;
 use model::{Build, Config, Dbms, Dialect, Event, Plan, System};
 use rustix::process::{Pid, Signal, kill_process};
-use servers::{Instance, InstanceSpec};
+use servers::{Instance, InstanceSpec, StopFlag};
 
 fn found(builds: &Builds) -> Vec<Build> {
     let servers = servers(builds);
@@ -162,10 +162,10 @@ impl Stranger {
             system: System { config, ..System::new("a", build.clone()) },
             directory: directory.join("x"),
         };
-        let instance = Instance::create(spec).unwrap();
+        let instance = Instance::create(spec, StopFlag::default()).unwrap();
         let mut stranger = Self { instance, dialect: build.dbms.dialect() };
         let first = stranger.connector(stranger.instance.first_database());
-        let mut ready = || first.connect().map(drop).map_err(|error| error.to_string());
+        let mut ready = || Ok(first.connect().map(drop)?);
         stranger.instance.start(&mut ready, Duration::from_mins(2)).unwrap();
         stranger
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use common::{Bench, compare, micro, sql, to_report, told};
 use lab::{Ended, Providers};
 use load::Stop;
-use model::{Event, Outcome, Plan, RunData, RunId, StepId};
+use model::{Event, Outcome, Plan, RunData, RunId};
 use testkit::{Fault, SpoiledProvider, Trouble, redact};
 
 /// A test that reads, and nothing that warms up.
@@ -62,17 +62,14 @@ fn a_plan_becomes_a_report() {
         (report::Report::new(&input).markdown(), report::Report::new(&input).html());
     assert!(markdown.contains("point-query") && html.contains("update-index"));
     assert!(bench.instances().is_empty());
-    loaded_alike(&bench, &run);
+    loaded_alike(&bench);
 }
 
 /// Both systems were loaded with the same rows in a round, and say so.
-fn loaded_alike(bench: &Bench, run: &RunId) {
+fn loaded_alike(bench: &Bench) {
     let checks = |system| {
-        let load = StepId::new("load");
-        let record = bench.lab.store.step_record(run, 1, system, &load).unwrap();
-        let checks = record.checks.into_iter();
-        let checks: Vec<_> = checks.map(|c| (c.what, c.actual)).collect();
-        checks
+        let checks = bench.record(1, system, "load").checks.iter();
+        checks.map(|check| (&check.what, &check.actual)).collect::<Vec<_>>()
     };
     let good = checks("good");
     assert!(good.iter().any(|(what, _)| what.contains("checksum")), "{good:?}");

@@ -59,7 +59,7 @@ fn expanded(builds: &[(&Build, &str)]) -> Plan {
     let file = plan::read(&text, "my.toml").unwrap();
     let find = |request: &plan::BuildRequest| {
         let mut all = builds.iter().map(|(build, _)| *build);
-        all.find(|build| request.fits(build)).cloned().ok_or_else(|| "no build".to_owned())
+        all.find(|build| request.fits(build)).cloned().ok_or_else(|| "no build".into())
     };
     plan::expand(&file, &CATALOG, &find, HOST).unwrap()
 }

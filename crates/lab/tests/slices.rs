@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use common::{Bench, compare, expand, told};
 use lab::{Ended, Providers};
 use load::Stop;
-use model::{Event, Outcome, Plan, RunData, RunId, SliceValue, StepId};
+use model::{Event, Outcome, Plan, RunData, RunId, SliceValue};
 use testkit::{Fault, SpoiledProvider, Trouble};
 
 /// Slices of a second that is read.
@@ -102,7 +102,7 @@ fn slices_alternate_and_are_compared_pair_by_pair() {
             let cell = data.cells.iter().find(is_cell).unwrap().value;
             let mean = rates.iter().map(|slice| slice.value).sum::<f64>() / SLICES as f64;
             assert!((cell / mean - 1.0).abs() < 1e-9, "{cell} {mean}");
-            assert_one_window(&bench, &data, &run, round, system);
+            assert_one_window(&bench, &data, round, system);
         }
     }
     let note = |note: &&model::StepNote| note.what.word() == "turns";
@@ -122,7 +122,7 @@ fn slices_alternate_and_are_compared_pair_by_pair() {
 }
 
 /// The slices of a trial are stored as one window, and are its own.
-fn assert_one_window(bench: &Bench, data: &RunData, run: &RunId, round: u32, system: &str) {
+fn assert_one_window(bench: &Bench, data: &RunData, round: u32, system: &str) {
     let is_it = |s: &&model::StepSeries| {
         (s.round, s.system.as_str(), s.step.0.as_str()) == (round, system, READ)
     };
@@ -132,9 +132,7 @@ fn assert_one_window(bench: &Bench, data: &RunData, run: &RunId, round: u32, sys
     let spans: Vec<(u64, u64)> = spans.map(|(at, long)| (millis(*at), millis(*long))).collect();
     let expected = (0..SLICES as u64).map(|slice| (200 * slice, 200));
     assert_eq!(spans, expected.collect::<Vec<_>>());
-    let step = StepId::new(READ);
-    let record = bench.lab.store.step_record(run, round, system, &step);
-    let record = record.unwrap();
+    let record = bench.record(round, system, READ);
     assert_eq!(record.window, model::Nanos::SECOND);
     assert_eq!(record.kinds[0].sums.ops, series.kinds[0].ops.iter().sum::<u64>());
     assert!(record.elapsed > record.window);

@@ -53,3 +53,6 @@ pub use text::*;
 pub use tpcc::*;
 pub use units::*;
 pub use version::*;
+
+/// Why a function of its caller, which a crate asks, has no answer.
+pub type Cause = Box<dyn std::error::Error + Send + Sync>;

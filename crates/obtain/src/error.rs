@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use model::{Bytes, Nanos};
+use model::{Bytes, Cause, Nanos};
 
 use crate::archive::Flaw;
 
@@ -33,7 +33,7 @@ pub enum ObtainError {
     #[error("no server in {what}: looked for {looked_for}")]
     NoServer { what: String, looked_for: String },
     #[error("{what} does not run here: {cause}")]
-    Server { what: String, cause: String },
+    Server { what: String, cause: Cause },
     #[error(
         "`{name}` cannot be the name of a build: use 1 to 100 letters, digits, `.`, `-` and `_`, with a letter or digit first"
     )]
@@ -191,9 +191,6 @@ fn instead(versions: &[String]) -> String {
         )
     }
 }
-
-/// An error of the whole crate, which has this one in it.
-type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why a server has not got the libraries that it needs.
 #[derive(Debug, thiserror::Error)]

@@ -19,7 +19,7 @@ mod tree;
 
 use std::path::{Path, PathBuf};
 
-use model::{Build, Helper, ObtainEvent};
+use model::{Build, Cause, Helper, ObtainEvent};
 
 pub use archive::Flaw;
 pub use depot::{Added, Depot, Held, Installed, Obtained, now};
@@ -27,7 +27,7 @@ pub use error::ObtainError;
 pub use tree::text_digest;
 
 /// Asks the server in a directory what it is; the error is its answer or why there is none.
-pub type Identify<'a> = dyn Fn(&Path) -> Result<Build, String> + 'a;
+pub type Identify<'a> = dyn Fn(&Path) -> Result<Build, Cause> + 'a;
 
 /// Is told what is done.
 pub type Listen<'a> = dyn FnMut(ObtainEvent) + 'a;

@@ -16,7 +16,8 @@ use std::time::Duration;
 
 use flate2::{Compression, write::GzEncoder};
 use model::{
-    Build, BuildFacts, BuildSource, Bytes, Dbms, ObtainEvent, Origin, Parcel, Placing, Recipe,
+    Build, BuildFacts, BuildSource, Bytes, Cause, Dbms, ObtainEvent, Origin, Parcel, Placing,
+    Recipe,
 };
 use obtain::{Added, Depot, Installed, ObtainError, Obtained};
 use sha2::{Digest, Sha256};
@@ -97,7 +98,7 @@ fn server(version: &str) -> String {
 }
 
 /// The version line of the server in a directory.
-fn ask(directory: &Path) -> Result<Build, String> {
+fn ask(directory: &Path) -> Result<Build, Cause> {
     let tries = ["bin/mysqld", "usr/sbin/mysqld", ""];
     let programs = tries.iter().map(|place| match *place {
         "" => directory.to_owned(),

@@ -1,8 +1,8 @@
 //! Plan file + catalog + builds + host → plan.
 
 use model::{
-    Build, BuildSource, Bytes, Config, Connection, Dbms, Engine, HostShape, Plan, Setting, Step,
-    System, WorkloadSpec,
+    Build, BuildSource, Bytes, Cause, Config, Connection, Dbms, Engine, HostShape, Plan, Setting,
+    Step, System, WorkloadSpec,
 };
 
 use crate::catalog::Catalog;
@@ -14,7 +14,7 @@ use crate::sql::WorkloadFile;
 use crate::{Place, PlanError, Result, connection, course, insert, sql, tpcc};
 
 /// Finds the build that is asked for; the error says what was looked for and what to do.
-pub type FindBuild<'a> = dyn Fn(&BuildRequest) -> Result<Build, String> + 'a;
+pub type FindBuild<'a> = dyn Fn(&BuildRequest) -> Result<Build, Cause> + 'a;
 
 /// The plan with nothing left open: every system with its build, engine and settings, every
 /// parameter of the workload.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use model::{Dbms, Engine};
+use model::{Cause, Dbms, Engine};
 
 use crate::certificate::CertificateError;
 use crate::cpus::CpuListError;
@@ -133,7 +133,7 @@ pub enum Fault {
     #[error("died: {0}")]
     Died(String),
     #[error("did not answer within {limit:?}: {last}; it was killed")]
-    NotReady { limit: Duration, last: String },
+    NotReady { limit: Duration, last: Cause },
     #[error("did not stop within {0:?} and was killed")]
     StopTimeout(Duration),
     #[error("was killed: you asked to stop")]

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use model::{Build, BuildSource, Engine, Nanos, System};
+use model::{Build, BuildSource, Cause, Engine, Nanos, System};
 use rustix::process::Signal;
 use rustix::thread::CpuSet;
 
@@ -45,7 +45,7 @@ pub type StopFlag = Arc<AtomicBool>;
 const PORTS: u32 = 4;
 
 /// Asks the server for something; the error says why it does not answer yet.
-pub type Ready<'a> = dyn FnMut() -> Result<(), String> + 'a;
+pub type Ready<'a> = dyn FnMut() -> Result<(), Cause> + 'a;
 
 #[derive(Clone, Debug)]
 pub struct InstanceSpec {
@@ -84,14 +84,9 @@ impl Instance {
     ///
     /// Errors: a build or setting that cannot be used and a directory that is in use or not ours are
     /// found before anything is touched; an initialisation that failed or took too long leaves its log in
-    /// the directory, and any other error leaves nothing.
-    pub fn create(spec: InstanceSpec) -> Result<Self> {
-        Self::create_unless(spec, StopFlag::default())
-    }
-
-    /// The same, unless `stop` is set; then this, and every later wait for the server, ends with
-    /// [`Fault::Interrupted`], and the server is killed.
-    pub fn create_unless(spec: InstanceSpec, stop: StopFlag) -> Result<Self> {
+    /// the directory, and any other error leaves nothing. If `stop` is set, this, and every later wait for
+    /// the server, ends with [`Fault::Interrupted`], and the server is killed.
+    pub fn create(spec: InstanceSpec, stop: StopFlag) -> Result<Self> {
         Self::create_where(spec, stop, works_in_namespace)
     }
 
@@ -107,7 +102,7 @@ impl Instance {
     /// that stopped cleanly. Nothing is initialised, nothing is started yet; what the server writes of
     /// itself into its data directory, such as its UUID, is cloned too.
     ///
-    /// Errors are those of [`Instance::create_unless`]; a clone that fails leaves nothing.
+    /// Errors are those of [`Instance::create`]; a clone that fails leaves nothing.
     pub fn create_from(spec: InstanceSpec, data: &Path, stop: StopFlag) -> Result<(Self, Cloned)> {
         let instance = Self::lay_out(spec, stop, works_in_namespace)?;
         instance.prepare()?;
@@ -553,7 +548,7 @@ mod tests {
         let log = server.layout().log();
         let mut ready = || match fs::read_to_string(&log) {
             Ok(text) if text.contains("ready to accept connections") => Ok(()),
-            other => Err(format!("{other:?}")),
+            other => Err(format!("{other:?}").into()),
         };
         server.start(&mut ready, Duration::from_mins(1)).unwrap();
         let process = format!("/proc/{}", server.pid().unwrap());

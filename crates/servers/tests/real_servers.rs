@@ -10,7 +10,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use model::{Build, Config, Connection, Dbms, Setting, System, Transport};
-use servers::{Fault, FreezeError, HowEnded, Instance, InstanceSpec, ServerError, discover, sweep};
+use servers::{
+    Fault, FreezeError, HowEnded, Instance, InstanceSpec, ServerError, StopFlag, discover, sweep,
+};
 
 const LIMIT: Duration = Duration::from_mins(1);
 
@@ -53,7 +55,7 @@ fn start(server: &mut Instance) -> Result<model::Nanos, ServerError> {
         let text = fs::read_to_string(&log).map_err(|error| error.to_string())?;
         let is_ready = text[said..].contains("ready for connections")
             || text[said..].contains("ready to accept connections");
-        is_ready.then_some(()).ok_or_else(|| "it is not ready".to_owned())
+        is_ready.then_some(()).ok_or_else(|| "it is not ready".into())
     };
     server.start(&mut ready, LIMIT)
 }
@@ -92,7 +94,8 @@ fn create_start_restart_stop_in_a_path_with_a_space() {
     for build in newest() {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path().join("a lab/it's #1");
-        let mut server = Instance::create(spec(&build, directory.clone(), &[])).unwrap();
+        let mut server =
+            Instance::create(spec(&build, directory.clone(), &[]), StopFlag::default()).unwrap();
         for round in 1..=2 {
             start(&mut server).unwrap();
             assert!(server.is_alive(), "{} in round {round}", build.id());
@@ -117,7 +120,7 @@ fn a_server_on_tcp_keeps_its_port_and_has_a_certificate() {
         let mut spec = spec(&build, root.path().join("it's #1"), &[]);
         spec.system.connection =
             Connection { transport: Transport::Tcp, tls: true, ..Connection::default() };
-        let mut server = Instance::create(spec).unwrap();
+        let mut server = Instance::create(spec, StopFlag::default()).unwrap();
         start(&mut server).unwrap();
         let port = server.port().unwrap();
         let layout = server.layout().clone();
@@ -140,7 +143,9 @@ fn a_setting_that_the_server_refuses_is_named_by_the_server() {
         let root = tempfile::tempdir().unwrap();
         let spec = spec(&build, root.path().join("x"), &[("no_such_setting", "1")]);
         // MySQL and MariaDB read the file as they initialise, PostgreSQL when it starts.
-        let error = Instance::create(spec).and_then(|mut server| start(&mut server)).unwrap_err();
+        let error = Instance::create(spec, StopFlag::default())
+            .and_then(|mut server| start(&mut server))
+            .unwrap_err();
         let text = error.to_string();
         let first = text.lines().nth(1).unwrap_or_default();
         assert!(first.contains("no_such_setting"), "{text}");
@@ -159,12 +164,15 @@ fn settings_reach_the_server_and_several_run_at_once() {
         };
         for copy in 1..=2 {
             let directory = root.path().join(format!("{}-{copy}", build.id()));
-            let mut server = Instance::create(spec(&build, directory, &[])).unwrap();
+            let mut server =
+                Instance::create(spec(&build, directory, &[]), StopFlag::default()).unwrap();
             start(&mut server).unwrap();
             running.push(server);
         }
         let wrong = spec(&build, root.path().join("wrong"), &[setting]);
-        let error = Instance::create(wrong).and_then(|mut server| start(&mut server)).unwrap_err();
+        let error = Instance::create(wrong, StopFlag::default())
+            .and_then(|mut server| start(&mut server))
+            .unwrap_err();
         assert!(
             error.to_string().contains(setting.0) || error.to_string().contains("max-connections"),
             "{error}"
@@ -200,7 +208,10 @@ fn two_different_builds_run_at_once_each_with_files_of_its_own() {
     };
     let root = tempfile::tempdir().unwrap();
     let mut servers: Vec<Instance> = [one, two]
-        .map(|build| Instance::create(spec(build, root.path().join(build.id()), &[])).unwrap())
+        .map(|build| {
+            Instance::create(spec(build, root.path().join(build.id()), &[]), StopFlag::default())
+                .unwrap()
+        })
         .into();
     for server in &mut servers {
         start(server).unwrap();
@@ -228,7 +239,9 @@ fn a_crash_is_told_with_its_signal_and_its_log_and_core_are_kept() {
     rustix::process::setrlimit(rustix::process::Resource::Core, limit).unwrap();
     for build in newest() {
         let root = tempfile::tempdir().unwrap();
-        let mut server = Instance::create(spec(&build, root.path().join("x"), &[])).unwrap();
+        let mut server =
+            Instance::create(spec(&build, root.path().join("x"), &[]), StopFlag::default())
+                .unwrap();
         start(&mut server).unwrap();
         let pids = tree(server.pid().unwrap());
         signal(&server, rustix::process::Signal::SEGV);
@@ -260,7 +273,7 @@ fn what_a_server_maps_is_told_and_a_preloaded_library_is_among_it() {
         let mut spec = spec(&build, root.path().join("x"), &[]);
         // Part of every C library of the last years, and of no server.
         spec.system.preload = "libanl.so.1".to_owned();
-        let mut server = match Instance::create(spec) {
+        let mut server = match Instance::create(spec, StopFlag::default()) {
             Err(ServerError::Preload(missing)) => {
                 eprintln!("skipped: no library to preload: {missing}");
                 return;
@@ -291,7 +304,7 @@ fn myrocks_starts_where_there_is_its_plugin_and_is_refused_elsewhere() {
         let directory = root.path().join("x");
         let mut spec = spec(&build, directory.clone(), &[("rocksdb_block_cache_size", "32M")]);
         spec.system.engine = model::Engine::Myrocks;
-        match Instance::create(spec) {
+        match Instance::create(spec, StopFlag::default()) {
             Err(ServerError::NoEngine(missing)) => {
                 assert!(missing.to_string().contains("ha_rocksdb.so"), "{missing}");
                 assert!(!directory.exists());
@@ -319,7 +332,7 @@ fn victim() {
     };
     let dbms = directory.file_name().unwrap().to_str().unwrap();
     let build = newest().into_iter().find(|build| build.dbms.name() == dbms).unwrap();
-    let mut server = Instance::create(spec(&build, directory, &[])).unwrap();
+    let mut server = Instance::create(spec(&build, directory, &[]), StopFlag::default()).unwrap();
     start(&mut server).unwrap();
     if std::env::var_os(FROZEN).is_some() {
         server.freeze().unwrap();
@@ -367,7 +380,8 @@ fn a_killed_backslide_leaves_no_server_and_the_sweep_removes_its_socket() {
         assert!(swept.iter().all(|s| s.how != HowEnded::StillThere), "{swept:?}");
         assert!(!socket.exists());
         // The next trial takes the directory over.
-        let mut server = Instance::create(spec(&build, directory, &[])).unwrap();
+        let mut server =
+            Instance::create(spec(&build, directory, &[]), StopFlag::default()).unwrap();
         start(&mut server).unwrap();
         server.stop(LIMIT).unwrap();
     }
@@ -399,7 +413,9 @@ fn ticks(pids: &[u32]) -> u64 {
 fn a_frozen_server_uses_no_cpu_and_stops_cleanly_when_it_is_asked() {
     for build in newest() {
         let root = tempfile::tempdir().unwrap();
-        let mut server = Instance::create(spec(&build, root.path().join("x"), &[])).unwrap();
+        let mut server =
+            Instance::create(spec(&build, root.path().join("x"), &[]), StopFlag::default())
+                .unwrap();
         start(&mut server).unwrap();
         let pids = tree(server.pid().unwrap());
         for _ in 0..20 {

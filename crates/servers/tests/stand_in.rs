@@ -39,7 +39,7 @@ fn spec(base: &Path) -> InstanceSpec {
 
 fn instance(base: &Path, behaviour: &str) -> Instance {
     stand_in(base, behaviour);
-    Instance::create(spec(base)).unwrap()
+    Instance::create(spec(base), StopFlag::default()).unwrap()
 }
 
 /// The message with run-dependent parts replaced.
@@ -85,7 +85,7 @@ fn one_that_refuses_every_login_is_killed_and_the_last_refusal_shown() {
     let mut attempts = 0;
     let mut refuse = || {
         attempts += 1;
-        Err(format!("access denied, attempt {attempts}"))
+        Err(format!("access denied, attempt {attempts}").into())
     };
     let error = server.start(&mut refuse, Duration::from_millis(300)).unwrap_err();
     assert!(attempts > 1);
@@ -150,7 +150,7 @@ fn a_failed_initialisation_shows_its_log() {
     let program = base.path().join("bin/mysqld");
     let script = fs::read_to_string(&program).unwrap();
     fs::write(&program, script.replace("mkdir", "echo '[ERROR] disk full'; false")).unwrap();
-    let error = Instance::create(spec(base.path())).unwrap_err();
+    let error = Instance::create(spec(base.path()), StopFlag::default()).unwrap_err();
     insta::assert_snapshot!(message(&error, base.path()), @r"
     mysql-8.0.33 in BASE/instances/one failed to initialise: exit status: 1
       | [ERROR] disk full
@@ -163,14 +163,14 @@ fn a_directory_in_use_is_refused_and_the_server_goes_on() {
     let base = tempfile::tempdir().unwrap();
     let mut server = instance(base.path(), ": > \"$socket\"; exec sleep 65");
     server.start(&mut || Ok(()), LIMIT).unwrap();
-    let error = Instance::create(spec(base.path())).unwrap_err();
+    let error = Instance::create(spec(base.path()), StopFlag::default()).unwrap_err();
     assert!(
         matches!(error, ServerError::InUse { pid, .. } if Some(pid) == server.pid()),
         "{error}"
     );
     assert!(server.is_alive());
     server.kill();
-    Instance::create(spec(base.path())).unwrap();
+    Instance::create(spec(base.path()), StopFlag::default()).unwrap();
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn what_cannot_be_used_is_refused_before_anything_is_touched() {
     let refuse = |change: &dyn Fn(&mut InstanceSpec)| {
         let mut spec = spec(base.path());
         change(&mut spec);
-        let error = Instance::create(spec).unwrap_err();
+        let error = Instance::create(spec, StopFlag::default()).unwrap_err();
         assert!(!base.path().join("instances").exists(), "{error}");
         message(&error, base.path())
     };
@@ -205,7 +205,7 @@ fn a_server_runs_on_its_cpus() {
     let allowed = allowed.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
     let last = *servers::parse_cpus(allowed.trim()).unwrap().last().unwrap();
     spec.system.cpus.server = last.to_string();
-    let mut server = Instance::create(spec).unwrap();
+    let mut server = Instance::create(spec, StopFlag::default()).unwrap();
     server.start(&mut || Ok(()), LIMIT).unwrap();
     assert_eq!(server.log_tail(1), [format!("Cpus_allowed_list:\t{last}")]);
 }
@@ -291,7 +291,7 @@ fn a_build_with_a_ready_made_data_directory_is_not_initialised() {
         digest: String::new(),
     };
     for spec in [by_path, installed] {
-        let mut server = Instance::create(spec).unwrap();
+        let mut server = Instance::create(spec, StopFlag::default()).unwrap();
         let data = server.layout().data();
         let copy = data.join("mysql/user.frm");
         assert_eq!(fs::read_to_string(&copy).unwrap(), "grants");
@@ -308,7 +308,7 @@ fn an_engine_is_refused_where_the_build_lacks_it_and_turned_on_where_not() {
     stand_in(base.path(), ": > \"$socket\"; exec sleep 68");
     let mut spec = spec(base.path());
     spec.system.engine = Engine::Myrocks;
-    let error = Instance::create(spec.clone()).unwrap_err();
+    let error = Instance::create(spec.clone(), StopFlag::default()).unwrap_err();
     let text = message(&error, base.path());
     assert!(
         text.starts_with(
@@ -323,7 +323,7 @@ fn an_engine_is_refused_where_the_build_lacks_it_and_turned_on_where_not() {
     fs::write(plugin, "").unwrap();
     spec.system.config.settings =
         vec![Setting { name: "rocksdb_block_cache_size".to_owned(), value: Some("1G".to_owned()) }];
-    let server = Instance::create(spec.clone()).unwrap();
+    let server = Instance::create(spec.clone(), StopFlag::default()).unwrap();
     assert!(server.config_text().contains("plugin-load-add = ha_rocksdb.so"));
     let init = fs::read_to_string(server.layout().init_config()).unwrap();
     assert!(!init.contains("ha_rocksdb") && init.contains("loose_rocksdb_block_cache_size = 1G"));
@@ -365,7 +365,7 @@ fn a_library_is_preloaded_into_the_server_alone() {
         .unwrap();
     let mut spec = spec(base.path());
     spec.system.preload = "libanl.so.1".to_owned();
-    let mut server = Instance::create(spec).unwrap();
+    let mut server = Instance::create(spec, StopFlag::default()).unwrap();
     let init = fs::read_to_string(server.layout().init_log()).unwrap();
     assert_eq!(init.trim(), "init with nothing");
     assert!(matches!(server.mapped().unwrap_err().fault(), Some(Fault::NotRunning)));
@@ -389,7 +389,7 @@ fn a_library_that_is_missing_or_passed_over_is_an_error() {
     stand_in(base.path(), ": > \"$socket\"; exec sleep 70");
     let mut spec = spec(base.path());
     spec.system.preload = "nosuchmalloc".to_owned();
-    let error = Instance::create(spec.clone()).unwrap_err().to_string();
+    let error = Instance::create(spec.clone(), StopFlag::default()).unwrap_err().to_string();
     assert!(
         error.starts_with(
             "the library to preload, `nosuchmalloc`, is missing: looked for libnosuchmalloc.so* in"
@@ -401,7 +401,7 @@ fn a_library_that_is_missing_or_passed_over_is_an_error() {
     let no_library = base.path().join("libtext.so");
     fs::write(&no_library, "text").unwrap();
     spec.system.preload = no_library.display().to_string();
-    let mut server = Instance::create(spec).unwrap();
+    let mut server = Instance::create(spec, StopFlag::default()).unwrap();
     let error = server.start(&mut || Ok(()), LIMIT).unwrap_err();
     let text = message(&error, base.path());
     assert!(
@@ -418,7 +418,7 @@ fn huge_pages_are_asked_for_and_their_absence_is_an_error() {
     stand_in(base.path(), "grep 'Max locked' /proc/self/limits; : > \"$socket\"; exec sleep 71");
     let mut spec = spec(base.path());
     spec.system.huge_pages = true;
-    let mut server = Instance::create(spec).unwrap();
+    let mut server = Instance::create(spec, StopFlag::default()).unwrap();
     assert!(server.config_text().contains("\nlarge-pages\n"));
     let init = fs::read_to_string(server.layout().init_config()).unwrap();
     assert!(!init.contains("large-pages"));
@@ -454,7 +454,7 @@ fn a_port_that_another_process_took_is_exchanged_until_it_is_known() {
     stand_in(base.path(), "");
     let mut spec = spec(base.path());
     spec.system.connection.transport = Transport::Tcp;
-    let mut server = Instance::create(spec).unwrap();
+    let mut server = Instance::create(spec, StopFlag::default()).unwrap();
     let taken = server.port().unwrap();
     let listener = std::net::TcpListener::bind(("127.0.0.1", taken)).unwrap();
     takes_any_but(taken);
@@ -509,13 +509,13 @@ fn a_wish_to_stop_ends_the_wait_for_an_initialisation_a_start_and_a_stop() {
     let flag = StopFlag::default();
     let spec = spec(base.path());
     let setter = set_when(&flag, &spec.directory.join("init.log"), "hung");
-    is_interrupted(&Instance::create_unless(spec.clone(), flag).unwrap_err());
+    is_interrupted(&Instance::create(spec.clone(), flag).unwrap_err());
     setter.join().unwrap();
     assert!(!spec.directory.exists());
 
     stand_in(base.path(), "echo starting; exec sleep 86400");
     let flag = StopFlag::default();
-    let mut server = Instance::create_unless(spec.clone(), StopFlag::clone(&flag)).unwrap();
+    let mut server = Instance::create(spec.clone(), StopFlag::clone(&flag)).unwrap();
     let setter = set_when(&flag, &server.layout().log(), "starting");
     is_interrupted(&server.start(&mut || Ok(()), FOREVER).unwrap_err());
     setter.join().unwrap();
@@ -524,7 +524,7 @@ fn a_wish_to_stop_ends_the_wait_for_an_initialisation_a_start_and_a_stop() {
 
     stand_in(base.path(), "trap 'echo asked' TERM; : > \"$socket\"; while :; do sleep 0.1; done");
     let flag = StopFlag::default();
-    let mut server = Instance::create_unless(spec, StopFlag::clone(&flag)).unwrap();
+    let mut server = Instance::create(spec, StopFlag::clone(&flag)).unwrap();
     server.start(&mut || Ok(()), LIMIT).unwrap();
     let setter = set_when(&flag, &server.layout().log(), "asked");
     is_interrupted(&server.stop(FOREVER).unwrap_err());

@@ -117,9 +117,9 @@ pub(crate) fn tail_among(looks: Option<Looks>, rounds: u32, level: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use testkit::fixtures::run_of;
 
     use super::*;
-    use crate::tests::fixture::run_of;
     use crate::{Options, compare};
 
     #[test]

@@ -172,9 +172,9 @@ impl<'a> Steps<'a> {
 #[cfg(test)]
 mod tests {
     use model::{Counts, Step, StepId, Subject};
+    use testkit::fixtures::{cell, run_of};
 
     use super::*;
-    use crate::tests::fixture::{cell, run_of};
 
     #[test]
     fn a_wrong_question_says_what_would_be_right() {

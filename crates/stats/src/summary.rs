@@ -94,10 +94,10 @@ pub fn rates_of_control(comparisons: &[Comparison], control: &str) -> ControlSum
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use testkit::fixtures::run_of;
 
     use super::*;
     use crate::group::summarise;
-    use crate::tests::fixture::run_of;
     use crate::{Options, compare};
 
     #[test]

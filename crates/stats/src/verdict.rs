@@ -183,11 +183,11 @@ impl Drift {
 mod tests {
     use model::{MetricId, Rng, RunData, Verdict};
     use proptest::prelude::*;
+    use testkit::fixtures::{cell, empty_run};
 
     use super::*;
     use crate::paired::Paired;
     use crate::student::LEVEL;
-    use crate::tests::fixture::{cell, empty_run};
     use crate::tests::simulation::normal;
     use crate::{Options, compare};
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{RunId, StepId};
+use model::RunId;
 use rusqlite::ErrorCode;
 use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 
@@ -30,8 +30,6 @@ pub enum StoreError {
     Damaged { path: PathBuf, what: String, cause: String },
     #[error("{} has no run {id}; `backslide list` prints the available runs", .path.display())]
     UnknownRun { path: PathBuf, id: RunId },
-    #[error("run {run} has no step {step} of {system} in round {round}")]
-    UnknownStep { run: RunId, round: u32, system: String, step: StepId },
     /// The trial has an outcome already and is not done again.
     #[error("the trial of {system} in round {round} of run {run} is over already")]
     TrialIsOver { run: RunId, round: u32, system: String },

@@ -1,13 +1,12 @@
-//! Reading runs, trials, steps and intervals back, one at a time.
+//! Reading runs, trials and what is under way, one at a time.
 
 use model::{
-    Capture, Interval, KindSpec, Latency, Moment, Outcome, Plan, Readings, RunId, RunInfo,
-    RunState, StepId, StepRecord, TrialKey,
+    Capture, Interval, Moment, Outcome, Plan, Readings, RunId, RunInfo, RunState, StepId, TrialKey,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::Store;
-use crate::error::{Fault, Result, StoreError};
+use crate::error::{Fault, Result};
 use crate::interval::decode;
 use crate::pack::{from_json, unpack};
 
@@ -36,29 +35,6 @@ pub struct UnderWay {
 const OUTCOMES: &str = "SELECT run.id, count(completed), count(*) FILTER (WHERE completed = 1),
         count(*) FILTER (WHERE outcome LIKE '{\"outcome\":\"quarantined\"%')
      FROM run LEFT JOIN trial ON trial.run = run.id GROUP BY run.id ORDER BY run.id";
-
-/// A step of a run, as people name it.
-struct StepName<'a> {
-    run: &'a RunId,
-    round: u32,
-    system: &'a str,
-    step: &'a StepId,
-}
-
-impl StepName<'_> {
-    fn describe(&self) -> String {
-        describe_step(self.step, self.system, self.round)
-    }
-
-    fn unknown(&self) -> Fault {
-        Fault::from(StoreError::UnknownStep {
-            run: self.run.clone(),
-            round: self.round,
-            system: self.system.to_owned(),
-            step: self.step.clone(),
-        })
-    }
-}
 
 pub(crate) fn describe_step(step: &StepId, system: &str, round: u32) -> String {
     format!("step {step} of {system}, round {round}")
@@ -151,26 +127,6 @@ impl Store {
         })
     }
 
-    /// Every second of a step, finished or not, with its histograms and readings.
-    pub fn intervals(
-        &self,
-        run: &RunId,
-        round: u32,
-        system: &str,
-        step: &StepId,
-    ) -> Result<Vec<Interval>> {
-        let name = StepName { run, round, system, step };
-        self.read("reading the intervals of a step", |state| {
-            let (id, _) = find_step(state, &name)?;
-            let mut query = state.prepare_cached(
-                "SELECT number, numbers, latency, readings
-                 FROM interval JOIN interval_detail USING (step, number)
-                 WHERE step = ?1 ORDER BY number",
-            )?;
-            query.query_and_then([id], |row| interval(row, &name))?.collect()
-        })
-    }
-
     /// What a run is measuring, or was when it was interrupted; `None` between trials. `seconds`: how many of the
     /// latest intervals are read.
     pub fn under_way(&self, run: &RunId, seconds: u32) -> Result<Option<UnderWay>> {
@@ -192,52 +148,17 @@ impl Store {
             let Some((trial, id, step)) = step else {
                 return Ok(None);
             };
-            let name = StepName { run, round: trial.round, system: &trial.system, step: &step };
+            let of = describe_step(&step, &trial.system, trial.round);
             let mut query = state.prepare_cached(
                 "SELECT number, numbers, latency, readings
                  FROM interval JOIN interval_detail USING (step, number)
                  WHERE step = ?1 ORDER BY number DESC LIMIT ?2",
             )?;
-            let latest = query.query_and_then(params![id, seconds], |row| interval(row, &name))?;
+            let latest = query.query_and_then(params![id, seconds], |row| interval(row, &of))?;
             let latest = latest.collect::<Result<_, Fault>>()?;
             Ok(Some(UnderWay { trial, step, latest }))
         })
     }
-
-    pub fn step_record(
-        &self,
-        run: &RunId,
-        round: u32,
-        system: &str,
-        step: &StepId,
-    ) -> Result<StepRecord> {
-        let name = StepName { run, round, system, step };
-        self.read("reading the record of a step", |state| {
-            let (id, record) = find_step(state, &name)?;
-            let record = record.ok_or_else(|| name.unknown())?;
-            let mut record: StepRecord = from_json(&record, || name.describe())?;
-            for (kind, place) in record.kinds.iter_mut().zip(0..) {
-                let found = histograms(state, id, place, &kind.spec, &name)?;
-                (kind.sums.service, kind.sums.response) = found;
-            }
-            Ok(record)
-        })
-    }
-}
-
-/// Row and stored record of a step; of several with the same name, the first.
-fn find_step(state: &Connection, name: &StepName<'_>) -> Result<(i64, Option<String>), Fault> {
-    let run = row_of(state, name.run)?;
-    state
-        .query_row(
-            "SELECT step.id, record FROM step JOIN trial ON trial.id = step.trial
-             WHERE trial.run = ?1 AND round = ?2 AND system = ?3 AND name = ?4
-             ORDER BY ordinal LIMIT 1",
-            params![run, name.round, name.system, name.step.0],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )
-        .optional()?
-        .ok_or_else(|| name.unknown())
 }
 
 /// The row of a run, if its id is one of ours and it exists.
@@ -278,35 +199,12 @@ fn total(info: &RunInfo, ended: u32) -> u32 {
     }
 }
 
-fn interval(row: &Row<'_>, name: &StepName<'_>) -> Result<Interval, Fault> {
+fn interval(row: &Row<'_>, of: &str) -> Result<Interval, Fault> {
     let index: u32 = row.get(0)?;
-    let what = || format!("interval {index} of {}", name.describe());
+    let what = || format!("interval {index} of {of}");
     let readings: Readings = unpack(blob(row, 3)?, what)?;
     decode(index, blob(row, 1)?, blob(row, 2)?, readings)
         .map_err(|damage| Fault::damaged(what(), &damage.0))
-}
-
-fn histograms(
-    state: &Connection,
-    step: i64,
-    place: i64,
-    kind: &KindSpec,
-    name: &StepName<'_>,
-) -> Result<(Latency, Option<Latency>), Fault> {
-    let what = || format!("histogram of `{}` in {}", kind.name, name.describe());
-    let read = |is_response: bool| -> Result<Option<Latency>, Fault> {
-        let packed: Option<Vec<u8>> = state
-            .prepare_cached(
-                "SELECT latency FROM histogram WHERE step = ?1 AND kind = ?2 AND response = ?3",
-            )?
-            .query_row(params![step, place, is_response], |row| row.get(0))
-            .optional()?;
-        packed
-            .map(|packed| Latency::decode(&packed).map_err(|e| Fault::damaged(what(), &e)))
-            .transpose()
-    };
-    let service = read(false)?.ok_or_else(|| Fault::damaged(what(), &"it is missing"))?;
-    Ok((service, read(true)?))
 }
 
 pub(crate) fn id_of(row: i64) -> RunId {

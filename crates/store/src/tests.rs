@@ -18,6 +18,8 @@ use model::{
 };
 use tempfile::TempDir;
 
+use crate::load::below::histograms;
+use crate::load::finished::finished_steps;
 use crate::{StepRowId, Store, TrialId};
 use testkit::fixtures;
 
@@ -69,6 +71,31 @@ impl Lab {
             self.store.finish_step(step, &record, &[rate(f64::from(round))]).unwrap();
         }
         self.store.finish_trials(&[(trial, &Outcome::Completed, Nanos::from_secs(9))]).unwrap();
+    }
+
+    /// Intervals of the trial that is under way, in order.
+    fn intervals(&self, run: &RunId) -> Vec<Interval> {
+        let under_way = self.store.under_way(run, u32::MAX).unwrap();
+        let mut intervals = under_way.unwrap().latest;
+        intervals.reverse();
+        intervals
+    }
+
+    /// The one record of a step of this name, with its histograms; its trial has an outcome.
+    fn record(&self, step: &str) -> StepRecord {
+        let state = &self.store.connection;
+        let steps = finished_steps(state, 1).unwrap();
+        let mut steps = steps.into_iter().filter(|found| found.name.0 == step);
+        let mut found = steps.next().unwrap();
+        assert!(steps.next().is_none(), "{step}");
+        let mut histograms = histograms(state, &found).unwrap().into_iter().peekable();
+        for KindTotals { spec, sums, .. } in &mut found.record.kinds {
+            let service = histograms.next().unwrap();
+            assert_eq!((&service.kind, service.is_response), (&spec.name, false));
+            sums.service = service.latency;
+            sums.response = histograms.next_if(|next| next.is_response).map(|next| next.latency);
+        }
+        found.record
     }
 
     /// An error's message, with the path of the lab taken out.

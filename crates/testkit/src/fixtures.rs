@@ -1,8 +1,9 @@
 //! A host, a plan and a run, which tests change where they differ.
 
 use model::{
-    Build, BuildSource, Bytes, Config, Dbms, DiskFacts, Host, HostShape, InsertScale, InsertSpec,
-    Plan, RunData, RunId, RunInfo, RunState, Setting, System, WorkloadSpec,
+    Build, BuildSource, Bytes, Cell, Config, Dbms, DiskFacts, Fact, Host, HostShape, InsertScale,
+    InsertSpec, MetricId, Nanos, Outcome, Plan, Provenance, RunData, RunId, RunInfo, RunState,
+    Setting, SliceValue, StepId, System, TrialRecord, Unit, WorkloadSpec,
 };
 
 /// Two CPUs and 8 GiB.
@@ -84,5 +85,62 @@ pub fn run(plan: Plan) -> RunData {
         series: Vec::new(),
         histograms: Vec::new(),
         slices: Vec::new(),
+    }
+}
+
+/// A run of these systems, the first of them the base, without any value.
+pub fn empty_run(systems: &[&str]) -> RunData {
+    run(plan(systems, 4))
+}
+
+/// A run with one step and one metric; `rounds[r][i]` is the value of system i in round r + 1.
+pub fn run_of<const N: usize>(systems: &[&str; N], metric: &str, rounds: &[[f64; N]]) -> RunData {
+    let mut data = empty_run(systems);
+    for (round, values) in (1..).zip(rounds) {
+        for (system, value) in systems.iter().zip(values) {
+            data.cells.push(cell(round, system, "s0", metric, *value));
+        }
+    }
+    data
+}
+
+/// One value. The number in the step's name is its ordinal.
+#[expect(clippy::unwrap_used, reason = "steps of tests have numbers")]
+pub fn cell(round: u32, system: &str, step: &str, metric: &str, value: f64) -> Cell {
+    Cell {
+        round,
+        position: 1,
+        system: system.into(),
+        step: StepId::new(step),
+        ordinal: step.trim_start_matches('s').parse().unwrap(),
+        clients: 1,
+        metric: MetricId::new(metric),
+        unit: Unit::OpsPerSecond,
+        value,
+    }
+}
+
+/// The throughput of a slice.
+pub fn slice(round: u32, system: &str, step: &str, pair: u32, value: f64) -> SliceValue {
+    SliceValue {
+        round,
+        system: system.into(),
+        step: StepId::new(step),
+        metric: MetricId::new(MetricId::RATE),
+        pair,
+        value,
+    }
+}
+
+/// A trial of the first round that completed, over this kind of connection.
+pub fn trial(system: &str, tls: &str) -> TrialRecord {
+    TrialRecord {
+        round: 1,
+        position: 1,
+        system: system.into(),
+        started: String::new(),
+        duration: Nanos(1),
+        outcome: Outcome::Completed,
+        provenance: Provenance(vec![(Fact::Tls, tls.into())]),
     }
 }

@@ -9,10 +9,14 @@
 //! [`fixtures`] has a host, a plan and a run to start from; it needs the feature of that name.
 //! `made_up` has whole runs made from a seed, with effects of known size: the feature `made-up`.
 //!
+//! `Backend` and `Database` are where tests of workloads run them: the feature `databases`.
+//!
 //! [`skipped`] is for tests that cannot run everywhere.
 //!
 //! A [`Referee`] is a rule by which others call a regression; `crates/stats/tests` asks them beside ours.
 
+#[cfg(feature = "databases")]
+mod databases;
 #[cfg(feature = "fakes")]
 mod dbms;
 #[cfg(feature = "fakes")]
@@ -38,6 +42,8 @@ mod spoiled;
 #[cfg(feature = "fakes")]
 mod tables;
 
+#[cfg(feature = "databases")]
+pub use databases::{Backend, Database, behind, number, sqlite, target};
 #[cfg(feature = "fakes")]
 pub use dbms::FakeDbms;
 #[cfg(feature = "fakes")]

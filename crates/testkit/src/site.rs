@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use lab::{Provider, Site, SiteError, Template};
+use lab::{Provider, Site, SiteError, SystemError, Template};
 use load::Target;
 use model::{
     Bytes, Capture, Counter, Dialect, Engine, Fact, Nanos, Provenance, Readings, Sizes, System,
@@ -66,13 +66,14 @@ impl FakeProvider {
 }
 
 impl Provider for FakeProvider {
-    fn check(&self, system: &System) -> Result<(), String> {
+    fn check(&self, system: &System) -> Result<(), SystemError> {
         let number = self.checks.fetch_add(1, Ordering::Relaxed) + 1;
         let changed = self.faults.iter().any(|(name, fault)| {
             *name == system.name && matches!(fault, Fault::Changed { from } if number >= *from)
         });
         if changed {
-            return Err("it is `fake 2.0` now, the run began with `fake 1.0`".to_owned());
+            let [was, now] = ["fake 1.0", "fake 2.0"].map(str::to_owned);
+            return Err(SystemError::Changed { was, now });
         }
         Ok(())
     }
@@ -94,7 +95,7 @@ impl Provider for FakeProvider {
             Some(template) => {
                 servers::clone_tree(template.data(), directory)
                     .map_err(|error| SiteError::new(error.to_string()))?;
-                template.verify(directory).map_err(SiteError::new)?;
+                template.verify(directory)?;
                 let saved = fs::read_to_string(directory.join(FILE)).map_err(failed)?;
                 let dbms = FakeDbms::restore(&saved, &faults, timeout);
                 (dbms.ok_or_else(|| SiteError::new("fake: corrupt tables"))?, "cloned")

@@ -9,7 +9,7 @@ use std::time::Duration;
 use drivers::{
     Connector, Done, Param, ParamType, Row, Session, SessionError, SessionInfo, StatementId,
 };
-use lab::{Provider, Providers, Site, SiteError, Template};
+use lab::{Provider, Providers, Site, SiteError, SystemError, Template};
 use load::Target;
 use model::{Capture, Provenance, Sizes, System};
 
@@ -69,7 +69,7 @@ impl SpoiledProvider {
 }
 
 impl Provider for SpoiledProvider {
-    fn check(&self, system: &System) -> Result<(), String> {
+    fn check(&self, system: &System) -> Result<(), SystemError> {
         self.inner.check(system)
     }
 

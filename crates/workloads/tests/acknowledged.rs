@@ -4,13 +4,10 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use drivers::{Connector, Endpoint};
+use drivers::Connector;
 use load::{Observer, Stop, Target};
-use model::{
-    Connection, Dialect, Edge, Engine, Interval, LoadSpec, Settle, TpccCardinality, TpccSpec,
-};
+use model::{Dialect, Edge, Interval, LoadSpec, Settle, TpccCardinality, TpccSpec};
 use tempfile::TempDir;
 use workloads::{LoggedRun, Present, Survived};
 
@@ -53,14 +50,8 @@ struct Used {
 impl Used {
     fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let pragmas = [("journal_mode", "wal"), ("synchronous", "off")];
-        let connector = drivers::connector(&Endpoint::Sqlite {
-            path: directory.path().join("tpcc.sqlite"),
-            pragmas: pragmas.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
-            timeout: Duration::from_mins(1),
-        });
-        let mut used =
-            Self { directory, spec: spec(), connector: Arc::from(connector), before: None };
+        let connector = testkit::sqlite(directory.path().join("tpcc.sqlite"));
+        let mut used = Self { directory, spec: spec(), connector, before: None };
         used.load();
         used.before = Some(Present::read(&used.target()).unwrap());
         used.run();
@@ -68,15 +59,7 @@ impl Used {
     }
 
     fn target(&self) -> Target {
-        Target {
-            dialect: Dialect::Sqlite,
-            engine: Engine::Btree,
-            version: drivers::sqlite_version().parse().unwrap(),
-            ours: true,
-            connection: Connection::default(),
-            connector: Arc::clone(&self.connector),
-            patient: Arc::clone(&self.connector),
-        }
+        testkit::target(Arc::clone(&self.connector), Dialect::Sqlite)
     }
 
     fn log(&self) -> PathBuf {

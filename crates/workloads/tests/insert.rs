@@ -4,11 +4,6 @@
     reason = "the helpers of a test fail like the test, and say why it was skipped"
 )]
 
-#[expect(dead_code, reason = "the tests of another workload use all of it")]
-#[path = "tpcc/backend.rs"]
-mod backend;
-mod common;
-
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 
@@ -17,9 +12,7 @@ use model::{
     Dbms, Edge, InsertSpec, Interval, Nanos, Pacing, QueryKind, Settle, Statements, Step, StepId,
     StepRecord, Tables, WorkloadSpec,
 };
-
-use self::backend::Backend;
-use self::common::Database;
+use testkit::{Backend, Database};
 
 const SEED: u64 = 20_261_121;
 /// Rows that a client loads in `l.i0`, and those that `l.x` begins with.
@@ -45,27 +38,25 @@ fn load_only() -> InsertSpec {
     InsertSpec { steps: ["l.i0", "l.x", "l.i1", "l.i2"].map(StepId::new).to_vec(), ..spec() }
 }
 
-impl Database {
-    fn count(&self, table: &str) -> u64 {
-        self.number(&format!("SELECT COUNT(*) FROM {table}")) as u64
-    }
+fn count(database: &Database, table: &str) -> u64 {
+    database.number(&format!("SELECT COUNT(*) FROM {table}")) as u64
+}
 
-    /// A sum over all rows without their keys: the same for the same rows in any order.
-    fn checksum(&self, table: &str) -> u64 {
-        let columns = "dateandtime, cashregisterid, customerid, productid, price, data";
-        let mut sum = 0u64;
-        let mut session = self.connector.connect().unwrap();
-        session
-            .query(&format!("SELECT {columns} FROM {table}"), &mut |row| {
-                let mut hasher = DefaultHasher::new();
-                for column in 0..row.len() {
-                    row.value(column).to_text().hash(&mut hasher);
-                }
-                sum = sum.wrapping_add(hasher.finish());
-            })
-            .unwrap();
-        sum
-    }
+/// A sum over all rows without their keys: the same for the same rows in any order.
+fn checksum(database: &Database, table: &str) -> u64 {
+    let columns = "dateandtime, cashregisterid, customerid, productid, price, data";
+    let mut sum = 0u64;
+    let mut session = database.connector.connect().unwrap();
+    session
+        .query(&format!("SELECT {columns} FROM {table}"), &mut |row| {
+            let mut hasher = DefaultHasher::new();
+            for column in 0..row.len() {
+                row.value(column).to_text().hash(&mut hasher);
+            }
+            sum = sum.wrapping_add(hasher.finish());
+        })
+        .unwrap();
+    sum
 }
 
 /// Counts what it is told.
@@ -111,7 +102,7 @@ impl Done {
 
 /// Runs every step; each must see its two edges, store all of its operations and hold its checks.
 fn done(spec: &InsertSpec, seed: u64) -> Done {
-    let database = Database::new();
+    let database = Database::default();
     let mut workload = workload(spec, seed);
     let steps = run(&mut *workload, steps(spec), &database.target());
     Done { database, steps }
@@ -150,7 +141,7 @@ fn run(workload: &mut dyn Workload, steps: Vec<Step>, target: &Target) -> Vec<(S
 }
 
 fn error_of(spec: &InsertSpec) -> StepError {
-    let database = Database::new();
+    let database = Database::default();
     let mut workload = workload(spec, SEED);
     let mut seen = Seen::default();
     let result = workload.run(0, &database.target(), &Stop::default(), &mut seen);
@@ -174,7 +165,7 @@ fn every_step_does_what_its_name_says() {
     }
     // Every delete was of the oldest rows: what is left are the newest.
     let table = &done.database;
-    assert_eq!(table.count("pi1"), LOADED);
+    assert_eq!(count(table, "pi1"), LOADED);
     assert_eq!(table.number("SELECT MIN(transactionid) FROM pi1"), 400 + 100 + 100 + 100 + 1);
     let indexes = "SELECT COUNT(*) FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'pi1'";
     assert_eq!(table.number(indexes), 3);
@@ -191,14 +182,14 @@ fn a_query_returns_rows_that_are_there() {
 
 #[test]
 fn the_same_seed_makes_the_same_table() {
-    let content = |seed| done(&load_only(), seed).database.checksum("pi1");
+    let content = |seed| checksum(&done(&load_only(), seed).database, "pi1");
     assert_eq!(content(SEED), content(SEED));
     assert_ne!(content(SEED), content(SEED + 1));
 }
 
 #[test]
 fn writers_in_query_steps_are_part_of_the_same_table() {
-    let content = || done(&spec(), SEED).database.checksum("pi1");
+    let content = || checksum(&done(&spec(), SEED).database, "pi1");
     assert_eq!(content(), content());
 }
 
@@ -209,7 +200,7 @@ fn prepared_statements_write_and_read_the_same() {
         done(&spec, SEED)
     };
     let (text, prepared) = (of(Statements::Text), of(Statements::Prepared));
-    assert_eq!(text.database.checksum("pi1"), prepared.database.checksum("pi1"));
+    assert_eq!(checksum(&text.database, "pi1"), checksum(&prepared.database, "pi1"));
     for step in ["qr100", "qp100"] {
         assert!(text.sums(step, "query").1 > 0 && prepared.sums(step, "query").1 > 0);
     }
@@ -221,8 +212,8 @@ fn three_clients_with_tables_of_their_own() {
     let done = done(&spec, SEED);
     let database = &done.database;
     let tables = ["pi1", "pi2", "pi3"];
-    assert!(tables.iter().all(|table| database.count(table) == LOADED));
-    let sums = tables.map(|table| database.checksum(table));
+    assert!(tables.iter().all(|table| count(database, table) == LOADED));
+    let sums = tables.map(|table| checksum(database, table));
     assert!(sums[0] != sums[1] && sums[1] != sums[2] && sums[0] != sums[2]);
     assert_eq!(done.sums("l.i0", "insert").1, 3 * 2_000);
     assert_eq!(done.sums("l.i1", "delete").1, 3 * 400);
@@ -239,10 +230,10 @@ fn three_clients_in_one_table() {
     assert_eq!(database.number(tables), 1);
     // One client inserts the rows that `l.x` begins with, all insert those of the other steps.
     let rows = 3 * (2_000 + 400 + 100 + 100 + 100) + 100;
-    assert_eq!(database.count("pi1"), rows);
+    assert_eq!(count(database, "pi1"), rows);
     // In which order they came is up to the machine, what came is not.
     let second = done(&spec, SEED);
-    assert_eq!(database.checksum("pi1"), second.database.checksum("pi1"));
+    assert_eq!(checksum(database, "pi1"), checksum(&second.database, "pi1"));
 }
 
 #[test]
@@ -309,12 +300,12 @@ fn a_long_transaction_is_held_beside_the_steps() {
     }
     // It ended with its step: a transaction that is still open would keep the log from being reset.
     assert_eq!(done.database.number("PRAGMA wal_checkpoint(TRUNCATE)"), 0);
-    assert_eq!(done.database.count("pi1"), LOADED);
+    assert_eq!(count(&done.database, "pi1"), LOADED);
 }
 
 /// A database that the loading steps filled, and what is kept of them.
 fn loaded(spec: &InsertSpec) -> (Database, String) {
-    let database = Database::new();
+    let database = Database::default();
     let mut loader = workload(spec, SEED);
     let target = database.target();
     run(&mut *loader, loading(spec), &target);
@@ -339,23 +330,23 @@ fn a_trial_goes_on_where_another_one_loaded() {
     // With the same seed the rows are those of a trial that loaded for itself.
     let whole = done(&spec, SEED).database;
     for table in ["pi1", "pi2"] {
-        assert_eq!(database.checksum(table), whole.checksum(table));
+        assert_eq!(checksum(&database, table), checksum(&whole, table));
     }
 }
 
 #[test]
 fn a_trial_with_another_seed_has_the_loaded_rows_and_others_of_its_own() {
     let (database, state) = loaded(&spec());
-    let before = database.checksum("pi1");
+    let before = checksum(&database, "pi1");
     let mut rest = workload(&spec(), SEED + 1);
     rest.restore(&state).unwrap();
     run(&mut *rest, on_clone(&spec())[..1].to_vec(), &database.target());
-    assert_eq!(database.checksum("pi1"), before, "the warm phase writes nothing");
+    assert_eq!(checksum(&database, "pi1"), before, "the warm phase writes nothing");
     for index in 1..3 {
         let mut seen = Seen::default();
         rest.run(index, &database.target(), &Stop::default(), &mut seen).unwrap();
     }
-    assert_ne!(database.checksum("pi1"), done(&spec(), SEED).database.checksum("pi1"));
+    assert_ne!(checksum(&database, "pi1"), checksum(&done(&spec(), SEED).database, "pi1"));
 }
 
 #[test]
@@ -530,7 +521,7 @@ fn on_a_server(dbms: Dbms) {
 
 /// What the query steps say on SQLite.
 fn told_of(spec: &InsertSpec, statements: &[&str]) -> Vec<(String, String)> {
-    told_on(&Database::new().target(), spec, statements)
+    told_on(&Database::default().target(), spec, statements)
 }
 
 /// What the query steps say does not hold, with the name of the step, after somebody ran `statements`.

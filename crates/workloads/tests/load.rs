@@ -1,8 +1,6 @@
 //! Loading of tables that a workload of SQL statements describes, against SQLite, without a lab around it.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -17,8 +15,7 @@ use model::{
     Settle, SqlColumn, SqlIndex, SqlSpec, SqlStep, SqlTable, SqlWork, Statements, StepId,
     StepRecord, WorkloadSpec,
 };
-
-use self::common::Database;
+use testkit::Database;
 
 const SEED: u64 = 20_261_121;
 
@@ -92,39 +89,32 @@ fn spec(tables: Vec<SqlTable>, works: Vec<SqlWork>) -> SqlSpec {
     }
 }
 
-impl Database {
-    fn execute(&self, sql: &str) {
-        self.connector.connect().unwrap().execute(sql).unwrap();
-    }
-
-    /// Every row of the tables in the order of their first column.
-    fn content(&self, spec: &SqlSpec) -> String {
-        let mut session = self.connector.connect().unwrap();
-        let mut text = String::new();
-        for table in &spec.tables {
-            for copy in 0..table.copies {
-                let sql = format!("SELECT * FROM {} ORDER BY 1", table.name_of(copy));
-                session
-                    .query(&sql, &mut |row| {
-                        for column in 0..row.len() {
-                            write!(text, "{:?} ", row.value(column).to_text()).unwrap();
-                        }
-                        text.push('\n');
-                    })
-                    .unwrap();
-            }
+/// Every row of the tables in the order of their first column.
+fn content(database: &Database, spec: &SqlSpec) -> String {
+    let mut session = database.connector.connect().unwrap();
+    let mut text = String::new();
+    for table in &spec.tables {
+        for copy in 0..table.copies {
+            let sql = format!("SELECT * FROM {} ORDER BY 1", table.name_of(copy));
+            session
+                .query(&sql, &mut |row| {
+                    for column in 0..row.len() {
+                        write!(text, "{:?} ", row.value(column).to_text()).unwrap();
+                    }
+                    text.push('\n');
+                })
+                .unwrap();
         }
-        text
     }
+    text
+}
 
-    fn indexes(&self) -> Vec<String> {
-        let mut names = Vec::new();
-        let sql =
-            "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY 1";
-        let mut session = self.connector.connect().unwrap();
-        session.query(sql, &mut |row| names.extend(row.value(0).to_text())).unwrap();
-        names
-    }
+fn indexes(database: &Database) -> Vec<String> {
+    let mut names = Vec::new();
+    let sql = "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY 1";
+    let mut session = database.connector.connect().unwrap();
+    session.query(sql, &mut |row| names.extend(row.value(0).to_text())).unwrap();
+    names
 }
 
 /// Does something to a database when a window closes, before anything is checked.
@@ -162,7 +152,7 @@ fn run(
 
 /// Runs every step; all checks must hold.
 fn done(spec: &SqlSpec) -> (Database, Vec<StepRecord>) {
-    let database = Database::new();
+    let database = Database::default();
     let mut workload = workload(spec);
     let target = database.target();
     let steps = (0..spec.steps.len()).map(|index| {
@@ -196,8 +186,8 @@ fn the_rows_are_the_same_whoever_loads_them_and_how() {
         };
         let (database, steps) = done(&spec);
         assert_eq!(sums(&steps[0], 0).1, 2_333);
-        assert_eq!(database.indexes().len(), if indexes_first { 4 } else { 0 });
-        database.content(&spec)
+        assert_eq!(indexes(&database).len(), if indexes_first { 4 } else { 0 });
+        content(&database, &spec)
     };
     let one = content(1, LoadMethod::Fastest, 100, false);
     assert_eq!(one.lines().count(), 2_333);
@@ -223,7 +213,7 @@ fn tables_of_every_size_are_loaded_whole() {
             spec.load.rows_per_commit = 3;
             spec.load.clients = 4;
             let (database, _) = done(&spec);
-            let lines = database.content(&spec).lines().count() as u64;
+            let lines = content(&database, &spec).lines().count() as u64;
             assert_eq!(lines, 3 * rows);
         }
     }
@@ -256,7 +246,7 @@ fn a_long_chunk_is_several_statements_of_one_transaction() {
 fn indexes_are_built_after_the_load() {
     let works = vec![SqlWork::Load, SqlWork::Index, SqlWork::Settle(Settle::Seconds(0))];
     let (database, steps) = done(&spec(vec![sbtest(500), kinds(50)], works));
-    assert_eq!(database.indexes(), ["k_1", "k_2", "kinds_at_1", "kinds_v_1"]);
+    assert_eq!(indexes(&database), ["k_1", "k_2", "kinds_at_1", "kinds_v_1"]);
     // Four indexes; the rows of each copy count once.
     assert_eq!(sums(&steps[1], 0), (4, 1_050));
 }
@@ -274,7 +264,7 @@ fn one_changed_character_is_found() {
             "checksum of sbtest1",
         ),
     ] {
-        let database = Database::new();
+        let database = Database::default();
         let target = database.target();
         let result = run(&mut *workload(&spec), 0, &database, &target, meddling).unwrap();
         let wrong = wrong(&result.checks);
@@ -287,7 +277,7 @@ fn one_changed_character_is_found() {
 fn rows_that_are_missing_or_too_many_are_found() {
     let spec = spec(vec![sbtest(500)], vec![SqlWork::Load]);
     let found = |meddling| {
-        let database = Database::new();
+        let database = Database::default();
         let target = database.target();
         let result = run(&mut *workload(&spec), 0, &database, &target, meddling).unwrap();
         wrong(&result.checks)
@@ -305,7 +295,7 @@ fn rows_that_are_missing_or_too_many_are_found() {
 
 #[test]
 fn a_table_that_exists_is_refused_at_once() {
-    let database = Database::new();
+    let database = Database::default();
     database.execute("CREATE TABLE sbtest2 (x INTEGER)");
     database.execute("INSERT INTO sbtest2 VALUES (1), (2), (3)");
     let spec = spec(vec![sbtest(10)], vec![SqlWork::Load]);
@@ -315,14 +305,14 @@ fn a_table_that_exists_is_refused_at_once() {
         "table sbtest2 exists already and has 3 rows, and would be loaded; drop it \
          (DROP TABLE sbtest2) or give another database"
     );
-    assert!(database.indexes().is_empty(), "nothing was made");
+    assert!(indexes(&database).is_empty(), "nothing was made");
 }
 
 #[test]
 fn bulk_loads_are_refused_where_there_are_none() {
     let mut spec = spec(vec![sbtest(10)], vec![SqlWork::Load]);
     spec.load.method = LoadMethod::Bulk;
-    let database = Database::new();
+    let database = Database::default();
     let error = run(&mut *workload(&spec), 0, &database, &database.target(), "").unwrap_err();
     assert!(matches!(error, StepError::Unsupported(_)), "{error}");
 }
@@ -337,15 +327,15 @@ fn a_reset_makes_the_first_data_again() {
         let mut spec = spec(vec![sbtest(500), kinds(100)], works);
         spec.load.clients = 3;
         spec.load.indexes_first = indexes_first;
-        let database = Database::new();
+        let database = Database::default();
         let target = database.target();
         let mut workload = workload(&spec);
         let last = spec.steps.len() - 1;
         for index in 0..last {
             run(&mut *workload, index, &database, &target, "").unwrap();
         }
-        let (rows, indexes) = (database.content(&spec), database.indexes());
-        assert_eq!(indexes.len(), 4);
+        let (rows, before) = (content(&database, &spec), indexes(&database));
+        assert_eq!(before.len(), 4);
         database.execute("DELETE FROM sbtest1 WHERE id % 3 = 0");
         database.execute("INSERT INTO sbtest1 (k) VALUES (5)");
         database.execute("DROP TABLE sbtest2");
@@ -353,8 +343,8 @@ fn a_reset_makes_the_first_data_again() {
         let reset = run(&mut *workload, last, &database, &target, "").unwrap();
         assert_eq!(wrong(&reset.checks), [""; 0]);
         assert!(!reset.checks.is_empty());
-        assert!(rows == database.content(&spec));
-        assert_eq!(indexes, database.indexes());
+        assert!(rows == content(&database, &spec));
+        assert_eq!(before, indexes(&database));
         assert_eq!(sums(&reset, 0).1, 1_100);
         assert_eq!(sums(&reset, 1).0, if indexes_first { 0 } else { 4 });
     }
@@ -362,7 +352,7 @@ fn a_reset_makes_the_first_data_again() {
 
 /// Loads and keeps the state, for a trial with another seed.
 fn restored(spec: &SqlSpec) -> (Database, Box<dyn Workload>) {
-    let database = Database::new();
+    let database = Database::default();
     let target = database.target();
     let mut loader = workload(spec);
     let steps = WorkloadSpec::Sql(spec.clone()).steps();
@@ -385,7 +375,7 @@ fn what_was_restored_is_read_and_compared() {
     let spec = reset_after_load();
     let (database, mut rest) = restored(&spec);
     let target = database.target();
-    let before = database.content(&spec);
+    let before = content(&database, &spec);
     let scan = run(&mut *rest, 0, &database, &target, "").unwrap();
     assert_eq!(wrong(&scan.checks), [""; 0]);
     // Three copies and their four indexes.
@@ -393,7 +383,7 @@ fn what_was_restored_is_read_and_compared() {
     // The rows of a reset are those that were loaded, though this trial has another seed.
     let reset = run(&mut *rest, 1, &database, &target, "").unwrap();
     assert_eq!(wrong(&reset.checks), [""; 0]);
-    assert!(before == database.content(&spec));
+    assert!(before == content(&database, &spec));
 }
 
 #[test]
@@ -513,7 +503,7 @@ fn load_with_loss(
     loss: Loss,
     then: &'static str,
 ) -> (Database, Result<StepRecord, StepError>, u64) {
-    let database = Database::new();
+    let database = Database::default();
     let calls = Arc::new(AtomicU64::new(0));
     let target = Target {
         connector: Arc::new(Flaky {
@@ -552,7 +542,7 @@ fn a_load_goes_on_after_a_lost_connection() {
                 let (database, result, _) = load_with_loss(&spec, at, loss, "");
                 let result = result.unwrap();
                 assert_eq!(wrong(&result.checks), [""; 0]);
-                assert!(expected.content(&spec) == database.content(&spec));
+                assert!(content(&expected, &spec) == content(&database, &spec));
                 // What was rolled back is in no number, what was committed is in one.
                 assert_eq!(sums(&result, 0).1, 2 * rows, "{method:?} {at} {loss:?}");
                 assert_eq!(result.kinds[0].sums.retries, 1);

@@ -17,7 +17,7 @@ pub(crate) fn run(names: &[String], printer: Printer) -> Result<Exit> {
     let builds = Builds::of_user()?;
     // All names are looked up before anything is fetched.
     let recipes = names.iter().map(|name| builds.recipe(name));
-    let recipes = recipes.collect::<Result<Vec<_>, _>>().map_err(anyhow::Error::msg)?;
+    let recipes = recipes.collect::<Result<Vec<_>, _>>()?;
     let mut failed = false;
     for recipe in recipes {
         match install(&builds, recipe, printer) {

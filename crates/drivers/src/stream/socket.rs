@@ -1,5 +1,6 @@
 //! A blocking socket whose connect and every wait are bounded.
 
+use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
@@ -205,7 +206,7 @@ fn timespec(duration: Duration) -> Timespec {
 }
 
 /// Opens a connection; the error says why there is none.
-pub(super) fn open(address: &Address, timeout: Duration) -> Result<OwnedFd, String> {
+pub(super) fn open(address: &Address, timeout: Duration) -> io::Result<OwnedFd> {
     match address {
         Address::Socket(path) => open_unix(path, timeout),
         Address::Tcp { host, port } => open_tcp(host, *port, timeout),
@@ -213,12 +214,12 @@ pub(super) fn open(address: &Address, timeout: Duration) -> Result<OwnedFd, Stri
 }
 
 /// The standard library cannot bound the connect, which waits for ever on a server's full queue.
-fn open_unix(path: &Path, timeout: Duration) -> Result<OwnedFd, String> {
+fn open_unix(path: &Path, timeout: Duration) -> io::Result<OwnedFd> {
     let address = SocketAddrUnix::new(path).map_err(|errno| match errno {
-        Errno::NAMETOOLONG => {
-            "the path is too long for a socket (107 bytes); use a shorter directory".to_owned()
-        }
-        other => other.to_string(),
+        Errno::NAMETOOLONG => io::Error::other(
+            "the path is too long for a socket (107 bytes); use a shorter directory",
+        ),
+        other => other.into(),
     })?;
     let open = || {
         // Not for the programs that another thread starts at this moment.
@@ -229,21 +230,23 @@ fn open_unix(path: &Path, timeout: Duration) -> Result<OwnedFd, String> {
         retry_on_intr(|| rustix::net::connect(&socket, &address))?;
         Ok(socket)
     };
-    open().map_err(|errno: Errno| explain(errno, timeout))
+    open().map_err(|errno: Errno| match errno {
+        Errno::AGAIN => io::Error::other(format!("no answer within {timeout:?}")),
+        other => other.into(),
+    })
 }
 
 /// Every address of the host is tried, in the order of the resolver.
-fn open_tcp(host: &str, port: u16, timeout: Duration) -> Result<OwnedFd, String> {
-    let addresses = (host, port).to_socket_addrs().map_err(|error| error.to_string())?;
-    let mut cause = "the host name has no address".to_owned();
-    for address in addresses {
+fn open_tcp(host: &str, port: u16, timeout: Duration) -> io::Result<OwnedFd> {
+    let mut cause = io::Error::other("the host name has no address");
+    for address in (host, port).to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, timeout) {
             Ok(stream) => {
-                stream.set_nodelay(true).map_err(|error| error.to_string())?;
-                bound(&stream, timeout).map_err(|errno| errno.to_string())?;
+                stream.set_nodelay(true)?;
+                bound(&stream, timeout)?;
                 return Ok(OwnedFd::from(stream));
             }
-            Err(error) => cause = error.to_string(),
+            Err(error) => cause = error,
         }
     }
     Err(cause)
@@ -252,11 +255,4 @@ fn open_tcp(host: &str, port: u16, timeout: Duration) -> Result<OwnedFd, String>
 pub(super) fn bound(socket: impl AsFd, timeout: Duration) -> Result<(), Errno> {
     set_socket_timeout(socket.as_fd(), Timeout::Recv, Some(timeout))?;
     set_socket_timeout(socket.as_fd(), Timeout::Send, Some(timeout))
-}
-
-fn explain(errno: Errno, timeout: Duration) -> String {
-    if errno == Errno::AGAIN {
-        return format!("no answer within {timeout:?}");
-    }
-    errno.to_string()
 }

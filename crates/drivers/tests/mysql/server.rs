@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use drivers::{Address, Connector, Endpoint, Login, ServerEndpoint, Session};
 use model::{Build, Config, Connection, Dbms, Setting, System, Transport};
-use servers::{Instance, InstanceSpec, discover};
+use servers::{Instance, InstanceSpec, StopFlag, discover};
 
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -52,13 +52,10 @@ impl Server {
             system: System { config, connection, ..System::new("a", build.clone()) },
             directory: root.path().join("instance"),
         };
-        let mut instance = Instance::create(spec).unwrap();
+        let mut instance = Instance::create(spec, StopFlag::default()).unwrap();
         let socket = instance.endpoint_socket();
         let connector = Endpoint::Mysql(plain(Address::Socket(socket.clone()), "root", ""));
-        let mut ready = || match connector.connect() {
-            Ok(_) => Ok(()),
-            Err(error) => Err(error.to_string()),
-        };
+        let mut ready = || Ok(connector.connect().map(drop)?);
         instance.start(&mut ready, Duration::from_mins(2)).unwrap();
         Self {
             socket,

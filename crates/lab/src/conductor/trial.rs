@@ -169,7 +169,8 @@ impl<'a> Conductor<'a> {
         template: Option<&Template>,
     ) -> Result<OpenSite> {
         let directory = self.instances.join(&name);
-        self.provider.check(system).map_err(|reason| failed(None, reason, Vec::new()))?;
+        let checked = self.provider.check(system);
+        checked.map_err(|cause| failed(None, cause.to_string(), Vec::new()))?;
         place_client(system, "")?;
         match self.provider.open(system, self.timeout(), &directory, template) {
             Ok(site) => {

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use load::{StepError, Stop};
+use load::Stop;
 use model::{Nanos, System, TpccSpec};
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use serde::{Deserialize, Serialize};
 use workloads::LoggedRun;
 
-use super::victim::{BEGIN_LIMIT, Missed, Victim, wait};
+use super::victim::{Missed, Victim, wait};
 use crate::embedded::Embedded;
 use crate::site::{Result, Site, SiteError};
 
@@ -66,7 +66,7 @@ fn end_with(parent: u32) -> Result<()> {
 struct Terminals(Child);
 
 impl Terminals {
-    fn start(mut command: Command, request: &Request) -> Result<Self, String> {
+    fn start(mut command: Command, request: &Request) -> Result<Self> {
         let child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -74,16 +74,15 @@ impl Terminals {
             // A terminal's ^C is for us alone.
             .process_group(0)
             .spawn()
-            .map_err(|error| format!("cannot be started: {error}"))?;
+            .map_err(|error| failed(&format!("cannot be started: {error}")))?;
         let mut terminals = Self(child);
-        let text = serde_json::to_vec(request).map_err(|error| error.to_string())?;
+        let text = serde_json::to_vec(request).map_err(|error| failed(&error.to_string()))?;
         let input = terminals.0.stdin.take();
-        let told = input.ok_or("no input")?.write_all(&text);
-        told.map_err(|error| match terminals.said() {
-            said if said.is_empty() => format!("cannot receive its work: {error}"),
-            said => said,
-        })?;
-        Ok(terminals)
+        let told = input.ok_or_else(|| failed("no input"))?.write_all(&text);
+        match told {
+            Ok(()) => Ok(terminals),
+            Err(error) => Err(terminals.ended(&format!("cannot receive its work: {error}"))),
+        }
     }
 
     fn kill(&mut self) {
@@ -92,15 +91,20 @@ impl Terminals {
         let _ = self.0.wait();
     }
 
-    /// What it said of its errors before it ended.
-    fn said(&mut self) -> String {
+    /// What it said of its errors before it ended, otherwise `silent`.
+    fn ended(&mut self, silent: &str) -> SiteError {
         self.kill();
         let mut text = String::new();
         if let Some(mut errors) = self.0.stderr.take() {
             let _ = errors.read_to_string(&mut text);
         }
-        text.trim().to_owned()
+        let said = text.trim();
+        failed(if said.is_empty() { silent } else { said })
     }
+}
+
+fn failed(reason: &str) -> SiteError {
+    SiteError::new(format!("the process of the terminals: {reason}"))
 }
 
 impl Drop for Terminals {
@@ -128,9 +132,7 @@ impl Victim for Embedded {
             seed: run.seed,
             rows_seed: run.rows_seed,
         };
-        let failed =
-            |reason: String| SiteError::new(format!("the process of the terminals: {reason}"));
-        let mut terminals = Terminals::start(terminals(), &request).map_err(failed)?;
+        let mut terminals = Terminals::start(terminals(), &request)?;
         // What cannot be waited for has ended.
         let mut has_ended = || !matches!(terminals.0.try_wait(), Ok(None));
         let waited = wait(run.log, after, stop, &mut has_ended);
@@ -139,15 +141,9 @@ impl Victim for Embedded {
         let at = load::monotonic();
         match waited {
             Ok(()) => Ok(at),
-            Err(Missed::Stopped) => Err(SiteError::new(StepError::Interrupted.to_string())),
-            Err(Missed::Idle) => Err(failed(format!(
-                "no transaction was committed in {} seconds",
-                BEGIN_LIMIT.as_secs()
-            ))),
-            Err(Missed::Ended) => Err(failed(match terminals.said() {
-                said if said.is_empty() => "it ended before it was killed".to_owned(),
-                said => said,
-            })),
+            Err(missed @ Missed::Stopped) => Err(SiteError::new(missed.to_string())),
+            Err(missed @ Missed::Idle) => Err(failed(&missed.to_string())),
+            Err(Missed::Ended) => Err(terminals.ended("it ended before it was killed")),
         }
     }
 

@@ -105,8 +105,8 @@ impl<'a> CrashCheck<'a> {
         let check = Self { log: directory.join(LOG), spec, claim, name, victim };
         match load_database(spec.workload, spec.seed, &check.target(), stop) {
             Ok(()) => Ok(check),
-            Err(reason) => {
-                let error = check.failed(reason);
+            Err(error) => {
+                let error = check.step_failed(&error);
                 kept::end_after(check.victim, &claim.logs, &check.name, Err(error))
             }
         }
@@ -199,11 +199,7 @@ impl<'a> CrashCheck<'a> {
     }
 
     fn step_failed(&self, error: &StepError) -> SiteError {
-        self.failed(error.to_string())
-    }
-
-    fn failed(&self, reason: String) -> SiteError {
-        SiteError::with_log(reason, self.victim.log_tail())
+        SiteError::with_log(error.to_string(), self.victim.log_tail())
     }
 }
 
@@ -237,16 +233,20 @@ pub fn crash_workload(
 }
 
 /// Loads the database and proves what was loaded; the error says what is wrong.
-fn load_database(spec: &TpccSpec, seed: u64, target: &Target, stop: &Stop) -> Result<(), String> {
+fn load_database(
+    spec: &TpccSpec,
+    seed: u64,
+    target: &Target,
+    stop: &Stop,
+) -> Result<(), StepError> {
     let mut workload = workloads::workload(&spec.clone().into(), seed);
     for step in spec.trial_steps().iter().filter(|step| step.loads) {
-        let ran = workload.run(step.ordinal as usize, target, stop, &mut Unwatched);
-        let result = ran.map_err(|error| error.to_string())?;
+        let result = workload.run(step.ordinal as usize, target, stop, &mut Unwatched)?;
         if let Some(wrong) = result.checks.iter().find(|check| !check.holds) {
-            return Err(format!(
+            return Err(StepError::Load(format!(
                 "wrong after the load: {}: expected {}, found {}",
                 wrong.what, wrong.expected, wrong.actual
-            ));
+            )));
         }
     }
     Ok(())

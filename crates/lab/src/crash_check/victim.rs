@@ -11,8 +11,9 @@ use model::{BuildSource, Nanos, System};
 use workloads::LoggedRun;
 
 use crate::embedded::Embedded;
+use crate::error::MEASURED_ELSEWHERE;
 use crate::own::Own;
-use crate::site::{MEASURED_ELSEWHERE, Result, Site, SiteError};
+use crate::site::{Result, Site, SiteError};
 
 /// A site that can be killed under terminals.
 pub(super) trait Victim: Site {
@@ -56,11 +57,13 @@ const NAP: Duration = Duration::from_millis(20);
 const GROUP: Duration = Duration::from_millis(200);
 
 /// Why there was no moment to kill at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Missed {
+    #[error("the terminals ended before the kill")]
     Ended,
+    #[error("{}", StepError::Interrupted)]
     Stopped,
-    /// Nothing was acknowledged in [`BEGIN_LIMIT`].
+    #[error("no transaction was committed in {} seconds", BEGIN_LIMIT.as_secs())]
     Idle,
 }
 
@@ -139,7 +142,7 @@ impl Victim for Own {
             });
             judge(waited, ended)
                 .map(|()| at)
-                .map_err(|reason| SiteError::with_log(reason, self.log_tail()))
+                .map_err(|error| SiteError { log_tail: self.log_tail(), ..error })
         })
     }
 
@@ -149,16 +152,14 @@ impl Victim for Own {
 }
 
 /// Did the terminals end because the server was killed? Else why.
-fn judge(waited: Result<(), Missed>, ended: Result<(), StepError>) -> Result<(), String> {
+fn judge(waited: Result<(), Missed>, ended: Result<(), StepError>) -> Result<()> {
     match (waited, ended) {
         // The connection was lost, which is what the first terminal to notice fails with.
         (Ok(()), Err(StepError::Session { .. }) | Ok(())) => Ok(()),
-        (Err(Missed::Stopped), _) => Err(StepError::Interrupted.to_string()),
-        (Err(Missed::Idle), _) => {
-            Err(format!("no transaction was committed in {} seconds", BEGIN_LIMIT.as_secs()))
+        (Ok(()) | Err(Missed::Ended), Err(error)) => {
+            Err(SiteError::new(format!("the terminals ended: {error}")))
         }
-        (Err(Missed::Ended), Ok(())) => Err("the terminals ended before the kill".to_owned()),
-        (Ok(()) | Err(Missed::Ended), Err(error)) => Err(format!("the terminals ended: {error}")),
+        (Err(missed), _) => Err(SiteError::new(missed.to_string())),
     }
 }
 
@@ -218,16 +219,16 @@ mod tests {
     #[test]
     fn only_a_lost_session_after_the_kill_is_as_it_should_be() {
         let wrong = || StepError::Load("two rows for one key".to_owned());
-        assert_eq!(judge(Ok(()), Err(lost())), Ok(()));
-        let error = judge(Ok(()), Err(wrong())).unwrap_err();
+        assert!(judge(Ok(()), Err(lost())).is_ok());
+        let error = judge(Ok(()), Err(wrong())).unwrap_err().reason;
         assert_eq!(error, "the terminals ended: two rows for one key");
-        let error = judge(Err(Missed::Ended), Err(lost())).unwrap_err();
+        let error = judge(Err(Missed::Ended), Err(lost())).unwrap_err().reason;
         assert!(error.starts_with("the terminals ended: terminal 3: "));
-        let error = judge(Err(Missed::Ended), Ok(())).unwrap_err();
+        let error = judge(Err(Missed::Ended), Ok(())).unwrap_err().reason;
         assert_eq!(error, "the terminals ended before the kill");
-        let error = judge(Err(Missed::Idle), Err(StepError::Interrupted)).unwrap_err();
+        let error = judge(Err(Missed::Idle), Err(StepError::Interrupted)).unwrap_err().reason;
         assert_eq!(error, "no transaction was committed in 120 seconds");
-        let error = judge(Err(Missed::Stopped), Err(lost())).unwrap_err();
+        let error = judge(Err(Missed::Stopped), Err(lost())).unwrap_err().reason;
         assert_eq!(error, "interrupted");
     }
 }

@@ -9,7 +9,9 @@ use std::time::Instant;
 
 use model::{Bytes, Fact, Nanos, StepId, StepRecord};
 use serde::{Deserialize, Serialize};
-use servers::Cloned;
+use servers::{Cloned, ServerError};
+
+use crate::error::{Result, SiteError};
 
 pub(crate) use identity::{FORMAT, Templates, keys, loading_seed};
 pub(crate) use inventory::Inventory;
@@ -75,14 +77,12 @@ impl Template {
     }
 
     /// Is `clone` the same as the data of this template? The error says what is different.
-    pub fn verify(&self, clone: &Path) -> Result<(), String> {
+    pub fn verify(&self, clone: &Path) -> Result<(), SiteError> {
         let path = clone.display();
-        let (found, _) =
-            Inventory::of(clone).map_err(|error| format!("cannot read {path}: {error}"))?;
-        match self.record.inventory.difference(&found) {
-            None => Ok(()),
-            Some(difference) => Err(format!("{path} differs from its template: {difference}")),
-        }
+        let (found, _) = Inventory::of(clone)
+            .map_err(|error| SiteError::new(format!("cannot read {path}: {error}")))?;
+        let Some(difference) = self.record.inventory.difference(&found) else { return Ok(()) };
+        Err(SiteError::new(format!("{path} differs from its template: {difference}")))
     }
 
     /// Waits until `clone`, whose making began at `begin`, is on the disk, so that no measurement pays for writing
@@ -92,9 +92,9 @@ impl Template {
         clone: &Path,
         cloned: &Cloned,
         begin: Instant,
-    ) -> Result<String, String> {
+    ) -> Result<String, SiteError> {
         let took = Nanos::from(begin.elapsed());
-        servers::write_back(clone).map_err(|error| error.to_string())?;
+        servers::write_back(clone).map_err(ServerError::from)?;
         let written = Nanos::from(begin.elapsed()).saturating_sub(took);
         self.verify(clone)?;
         let what = amount(Bytes(cloned.bytes), cloned.files);

@@ -17,6 +17,17 @@ const RECORD: &str = "template.json";
 const DATA: &str = "data";
 const PARTIAL: &str = ".partial-";
 
+/// Why a template that is there cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Damage {
+    #[error("{}: {cause}", RECORD)]
+    Record { cause: io::Error },
+    #[error(transparent)]
+    Data(#[from] io::Error),
+    #[error("{0}")]
+    Changed(String),
+}
+
 /// The templates of a lab. Whoever uses it holds the lab's lock.
 #[derive(Debug)]
 pub(crate) struct Shelf {
@@ -38,15 +49,16 @@ impl Shelf {
     }
 
     /// The template with this key, looked at, if there is one; the error says what is damaged.
-    pub(crate) fn find(&self, key: &str) -> Result<Option<Template>, String> {
+    pub(crate) fn find(&self, key: &str) -> Result<Option<Template>, Damage> {
         let directory = self.root.join(key);
         if !directory.exists() {
             return Ok(None);
         }
-        let template = Template { record: read_record(&directory)?, data: directory.join(DATA) };
-        let (inventory, _) = Inventory::of(&template.data).map_err(|error| error.to_string())?;
+        let record = read_record(&directory).map_err(|cause| Damage::Record { cause })?;
+        let template = Template { record, data: directory.join(DATA) };
+        let (inventory, _) = Inventory::of(&template.data)?;
         match template.record.inventory.difference(&inventory) {
-            Some(difference) => Err(difference),
+            Some(difference) => Err(Damage::Changed(difference)),
             None => Ok(Some(template)),
         }
     }
@@ -136,9 +148,8 @@ pub(crate) fn data_of(staged: &Path) -> PathBuf {
     staged.join(DATA)
 }
 
-fn read_record(directory: &Path) -> Result<Record, String> {
-    let text = fs::read(directory.join(RECORD)).map_err(|error| format!("{RECORD}: {error}"))?;
-    serde_json::from_slice(&text).map_err(|error| format!("{RECORD}: {error}"))
+fn read_record(directory: &Path) -> io::Result<Record> {
+    Ok(serde_json::from_slice(&fs::read(directory.join(RECORD))?)?)
 }
 
 fn write_record(directory: &Path, record: &Record) -> Result<()> {
@@ -211,7 +222,7 @@ mod tests {
         let Err(reason) = shelf.find(&key('a')) else {
             panic!("the damage is not seen");
         };
-        assert_eq!(reason, "expected 1 B in 1 file, found 2 B in 1 file");
+        assert_eq!(reason.to_string(), "expected 1 B in 1 file, found 2 B in 1 file");
         // One of the same key takes its place.
         put(&shelf, 'a', "2", 5);
         assert!(shelf.find(&key('a')).unwrap().is_some());

@@ -21,15 +21,14 @@ const MOST: usize = 16;
 pub(crate) fn complete(directory: &Path, work: &mut Work<'_>) -> Result<Build> {
     let mut added: Vec<String> = Vec::new();
     loop {
-        let answer = match (work.identify)(directory) {
+        let cause = match (work.identify)(directory) {
             Ok(build) => return Ok(build),
-            Err(answer) => answer,
+            Err(cause) => cause,
         };
+        let answer = cause.to_string();
         let Some(library) = missing_library(&answer) else {
-            return Err(ObtainError::Server {
-                what: format!("the server in {}", directory.display()),
-                cause: answer,
-            });
+            let what = format!("the server in {}", directory.display());
+            return Err(ObtainError::Server { what, cause });
         };
         if added.len() == MOST || added.iter().any(|earlier| earlier == library) {
             let library = library.to_owned();
@@ -169,7 +168,7 @@ mod tests {
         let asked = Cell::new(0);
         let identify = |_: &Path| {
             asked.set(asked.get() + 1);
-            if library.exists() { Ok(build()) } else { Err(lacks("libodd.so.1")) }
+            if library.exists() { Ok(build()) } else { Err(lacks("libodd.so.1").into()) }
         };
         let helpers = [helper(&archive(root.path()))];
         let mut work =
@@ -188,7 +187,7 @@ mod tests {
     fn what_no_helper_has_is_named_with_what_to_do() {
         let root = tempfile::tempdir().unwrap();
         let ask = |helpers: &[Helper], answer: String| {
-            let identify = |_: &Path| Err(answer.clone());
+            let identify = |_: &Path| Err(answer.clone().into());
             let root = root.path();
             let mut work = Work { root, helpers, identify: &identify, listen: &mut |_| {} };
             complete(root, &mut work).unwrap_err().to_string()

@@ -207,7 +207,7 @@ mod tests {
             let mut work = Work {
                 root: root.path(),
                 helpers: &helpers,
-                identify: &|_| Err(String::new()),
+                identify: &|_| Err("".into()),
                 listen: &mut |_| {},
             };
             find_patchelf(&clients, &mut work)

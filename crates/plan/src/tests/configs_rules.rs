@@ -2,8 +2,8 @@
 
 use insta::assert_snapshot;
 
-use crate::{BuildRequest, Catalog, PlanError};
-use model::{Build, Config, Dbms, Engine};
+use crate::{Catalog, PlanError};
+use model::{Config, Dbms, Engine};
 
 use super::{CATALOG, HOST, build};
 
@@ -132,9 +132,7 @@ fn a_set_option_must_be_known() {
              [[system]]\nbuild = \"{build_name}\"\nset = {{ {set} }}"
         );
         let file = crate::read(&text, "my.toml").unwrap();
-        let find =
-            |request: &BuildRequest| -> Result<Build, String> { Ok(build(request, version)) };
-        crate::expand(&file, &CATALOG, &find, HOST)
+        crate::expand(&file, &CATALOG, &|request| Ok(build(request, version)), HOST)
     };
     assert_snapshot!(expand("mysql", "8.0.15", "innodb-redo-log-capacity = \"1G\"").unwrap_err(), @"my.toml:6: mysql 8.0.15 does not know `innodb-redo-log-capacity`, which exists since 8.0.30; leave it out");
     assert_snapshot!(expand("postgres", "17.11", "io_method = \"sync\"").unwrap_err(), @"my.toml:6: postgres 17.11 does not know `io_method`, which exists since 18; leave it out");

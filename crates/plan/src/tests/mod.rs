@@ -22,7 +22,7 @@ mod workloads;
 use std::sync::LazyLock;
 
 use crate::{BuildRequest, Catalog, PlanError};
-use model::{Build, BuildSource, Bytes, Dbms, HostShape, Plan, WorkloadSpec};
+use model::{Build, BuildSource, Bytes, Cause, Dbms, HostShape, Plan, WorkloadSpec};
 
 /// Read once: it is large, and some tests need it for each of many cases.
 pub(super) static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::embedded().unwrap());
@@ -31,11 +31,11 @@ pub(super) static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::embedde
 pub(super) const HOST: HostShape = HostShape { cpus: 2, memory: Bytes(8 << 30) };
 
 /// What a request finds: one version of each Dbms, MySQL in none.
-pub(super) fn find(request: &BuildRequest) -> Result<Build, String> {
+pub(super) fn find(request: &BuildRequest) -> Result<Build, Cause> {
     let version = match request.dbms {
-        _ if !request.is_general() => return Err("there is no build of that name".to_owned()),
-        None => return Err("it names no family".to_owned()),
-        Some(Dbms::Mysql) => return Err("no mysqld in PATH; give its `path`".to_owned()),
+        _ if !request.is_general() => return Err("there is no build of that name".into()),
+        None => return Err("it names no family".into()),
+        Some(Dbms::Mysql) => return Err("no mysqld in PATH; give its `path`".into()),
         Some(Dbms::Mariadb) => "10.11.18",
         Some(Dbms::Postgres) => "15.18",
         Some(_) => "3.51.1",

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use model::HugePages;
+use model::{Cause, HugePages};
 
 use super::{Instance, LOG_LINES, Ready, append};
 use crate::crash;
@@ -63,7 +63,7 @@ impl Instance {
         begin: Instant,
         limit: Duration,
     ) -> Result<()> {
-        let mut last = "it has not opened its socket".to_owned();
+        let mut last = Cause::from("it has not opened its socket");
         loop {
             if let Some(status) = self.running.as_mut().and_then(Running::ended) {
                 let tail = self.tail(Leading::Earliest);

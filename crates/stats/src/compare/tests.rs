@@ -1,8 +1,8 @@
 use model::{Counts, Magnitude, Step, StepClass, StepId, StepPace, Subject, Unit};
 use proptest::prelude::*;
+use testkit::fixtures::{cell, empty_run, run_of, slice, trial};
 
 use super::*;
-use crate::tests::fixture::{cell, empty_run, run_of, slice, trial};
 use crate::{Looks, Selection};
 
 fn only(data: &RunData) -> Comparison {

@@ -1,9 +1,9 @@
 use model::{
     BuildSource, Outcome, Settle, SqlRun, SqlSpec, SqlStep, SqlTable, SqlWork, StepId, WorkloadSpec,
 };
+use testkit::fixtures::{empty_run, trial};
 
 use super::*;
-use crate::tests::fixture::{empty_run, trial};
 
 fn between(data: &RunData) -> Option<String> {
     of_systems((data, "a"), (data, "b")).map(|reason| reason.to_string())

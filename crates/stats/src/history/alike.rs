@@ -151,9 +151,9 @@ fn spoken_alike(members: &[Member<'_>]) -> Result<(), HistoryError> {
 #[cfg(test)]
 mod tests {
     use model::{Nanos, RunId};
+    use testkit::fixtures::{empty_run, trial};
 
     use super::*;
-    use crate::tests::fixture::{empty_run, trial};
 
     fn part<'a>(data: &'a RunData, systems: &[&'a str]) -> Part<'a> {
         Part { data, systems: systems.to_vec() }

@@ -1,7 +1,7 @@
 use model::{BuildSource, Reason, Verdict};
+use testkit::fixtures::{cell, run_of};
 
 use super::*;
-use crate::tests::fixture::{cell, run_of};
 use crate::{Options, compare};
 
 /// Three rounds that agree, as a table has them.

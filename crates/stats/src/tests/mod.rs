@@ -1,4 +1,3 @@
-//! What the tests of several modules share, and simulations of whole runs.
+//! Simulations of whole runs.
 
-pub(crate) mod fixture;
 pub(crate) mod simulation;

@@ -3,6 +3,7 @@
 mod slices;
 
 use model::{Reason, Rng, RunData, Verdict};
+use testkit::fixtures::{cell, empty_run};
 
 use crate::fdr::adjust;
 use crate::looks::{Looks, p_among, tail_among};
@@ -10,7 +11,6 @@ use crate::moderate::{Family, Prior};
 use crate::paired::{Estimate, Paired};
 use crate::robust::sign_flip;
 use crate::student::{LEVEL, Quantiles};
-use crate::tests::fixture::{cell, empty_run};
 use crate::verdict::{Decision, Evidence, decide, log_margin};
 use crate::{Options, compare};
 

@@ -2,9 +2,9 @@
 
 use model::Verdict;
 use stats::{Options, compare};
+use testkit::fixtures::{cell, empty_run};
 use testkit::{Measured, Referee};
 
-use crate::fixture::{cell, empty_run};
 use crate::world::CLIENTS;
 
 /// A rule that is asked about a simulated lab.

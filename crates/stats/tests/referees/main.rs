@@ -3,9 +3,6 @@
 //! `cargo test -p stats --test referees -- --nocapture` prints the table of `docs/statistics.md`.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
-#[expect(dead_code, reason = "the crate's own tests use all of it")]
-#[path = "../../src/tests/fixture.rs"]
-mod fixture;
 mod judge;
 mod world;
 

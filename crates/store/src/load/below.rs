@@ -108,7 +108,7 @@ fn push_interval(series: &mut StepSeries, numbers: &[u8]) -> Result<(), Damage> 
     Ok(())
 }
 
-pub(super) fn histograms(
+pub(crate) fn histograms(
     state: &Connection,
     step: &FinishedStep,
 ) -> Result<Vec<StepHistogram>, Fault> {

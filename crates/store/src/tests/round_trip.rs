@@ -9,7 +9,7 @@ use model::{
 use proptest::prelude::*;
 
 use super::*;
-use crate::{StoreError, Want};
+use crate::Want;
 
 const ALL: Want = Want { series: true, histograms: true };
 
@@ -144,7 +144,7 @@ fn phases_between_results_are_kept_and_not_loaded() {
     lab.store.finish_trials(&[(trial, &Outcome::Completed, Nanos(1))]).unwrap();
     let data = lab.store.load(&run, ALL).unwrap();
     assert!(data.steps.is_empty() && data.cells.is_empty() && data.series.is_empty());
-    assert_eq!(lab.store.step_record(&run, 1, "a", &settle.id).unwrap(), record);
+    assert_eq!(lab.record("settle"), record);
 }
 
 #[test]
@@ -254,8 +254,7 @@ fn a_record_of_before_statements_were_counted_is_read() {
     let mut lab = Lab::new();
     let run = lab.run(&["a"], 1);
     lab.whole_trial(&run, 1, "a", &["l.i0"]);
-    let step = StepId::new("l.i0");
-    let record = lab.store.step_record(&run, 1, "a", &step).unwrap();
+    let record = lab.record("l.i0");
     assert_eq!((record.subject.counts, record.open_loop), (Counts::Rows, None));
     for (counts, old) in [(Counts::Rows, true), (Counts::Operations, false)] {
         let stored = lab.store.connection.query_row(
@@ -274,7 +273,7 @@ fn a_record_of_before_statements_were_counted_is_read() {
             .connection
             .execute("UPDATE step SET record = ?1 WHERE name = 'l.i0'", [stored.to_string()]);
         assert_eq!(changed.unwrap(), 1);
-        let read = lab.store.step_record(&run, 1, "a", &step).unwrap();
+        let read = lab.record("l.i0");
         assert_eq!((read.subject.counts, read.open_loop), (counts, None));
         let data = lab.store.load(&run, Want::default()).unwrap();
         assert_eq!(data.steps[0].subject.counts, counts);
@@ -293,21 +292,6 @@ fn a_plan_of_before_connections_were_chosen_is_read() {
     store.execute("UPDATE run SET plan = ?1", [plan.to_string()]).unwrap();
     let info = lab.store.run_info(&run).unwrap();
     assert_eq!(info.plan.systems[0].connection, Connection::default());
-}
-
-#[test]
-fn a_step_that_is_not_there_is_said_not_to_be() {
-    let mut lab = Lab::new();
-    let run = lab.run(&["a"], 1);
-    let trial = lab.trial(&run, 1, "a");
-    lab.step(trial, "l.i0", 0);
-    let missing = lab.store.intervals(&run, 1, "a", &StepId::new("l.x")).unwrap_err();
-    insta::assert_snapshot!(lab.told(&missing), @"run r1 has no step l.x of a in round 1");
-    // Begun, but not over.
-    let step = StepId::new("l.i0");
-    assert!(lab.store.intervals(&run, 1, "a", &step).unwrap().is_empty());
-    let unfinished = lab.store.step_record(&run, 1, "a", &step).unwrap_err();
-    assert!(matches!(unfinished, StoreError::UnknownStep { .. }));
 }
 
 #[test]
@@ -510,8 +494,9 @@ proptest! {
             lab.store.add_interval(step, interval).unwrap();
         }
         lab.store.finish_step(step, &record, &[]).unwrap();
-        let lab = lab.reopened();
-        prop_assert_eq!(lab.store.step_record(&run, 1, "a", &record.step).unwrap(), record.clone());
-        prop_assert_eq!(lab.store.intervals(&run, 1, "a", &record.step).unwrap(), intervals);
+        let mut lab = lab.reopened();
+        prop_assert_eq!(lab.intervals(&run), intervals);
+        lab.store.finish_trials(&[(trial, &Outcome::Completed, Nanos(1))]).unwrap();
+        prop_assert_eq!(lab.record(&record.step.0), record);
     }
 }

@@ -242,11 +242,11 @@ impl Answer {
                 if values[place].contains(&RowHash::of(shape.forms[place], found)) {
                     continue;
                 }
-                judge.other(*column, found, beyond).map_err(|why| {
+                if let Some(why) = judge.other(*column, found, beyond) {
                     let number = columns.iter().position(|column| *column == judge.number);
                     let number = number.and_then(|place| value(row.get(place)).as_int());
-                    number.map_or(why.clone(), |number| format!("row {number}: {why}"))
-                })?;
+                    return Err(number.map_or(why.clone(), |number| format!("row {number}: {why}")));
+                }
             }
         }
         if !is_exact {

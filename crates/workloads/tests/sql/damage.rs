@@ -4,8 +4,8 @@ use model::{
     ColumnKind, Distribution, Draw, Expect, SqlColumn, SqlRun, SqlSpec, SqlStep, SqlTable, SqlWork,
     Verb,
 };
+use testkit::Database;
 
-use crate::common::Database;
 use crate::spec::{change, draw, errand, int, operation, run, select, single, spec, step};
 use crate::trial::Trial;
 
@@ -97,7 +97,7 @@ fn delete() -> SqlStep {
 /// from zero: the step that said it and the checks that failed.
 fn told(steps: Vec<SqlStep>, before: usize, damage: &[&str]) -> (String, String) {
     let spec = sbtest(steps);
-    let database = Database::new();
+    let database = Database::default();
     let mut trial = Trial::loaded(&spec, &database);
     for (place, step) in spec.steps.iter().skip(1).enumerate() {
         if place == before {
@@ -254,7 +254,7 @@ fn answers_with_wrong_contents_fail_the_step() {
         let reads =
             SqlRun { operations: vec![operation("query", true, draws, queries)], ..reads() };
         let spec = sbtest(vec![step("query", 2, reads)]);
-        let database = Database::new();
+        let database = Database::default();
         let mut trial = Trial::loaded(&spec, &database);
         let mut target = database.target();
         target.connection.pipeline = pipelined;

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use drivers::{Done, SessionError};
 use load::{StepError, Target};
 use model::{Dialect, Draw, SqlOperation, SqlRun, SqlSpec};
+use testkit::{Database, target};
 
-use crate::common::{Database, target};
 use crate::faulty::{Call, Faulty, Hook, Outcome, lost, server};
 use crate::spec::{
     COPIES, ROWS, add_one, delete_key, draw, insert_key, int, key, only, operation, point, run,
     single, spec, step,
 };
-use crate::trial::{self, Trial};
+use crate::trial::{self, Trial, sum};
 
 /// One step of these operations by two clients.
 fn one_step(operations: Vec<SqlOperation>) -> SqlSpec {
@@ -23,7 +23,7 @@ fn one_step(operations: Vec<SqlOperation>) -> SqlSpec {
 
 /// A database that is loaded, and the trial on it.
 fn loaded(spec: &SqlSpec) -> (Database, Trial) {
-    let database = Database::new();
+    let database = Database::default();
     let trial = Trial::loaded(spec, &database);
     (database, trial)
 }
@@ -68,7 +68,7 @@ fn a_transaction_that_deadlocks_is_repeated_with_the_same_values_after_a_rollbac
     assert_eq!(done.errors("1213", false), 0);
     assert_eq!(done.result.kinds[0].sums.retries, retries);
     // Nothing was done twice, and nothing is missing.
-    assert_eq!(database.sum("SUM(k)"), done.ops("add") as i64);
+    assert_eq!(sum(&database, "SUM(k)"), done.ops("add") as i64);
     let mut seen = 0;
     for session in 0..2 {
         let log = faulty.log_of(session);
@@ -92,7 +92,7 @@ fn statements_without_a_transaction_are_repeated_one_by_one() {
     let done = trial.step(&target);
     assert!(done.errors("1213", true) > 0);
     // What had succeeded was not sent again, and there was nothing to roll back.
-    assert_eq!(database.sum("SUM(k)"), done.ops("pair") as i64);
+    assert_eq!(sum(&database, "SUM(k)"), done.ops("pair") as i64);
     assert!(!faulty.log().iter().any(|sql| sql == "ROLLBACK"));
 }
 
@@ -151,7 +151,7 @@ fn what_was_rolled_back_is_not_accounted_for() {
     let done = trial.step(&target);
     assert!(done.errors("SQLITE_CONSTRAINT", false) > 0);
     let rows = i64::from(COPIES) * ROWS as i64 + done.ops("both") as i64;
-    assert_eq!(database.sum("COUNT(*)"), rows);
+    assert_eq!(sum(&database, "COUNT(*)"), rows);
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn a_server_that_lets_clients_in_and_cuts_them_off_again_is_not_stormed() {
 fn a_connection_that_is_lost_while_the_load_is_read_back_is_opened_again() {
     let mut spec = spec(Vec::new());
     let read_back = |spec: &SqlSpec| {
-        let database = Database::new();
+        let database = Database::default();
         let mut reads = 0;
         let hook: Hook = Box::new(move |call| match call {
             Call::Run(sql) if sql.starts_with("SELECT id,k,c") => {
@@ -451,7 +451,7 @@ fn sixty_four_clients_on_one_row_all_get_their_turn() {
     add.blocks[0].choice = model::TableChoice::ByClient;
     let mut spec = spec(vec![step("storm", 64, run(vec![add]))]);
     spec.tables[0].copies = 1;
-    let database = Database::new();
+    let database = Database::default();
     let mut trial = Trial::loaded(&spec, &database);
     let done = trial.step(&database.target());
     let added = database.number("SELECT SUM(k) FROM sbtest1");
@@ -484,7 +484,7 @@ fn a_storm_of_deadlocks_ends_with_every_operation_done_once() {
     let (_, target) = faulty(&database, hook);
     let done = trial.step(&target);
     assert_eq!(done.errors("1213", true), deadlocks.load(Ordering::Relaxed));
-    assert_eq!(database.sum("SUM(k)"), done.ops("add") as i64);
+    assert_eq!(sum(&database, "SUM(k)"), done.ops("add") as i64);
 }
 
 #[test]

@@ -7,8 +7,8 @@ use drivers::{
 };
 use load::StepError;
 use model::{Dialect, SqlSpec};
+use testkit::target;
 
-use crate::common::target;
 use crate::spec::{key, point, run, single, spec, step};
 use crate::trial::Trial;
 

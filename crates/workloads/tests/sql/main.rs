@@ -1,8 +1,6 @@
 //! The workload of SQL statements against SQLite, without a lab around it.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod damage;
 mod errors;
 mod faulty;
@@ -17,14 +15,14 @@ use std::sync::Arc;
 use model::{
     Counts, Draw, Expect, SqlRun, SqlStep, SqlWork, Statements, TableChoice, Verb, WorkloadSpec,
 };
+use testkit::{Database, target};
 
-use self::common::{Database, target};
 use self::faulty::Faulty;
 use self::spec::{
     COPIES, ROWS, add_one, change, delete_key, draw, errand, insert_key, int, key, operation,
     point, run, select, settle, single, spec, step,
 };
-use self::trial::{SEED, Trial};
+use self::trial::{SEED, Trial, sum};
 
 /// A range and its ends.
 fn range(add: i64) -> Vec<model::SqlDraw> {
@@ -66,7 +64,7 @@ fn every_step_does_what_its_name_says() {
         errand("reset", SqlWork::Reset),
         step("again", 1, run(vec![single(point(), key())])),
     ]);
-    let database = Database::new();
+    let database = Database::default();
     let target = database.target();
     let mut trial = Trial::new(&spec, SEED);
     let rows = u64::from(COPIES) * ROWS;
@@ -87,16 +85,16 @@ fn every_step_does_what_its_name_says() {
     let (ops, touched) = trial.step(&target).sums("scan");
     assert_eq!(touched, ROWS * ops);
     let added = trial.step(&target).ops("add");
-    assert_eq!(database.sum("SUM(k)"), added as i64);
+    assert_eq!(sum(&database, "SUM(k)"), added as i64);
     let (_, deleted) = trial.step(&target).sums("delete");
     assert!(deleted > 0);
-    assert_eq!(database.sum("COUNT(*)"), (rows - deleted) as i64);
+    assert_eq!(sum(&database, "COUNT(*)"), (rows - deleted) as i64);
     let (ops, inserted) = trial.step(&target).sums("insert");
     assert_eq!(ops, inserted);
-    assert_eq!(database.sum("COUNT(*)"), (rows - deleted + inserted) as i64);
+    assert_eq!(sum(&database, "COUNT(*)"), (rows - deleted + inserted) as i64);
     trial.step(&target);
-    assert_eq!(database.sum("COUNT(*)"), rows as i64);
-    assert_eq!(database.sum("SUM(k)"), 0);
+    assert_eq!(sum(&database, "COUNT(*)"), rows as i64);
+    assert_eq!(sum(&database, "SUM(k)"), 0);
     assert!(trial.step(&target).ops("point") > 0);
 }
 
@@ -111,7 +109,7 @@ fn operations_come_by_weight_and_are_counted_together() {
     assert_eq!(kinds, ["operation", "add", "read-only", "begin", "point", "sum", "commit"]);
     assert_eq!((outline.subject.kind.as_str(), outline.clients), ("operation", 3));
     assert_eq!(outline.subject.counts, Counts::Operations);
-    let database = Database::new();
+    let database = Database::default();
     let mut trial = Trial::loaded(&spec, &database);
     let done = trial.step(&database.target());
     let (rare, often) = (done.ops("add"), done.ops("read-only"));
@@ -119,7 +117,7 @@ fn operations_come_by_weight_and_are_counted_together() {
     let share = rare as f64 / (rare + often) as f64;
     assert!((0.05..0.15).contains(&share), "{rare} of {}", rare + often);
     assert_eq!(done.ops("commit"), often);
-    assert_eq!(database.sum("SUM(k)"), rare as i64);
+    assert_eq!(sum(&database, "SUM(k)"), rare as i64);
 }
 
 /// What the clients of a step executed, each for itself.
@@ -135,7 +133,7 @@ fn executed(statements: Statements, seed: u64, always_text: bool) -> [Vec<String
     let mut spec =
         spec(vec![step("mix", 2, run(vec![operation("o", true, values, vec![write, point()])]))]);
     spec.statements = statements;
-    let database = Database::new();
+    let database = Database::default();
     Trial::loaded(&spec, &database);
     let faulty = Arc::new(Faulty::recording(Arc::clone(&database.connector)));
     let mut trial = Trial::new(&spec, seed);
@@ -174,7 +172,7 @@ fn a_client_may_keep_to_a_table_of_its_own() {
     let mut own = single(add_one(), key());
     own.blocks[0].choice = TableChoice::ByClient;
     let spec = spec(vec![step("own", 2, run(vec![own]))]);
-    let database = Database::new();
+    let database = Database::default();
     let mut trial = Trial::loaded(&spec, &database);
     let faulty = Arc::new(Faulty::recording(Arc::clone(&database.connector)));
     trial.step(&target(Arc::<Faulty>::clone(&faulty), model::Dialect::Sqlite));
@@ -192,12 +190,12 @@ fn what_is_changed_in_the_warm_up_is_accounted_for_and_not_recorded() {
         2,
         SqlRun { warmup_seconds: 1, whole: false, ..run(vec![single(insert_key(), new_key())]) },
     )]);
-    let database = Database::new();
+    let database = Database::default();
     let mut trial = Trial::loaded(&spec, &database);
     // The check of the number of rows holds, or this fails.
     let done = trial.step(&database.target());
     assert_eq!(done.result.window, model::Nanos::SECOND);
-    let inserted = database.sum("COUNT(*)") as u64 - u64::from(COPIES) * ROWS;
+    let inserted = sum(&database, "COUNT(*)") as u64 - u64::from(COPIES) * ROWS;
     let recorded = done.ops("insert") + done.late("insert");
     assert!(recorded < inserted && recorded > inserted / 10, "{recorded} {inserted}");
 }
@@ -212,7 +210,7 @@ fn rows_are_not_checked_after_a_statement_that_cannot_be_accounted_for() {
         errand("reset", SqlWork::Reset),
         step("again", 1, run(vec![single(delete_key(), key())])),
     ]);
-    let database = Database::new();
+    let database = Database::default();
     let mut trial = Trial::loaded(&spec, &database);
     let target = database.target();
     let mut counted = || {
@@ -233,7 +231,7 @@ fn deletes_of_an_emptied_table_are_noted() {
         step("empty", 1, run(vec![single(empty, every)])),
         step("delete", 1, run(vec![single(delete_key(), key())])),
     ]);
-    let database = Database::new();
+    let database = Database::default();
     let mut trial = Trial::loaded(&spec, &database);
     let target = database.target();
     let noted = |done: &trial::Done| done.notes("no rows found").join("; ");
@@ -251,7 +249,7 @@ fn steps_that_add_or_remove_nothing_count_no_rows_except_the_last() {
         step("point", 1, run(vec![single(point(), key())])),
         step("update", 1, run(vec![single(add_one(), key())])),
     ]);
-    let database = Database::new();
+    let database = Database::default();
     let mut trial = Trial::loaded(&spec, &database);
     let mut counted = || trial.step(&database.target()).checked_rows();
     assert_eq!([counted(), counted()], [0, COPIES as usize]);
@@ -264,7 +262,7 @@ fn a_trial_goes_on_where_another_one_loaded() {
         settle(),
         step("point", 1, run(vec![single(point(), key())])),
     ]);
-    let database = Database::new();
+    let database = Database::default();
     let target = database.target();
     let sql = || workloads::workload(&WorkloadSpec::Sql(spec.clone()), SEED);
     let mut loader = sql();
@@ -288,7 +286,7 @@ fn a_trial_goes_on_where_another_one_loaded() {
 #[test]
 fn a_pipelined_operation_is_recorded_as_one() {
     let spec = spec(vec![step("read-only", 2, run(vec![read_only()]))]);
-    let database = Database::new();
+    let database = Database::default();
     let mut trial = Trial::loaded(&spec, &database);
     let faulty = Arc::new(Faulty::recording(Arc::clone(&database.connector)));
     let mut target = target(Arc::<Faulty>::clone(&faulty), model::Dialect::Sqlite);
@@ -309,7 +307,7 @@ fn what_cannot_be_pipelined_is_sent_one_by_one_and_noted() {
     let steps: Vec<SqlStep> =
         vec![step("text", 1, run(vec![text])), step("pair", 1, run(vec![pair]))];
     let spec = spec(steps);
-    let database = Database::new();
+    let database = Database::default();
     let mut trial = Trial::loaded(&spec, &database);
     let mut target = database.target();
     target.connection.pipeline = true;

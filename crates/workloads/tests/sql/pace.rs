@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use drivers::SessionError;
 use model::{Arrivals, Dialect, Nanos, OpenLoop, SqlPace, SqlRun, SqlSpec};
+use testkit::{Database, target};
 
-use crate::common::{Database, target};
 use crate::faulty::{Call, Faulty, Outcome};
 use crate::spec::{key, point, run, single, spec, step};
 use crate::trial::{Done, Trial};
@@ -22,7 +22,7 @@ const fn rate(per_second: u64, arrivals: Arrivals, queue: u32) -> SqlPace {
 
 /// Runs the step; each query takes at least so long.
 fn run_slowly(spec: &SqlSpec, so_long: Duration) -> Done {
-    let database = Database::new();
+    let database = Database::default();
     let mut trial = Trial::loaded(spec, &database);
     if so_long.is_zero() {
         return trial.step(&database.target());
@@ -134,7 +134,7 @@ fn a_ramp_that_keeps_the_limit_nowhere_measures_at_its_first_rate() {
 fn errors_of_an_open_loop_are_no_operations() {
     let mut asked = 0;
     let spec = paced(1, 1, rate(100, Arrivals::Even, 10));
-    let database = Database::new();
+    let database = Database::default();
     let mut trial = Trial::loaded(&spec, &database);
     let faulty = Faulty::new(
         Arc::clone(&database.connector),

@@ -2,8 +2,8 @@
 //! what is left to do.
 
 use model::{SqlRun, WarmUpEnd};
+use testkit::Database;
 
-use crate::common::Database;
 use crate::spec::{key, point, run, settle, single, spec, step};
 use crate::trial::Trial;
 
@@ -17,7 +17,7 @@ fn a_warm_up_that_never_gets_steady_ends_with_its_time_and_says_so() {
         ..run(vec![single(point(), key())])
     };
     let spec = spec(vec![step("point", 2, steady)]);
-    let database = Database::new();
+    let database = Database::default();
     let mut trial = Trial::loaded(&spec, &database);
     let done = trial.step(&database.target());
     assert_eq!(done.result.window, model::Nanos::SECOND);
@@ -31,7 +31,7 @@ fn a_warm_up_that_never_gets_steady_ends_with_its_time_and_says_so() {
 #[test]
 fn a_settle_phase_tells_what_is_left() {
     let spec = spec(vec![settle()]);
-    let database = Database::new();
+    let database = Database::default();
     let mut trial = Trial::loaded(&spec, &database);
     let done = trial.step(&database.target());
     let notes = done.notes("left over");

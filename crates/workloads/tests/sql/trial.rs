@@ -4,17 +4,14 @@ use std::ops::ControlFlow;
 
 use load::{Observer, StepError, Stop, Target, Workload};
 use model::{Check, Edge, Interval, SqlSpec, Step, StepRecord, WorkloadSpec};
-
-use crate::common::Database;
+use testkit::Database;
 
 pub(crate) const SEED: u64 = 20_261_121;
 
-impl Database {
-    /// The same over both tables, added up.
-    pub(crate) fn sum(&self, what: &str) -> i64 {
-        let of = |table| self.number(&format!("SELECT {what} FROM {table}"));
-        of("sbtest1") + of("sbtest2")
-    }
+/// The same over both tables, added up.
+pub(crate) fn sum(database: &Database, what: &str) -> i64 {
+    let of = |table| database.number(&format!("SELECT {what} FROM {table}"));
+    of("sbtest1") + of("sbtest2")
 }
 
 /// Counts what it is told.

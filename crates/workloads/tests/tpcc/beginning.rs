@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use drivers::{Connector, Session, SessionError};
 use load::Target;
-
-use crate::backend::behind;
+use testkit::behind;
 
 struct Beginning {
     inner: Arc<dyn Connector>,

@@ -3,8 +3,8 @@
 
 use load::Target;
 use model::{TpccProfile, TpccSpec};
+use testkit::{Backend, number};
 
-use crate::backend::{Backend, number};
 use crate::spec::spec;
 use crate::trial::{Trial, failed};
 

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use load::StepError;
+use testkit::{Backend, number};
 
-use crate::backend::{Backend, number};
 use crate::beginning::beginning_with;
 use crate::spec::spec;
 use crate::trial::Trial;

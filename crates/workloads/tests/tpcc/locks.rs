@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use drivers::Session;
 use load::{Observer, StepError, Target};
 use model::{Dialect, Edge, Interval, Isolation, StepRecord, TpccForm, TpccMix, TpccSpec};
+use testkit::Backend;
 
-use crate::backend::Backend;
 use crate::beginning::beginning_with;
 use crate::spec::spec;
 use crate::trial::{Trial, ops};

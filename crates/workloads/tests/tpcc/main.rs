@@ -5,7 +5,6 @@
     reason = "the helpers of a test fail like the test, and say why it was skipped"
 )]
 
-mod backend;
 mod beginning;
 mod damage;
 mod full;
@@ -20,8 +19,7 @@ mod strangers;
 mod trial;
 
 use model::Dbms;
-
-use self::backend::Backend;
+use testkit::Backend;
 
 #[test]
 fn everything_holds_on_sqlite() {

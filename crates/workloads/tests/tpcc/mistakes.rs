@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use drivers::Connector;
 use model::{Isolation, TpccMix, TpccSpec};
+use testkit::{Backend, behind};
 
-use crate::backend::{Backend, behind};
 use crate::spec::spec;
 use crate::spoiled::{Mistake, Spoiled};
 use crate::trial::{Trial, conditions, failed};

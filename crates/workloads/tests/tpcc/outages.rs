@@ -6,8 +6,8 @@ use std::time::Instant;
 use drivers::Session;
 use load::{Observer, Target};
 use model::{Dialect, Edge, Interval, Isolation, Nanos, NoteKind, StepRecord, TpccSpec};
+use testkit::Backend;
 
-use crate::backend::Backend;
 use crate::spec::spec;
 use crate::trial::{Trial, ops};
 

@@ -4,8 +4,8 @@ use model::{
     Isolation, PaymentOrder, Statements, StepRecord, StockLevel, TpccForm, TpccIndexes,
     TpccProfile, TpccSpec,
 };
+use testkit::{Backend, number};
 
-use crate::backend::{Backend, number};
 use crate::spec::spec;
 use crate::trial::{Trial, conditions, ops};
 

@@ -1,8 +1,8 @@
 //! Many terminals on one warehouse.
 
 use model::{Isolation, TpccForm, TpccMix};
+use testkit::{Backend, number};
 
-use crate::backend::{Backend, number};
 use crate::spec::spec;
 use crate::trial::{Trial, ops};
 

@@ -1,8 +1,8 @@
 //! A database that is not the plan's.
 
 use model::{TpccProfile, TpccSpec};
+use testkit::Backend;
 
-use crate::backend::Backend;
 use crate::spec::spec;
 use crate::trial::Trial;
 

@@ -1,9 +1,9 @@
 //! Several runs in one history: in order, joined, counted once, and apart by their days.
 
 use model::{Build, BuildSource, Cell, RunData, RunId};
+use testkit::fixtures::{cell, empty_run};
 
 use super::*;
-use crate::tests::fixture::{cell, empty_run};
 
 /// A build whose version tells it from others: its version, or a path.
 fn run(id: &str, builds: &[&str]) -> RunData {

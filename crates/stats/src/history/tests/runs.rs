@@ -1,9 +1,9 @@
 //! From runs to histories.
 
 use model::{RunData, RunId, StepId, Unit};
+use testkit::fixtures::run_of;
 
 use super::super::*;
-use crate::tests::fixture::run_of;
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 

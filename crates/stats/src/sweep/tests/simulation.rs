@@ -1,9 +1,9 @@
 //! The claims of `docs/statistics.md` on sweeps, proved by simulation with fixed seeds.
 
 use model::Rng;
+use testkit::fixtures::{cell, empty_run};
 
 use crate::sweep::{Place, SweepPoint, crossings, scale_up};
-use crate::tests::fixture::{cell, empty_run};
 use crate::tests::simulation::{heavy_tailed, normal};
 use crate::{Options, compare};
 

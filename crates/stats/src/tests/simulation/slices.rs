@@ -1,9 +1,9 @@
 //! Steps in slices: are the verdicts as certain as they say, where steps and starts differ in their noise?
 
 use model::{MetricId, Rng, RunData, Verdict};
+use testkit::fixtures::{cell, empty_run, slice};
 
 use super::normal;
-use crate::tests::fixture::{cell, empty_run, slice};
 use crate::{Options, compare};
 
 const STEPS: u32 = 8;

@@ -1,11 +1,10 @@
 //! Small loaded databases for tests.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use drivers::{Connector, Endpoint, Session};
-use model::{Connection, Dialect, Engine, TpccSpec};
+use drivers::{Connector, Session};
+use model::{Dialect, TpccSpec};
 use tempfile::TempDir;
 
 use crate::tpcc::loading::Setting;
@@ -40,7 +39,7 @@ impl Database {
     pub(crate) fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("tpcc.sqlite");
-        Self { connector: connector(&path), path, _directory: directory }
+        Self { connector: testkit::sqlite(path.clone()), path, _directory: directory }
     }
 
     pub(crate) fn target(&self) -> Target {
@@ -77,29 +76,12 @@ impl Database {
 
 /// A server of ours behind this connector.
 pub(crate) fn target(connector: &Arc<dyn Connector>) -> Target {
-    Target {
-        dialect: Dialect::Sqlite,
-        engine: Engine::Btree,
-        version: drivers::sqlite_version().parse().unwrap(),
-        ours: true,
-        connection: Connection::default(),
-        connector: Arc::clone(connector),
-        patient: Arc::clone(connector),
-    }
+    testkit::target(Arc::clone(connector), Dialect::Sqlite)
 }
 
 /// A target whose description matters, not its rows.
 pub(crate) fn sqlite() -> Target {
     Database::new().target()
-}
-
-fn connector(path: &Path) -> Arc<dyn Connector> {
-    let pragmas = [("journal_mode", "wal"), ("synchronous", "off")];
-    Arc::from(drivers::connector(&Endpoint::Sqlite {
-        path: path.to_owned(),
-        pragmas: pragmas.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
-        timeout: Duration::from_mins(1),
-    }))
 }
 
 const CHANGEABLE: [&str; 8] = [

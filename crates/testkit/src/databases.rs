@@ -1,4 +1,5 @@
-//! Where the workload runs: SQLite files, and servers that a test starts.
+//! Where a test runs a workload: SQLite files, and servers that it starts.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
@@ -8,15 +9,43 @@ use std::time::Duration;
 use drivers::{Address, Connector, Endpoint, Login, ServerEndpoint};
 use load::Target;
 use model::{Build, Config, Connection, Dbms, Dialect, Engine, Setting, System};
-use servers::{Instance, InstanceSpec, discover};
+use servers::{Instance, InstanceSpec, StopFlag, discover};
 use tempfile::TempDir;
 
 const TIMEOUT: Duration = Duration::from_mins(1);
 /// A server takes no longer to start or to stop.
 const LIMIT: Duration = Duration::from_mins(2);
 
+/// An SQLite file that is gone with its test.
+pub struct Database {
+    _directory: TempDir,
+    pub connector: Arc<dyn Connector>,
+}
+
+impl Default for Database {
+    fn default() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        Self { connector: sqlite(directory.path().join("test.sqlite")), _directory: directory }
+    }
+}
+
+impl Database {
+    pub fn target(&self) -> Target {
+        target(Arc::clone(&self.connector), Dialect::Sqlite)
+    }
+
+    pub fn execute(&self, sql: &str) {
+        self.connector.connect().unwrap().execute(sql).unwrap();
+    }
+
+    /// The integer that a query returns.
+    pub fn number(&self, sql: &str) -> i64 {
+        number(&self.target(), sql)
+    }
+}
+
 /// A Dbms that gives each test a database of its own.
-pub(crate) struct Backend {
+pub struct Backend {
     kind: Kind,
     databases: Cell<u32>,
     directory: TempDir,
@@ -28,7 +57,7 @@ enum Kind {
 }
 
 impl Backend {
-    pub(crate) fn sqlite() -> Self {
+    pub fn sqlite() -> Self {
         Self {
             kind: Kind::Sqlite,
             databases: Cell::new(0),
@@ -37,17 +66,17 @@ impl Backend {
     }
 
     /// A server of this family; `None`, and a word about it, where this machine has none.
-    pub(crate) fn server(dbms: Dbms) -> Option<Self> {
+    pub fn server(dbms: Dbms) -> Option<Self> {
         let Some(build) = discover().into_iter().find(|build| build.dbms == dbms) else {
-            testkit::skipped("no server");
+            crate::skipped("no server");
             return None;
         };
         let directory = tempfile::tempdir().unwrap();
-        let mut instance = Instance::create(InstanceSpec {
+        let spec = InstanceSpec {
             system: System { config: config(dbms), ..System::new("a", build.clone()) },
             directory: directory.path().join("instance"),
-        })
-        .unwrap();
+        };
+        let mut instance = Instance::create(spec, StopFlag::default()).unwrap();
         start(&mut instance, dbms.dialect());
         Some(Self {
             kind: Kind::Server {
@@ -60,12 +89,12 @@ impl Backend {
     }
 
     /// Has it sessions that wait for each other's rows, and procedures?
-    pub(crate) fn is_server(&self) -> bool {
+    pub fn is_server(&self) -> bool {
         matches!(self.kind, Kind::Server { .. })
     }
 
     /// Stops the server and starts it again on the same data.
-    pub(crate) fn restart(&self) {
+    pub fn restart(&self) {
         let Kind::Server { instance, build } = &self.kind else {
             unreachable!("it has no server");
         };
@@ -75,15 +104,14 @@ impl Backend {
     }
 
     /// An empty database.
-    pub(crate) fn database(&self) -> Target {
+    pub fn database(&self) -> Target {
         let number = self.databases.get() + 1;
         self.databases.set(number);
         let name = format!("tpcc{number}");
         match &self.kind {
             Kind::Sqlite => {
                 let path = self.directory.path().join(name);
-                let version = drivers::sqlite_version().parse().unwrap();
-                target(Dialect::Sqlite, Engine::Btree, version, sqlite(path))
+                target(sqlite(path), Dialect::Sqlite)
             }
             Kind::Server { instance, build } => {
                 let dialect = build.dbms.dialect();
@@ -92,8 +120,11 @@ impl Backend {
                 let mut admin = admin.connect().unwrap();
                 admin.execute(&format!("CREATE DATABASE {name}")).unwrap();
                 let connector = connector(&instance, dialect, &name);
-                let engine = build.dbms.default_engine();
-                target(dialect, engine, build.version.clone(), connector)
+                Target {
+                    engine: build.dbms.default_engine(),
+                    version: build.version.clone(),
+                    ..target(connector, dialect)
+                }
             }
         }
     }
@@ -101,11 +132,12 @@ impl Backend {
 
 fn start(instance: &mut Instance, dialect: Dialect) {
     let login = connector(instance, dialect, instance.first_database());
-    let mut ready = || login.connect().map(drop).map_err(|error| error.to_string());
+    let mut ready = || Ok(login.connect().map(drop)?);
     instance.start(&mut ready, LIMIT).unwrap();
 }
 
-fn sqlite(path: PathBuf) -> Arc<dyn Connector> {
+/// This file, whose commits are not synced.
+pub fn sqlite(path: PathBuf) -> Arc<dyn Connector> {
     let pragmas = [("journal_mode", "wal"), ("synchronous", "off")];
     Arc::from(drivers::connector(&Endpoint::Sqlite {
         path,
@@ -129,16 +161,12 @@ fn connector(instance: &Instance, dialect: Dialect, database: &str) -> Arc<dyn C
     }))
 }
 
-fn target(
-    dialect: Dialect,
-    engine: Engine,
-    version: model::Version,
-    connector: Arc<dyn Connector>,
-) -> Target {
+/// A server of ours behind this connector.
+pub fn target(connector: Arc<dyn Connector>, dialect: Dialect) -> Target {
     Target {
         dialect,
-        engine,
-        version,
+        engine: Engine::Btree,
+        version: drivers::sqlite_version().parse().unwrap(),
         ours: true,
         connection: Connection::default(),
         patient: Arc::clone(&connector),
@@ -168,19 +196,18 @@ fn config(dbms: Dbms) -> Config {
     };
     Config {
         name: "test".to_owned(),
-        summary: String::new(),
         settings: settings.iter().map(setting).collect(),
-        left_out: Vec::new(),
+        ..Config::default()
     }
 }
 
 /// The same database behind another connector.
-pub(crate) fn behind(target: &Target, connector: Arc<dyn Connector>) -> Target {
+pub fn behind(target: &Target, connector: Arc<dyn Connector>) -> Target {
     Target { connector, ..target.clone() }
 }
 
 /// The integer that a query returns.
-pub(crate) fn number(target: &Target, sql: &str) -> i64 {
+pub fn number(target: &Target, sql: &str) -> i64 {
     let mut number = None;
     let mut session = target.connector.connect().unwrap();
     session.query(sql, &mut |row| number = row.value(0).as_int()).unwrap();
