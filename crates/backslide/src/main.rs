@@ -1,6 +1,7 @@
 //! The backslide command: reads the arguments, runs one verb, turns the outcome into an exit status.
 
 mod args;
+mod browser;
 mod charts;
 mod cmd;
 mod disturbed;

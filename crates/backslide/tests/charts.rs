@@ -5,8 +5,11 @@ mod common;
 
 use std::fmt::Write as _;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 #[cfg(feature = "png")]
 use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use common::{Bench, names};
 
@@ -27,8 +30,7 @@ fn imported() -> Bench {
 }
 
 /// What is drawn of them.
-const CHARTS: [&str; 5] =
-    ["forest-mysql-9.7.4", "ratio-b-x", "ratio-point-query", "rounds-b-x", "rounds-point-query"];
+const CHARTS: [&str; 3] = ["ratios", "rounds-b-x", "rounds-point-query"];
 
 fn files(endings: &[&str]) -> Vec<String> {
     let of = |chart: &&str| -> Vec<String> {
@@ -55,7 +57,7 @@ fn each_chart_is_a_file_that_a_markdown_report_shows() {
     let ran = bench.run(&["report", "-o", "post.md", "--charts", "img/charts"]);
     let has_png = cfg!(feature = "png") && !ran.stderr.contains("no font was found");
     assert_eq!(ran.stderr.contains("built without PNG"), !cfg!(feature = "png"), "{ran:?}");
-    assert!(ran.stderr.ends_with("5 charts in img/charts\n"), "{ran:?}");
+    assert!(ran.stderr.ends_with("3 charts in img/charts\n"), "{ran:?}");
     assert_eq!(ran.fine(), "post.md\n");
     let directory = bench.path("img/charts");
     let (endings, shown): (&[&str], &str) =
@@ -83,14 +85,14 @@ fn charts_are_written_beside_any_report_and_other_files_stay() {
     let bench = imported();
     fs::create_dir(bench.path("charts")).unwrap();
     bench.write("charts/mine.txt", "mine");
-    bench.write("charts/ratio-b-x.svg", "old");
+    bench.write("charts/rounds-b-x.svg", "old");
     let told = bench.run(&["report", "--charts", "charts"]).fine();
     let report = bench.lab().join("reports/r1.html");
     assert_eq!(told, format!("{}\n", report.display()));
     assert!(report.exists());
     let read = |name: &str| fs::read_to_string(bench.path(name)).unwrap();
     assert_eq!(read("charts/mine.txt"), "mine");
-    assert!(read("charts/ratio-b-x.svg").starts_with("<svg "));
+    assert!(read("charts/rounds-b-x.svg").starts_with("<svg "));
 }
 
 #[cfg(feature = "png")]
@@ -124,14 +126,14 @@ fn what_cannot_be_written_is_named() {
         assert!(ran.stderr.starts_with(&error), "{ran:?}");
         assert!(!bench.path("x.html").exists());
     }
-    let inside = bench.path("charts/forest-mysql-9.7.4.svg");
+    let inside = bench.path("charts/ratios.svg");
     fs::create_dir_all(&inside).unwrap();
     let ran = bench.run(&["report", "--charts", "charts"]);
     assert_eq!(ran.code(), 1, "{ran:?}");
-    let error = "error: cannot write charts/forest-mysql-9.7.4.svg\n";
+    let error = "error: cannot write charts/ratios.svg\n";
     assert!(ran.stderr.starts_with(error), "{ran:?}");
     // Nothing half-written is left.
-    assert_eq!(names(&bench.path("charts")), ["forest-mysql-9.7.4.svg"]);
+    assert_eq!(names(&bench.path("charts")), ["ratios.svg"]);
 }
 
 #[test]
@@ -144,4 +146,33 @@ fn a_run_that_no_chart_shows_says_so() {
     assert!(ran.stderr.starts_with("run r1 has no charts"), "{ran:?}");
     ran.fine();
     assert!(bench.path("x.html").exists() && !bench.path("charts").exists());
+}
+
+#[test]
+fn a_report_is_shown_in_the_browser_of_the_user() {
+    let bench = imported();
+    let script = bench.write("browser", "#!/bin/sh\nprintf %s \"$1\" > shown\n");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let open = |browser: &str, arguments: &[&str]| {
+        let mut command = bench.command(arguments);
+        // No opener of this machine is found.
+        command.env("PATH", bench.path("none")).env("BROWSER", browser).output().unwrap()
+    };
+    let browser = format!("no-such-browser:{}", bench.path("browser").display());
+    let ran = open(&browser, &["report", "-o", "my page.html", "--open"]);
+    assert_eq!(ran.status.code(), Some(0), "{ran:?}");
+    let file = bench.path("my page.html").canonicalize().unwrap();
+    let begun = Instant::now();
+    while fs::read_to_string(bench.path("shown")).ok() != Some(file.display().to_string()) {
+        assert!(begun.elapsed() < Duration::from_mins(1), "the browser was not started");
+        sleep(Duration::from_millis(20));
+    }
+    let none = open("", &["report", "-o", "x.html", "--open"]);
+    let told = String::from_utf8(none.stderr).unwrap();
+    assert_eq!(none.status.code(), Some(1), "{told}");
+    assert!(told.contains("no browser was found: set BROWSER to one, or open "), "{told}");
+    assert!(bench.path("x.html").exists());
+    let nowhere = open("", &["report", "-o", "-", "--open"]);
+    assert_eq!(nowhere.status.code(), Some(1));
+    assert!(String::from_utf8(nowhere.stderr).unwrap().contains("--open needs a file"));
 }

@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek};
 use std::path::Path;
 
 use object::elf::{self, DataEncoding, FileClass, FileHeader32, FileHeader64, Machine};
-use object::read::elf::{FileHeader, ProgramHeader};
+use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, ReadCache};
 
 /// What the first bytes of a file say.
@@ -77,6 +77,36 @@ impl Format {
         let elf = elf.or_else(|_| Elf::read::<FileHeader32<Endianness>>(&file));
         Ok(elf.map_or(Self::Unknown, Self::Elf))
     }
+}
+
+/// The compilers that a program names, each once: `gcc 8.5.0`. None where it says nothing, as without sections.
+pub fn compilers(path: &Path) -> io::Result<Vec<String>> {
+    let file = ReadCache::new(File::open(path)?);
+    let found = comment::<FileHeader64<Endianness>>(&file);
+    let found = found.or_else(|_| comment::<FileHeader32<Endianness>>(&file));
+    let text = String::from_utf8_lossy(found.unwrap_or_default());
+    let mut all: Vec<String> = text.split('\0').filter_map(compiler).collect();
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}
+
+/// The section in which compilers leave their names.
+fn comment<H: FileHeader<Endian = Endianness>>(file: &ReadCache<File>) -> object::Result<&[u8]> {
+    let header = H::parse(file)?;
+    let endian = header.endian()?;
+    let sections = header.sections(endian, file)?;
+    let found = sections.section_by_name(endian, b".comment");
+    found.map_or(Ok(&[]), |(_, section)| section.data(endian, file))
+}
+
+/// `GCC: (Debian 12.2.0-14) 12.2.0`, `clang version 15.0.7 (…)`; linkers name themselves, too.
+fn compiler(text: &str) -> Option<String> {
+    let (name, version) = match text.split_once("GCC: (") {
+        Some((_, rest)) => ("gcc", rest.rsplit_once(") ")?.1),
+        None => ("clang", text.split_once("clang version ")?.1),
+    };
+    Some(format!("{name} {}", version.split_whitespace().next()?))
 }
 
 impl Elf {
@@ -189,5 +219,30 @@ mod tests {
         };
         assert!(own.names_loader && !own.is_core);
         assert_eq!(own.target.to_string(), std::env::consts::ARCH);
+    }
+
+    #[test]
+    fn compilers_are_told_by_name_and_version() {
+        let all = [
+            ("GCC: (GNU) 8.5.0 20210514 (Red Hat 8.5.0-10)", Some("gcc 8.5.0")),
+            ("GCC: (Debian 12.2.0-14+deb12u1) 12.2.0", Some("gcc 12.2.0")),
+            ("Ubuntu clang version 15.0.7 (tag)", Some("clang 15.0.7")),
+            ("Linker: LLD 15.0.7", None),
+            ("GCC: (cut", None),
+            ("", None),
+        ];
+        for (text, expected) in all {
+            assert_eq!(compiler(text).as_deref(), expected, "{text}");
+        }
+        // This program has one at least; a text has none.
+        let own = compilers(&std::env::current_exe().unwrap()).unwrap();
+        assert!(
+            own.iter().any(|one| one.starts_with("gcc ") || one.starts_with("clang ")),
+            "{own:?}"
+        );
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        fs::write(&path, "GCC: (GNU) 8.5.0").unwrap();
+        assert_eq!(compilers(&path).unwrap(), [""; 0]);
     }
 }

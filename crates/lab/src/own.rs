@@ -155,7 +155,10 @@ impl Own {
         match self.instance.mapped() {
             Ok(mapped) => {
                 facts.push(("digest of the program".into(), mapped.program_sha256));
-                facts.push(("allocator".into(), mapped.allocator));
+                facts.push((Fact::Allocator, mapped.allocator));
+                if !mapped.compiler.is_empty() {
+                    facts.push((Fact::Compiler, mapped.compiler));
+                }
                 let libraries = mapped.libraries.iter().map(|library| {
                     let gone = if library.deleted { " (removed since)" } else { "" };
                     format!("{}{gone}", library.path.display())

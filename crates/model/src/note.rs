@@ -128,6 +128,10 @@ words! {
         /// The program's own `--version` line.
         Program = "program",
         Authentication = "authentication",
+        /// What serves `malloc`, and the file that does.
+        Allocator = "allocator",
+        /// What the program says that it was built with.
+        Compiler = "compiler",
         /// The version of TLS, or `off`.
         Tls = "TLS",
         Transport = "transport",

@@ -16,7 +16,10 @@
     .map((node) => node.textContent).join("").trim().replace(/ \((base|control)\)$/, "");
   const tag = (part, name) => {
     if (systems.has(name)) part.dataset.system ??= systems.get(name);
-    else if (steps.has(name)) part.dataset.step ??= steps.get(name);
+    else if (steps.has(name)) {
+      part.dataset.step ??= steps.get(name);
+      part.title ||= page.about[steps.get(name)];
+    }
   };
   for (const table of document.querySelectorAll("table.data, table.matrix")) {
     const rows = [...table.tBodies].flatMap((body) => [...body.rows]).filter((row) => !row.classList.contains("group"));
@@ -32,10 +35,17 @@
       }
     }
   }
-  // The rows of a forest belong to a system and to a step.
-  for (const name of document.querySelectorAll("#forest .row-name")) {
+  // The rows of a forest belong to a step.
+  for (const name of document.querySelectorAll("#overview .row-name")) {
     if (steps.has(own(name))) name.closest(".row").dataset.step = steps.get(own(name));
   }
+  // What a link leads to is opened.
+  const reveal = () => {
+    const step = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest("details");
+    if (step && !step.open) { step.open = true; step.scrollIntoView(); }
+  };
+  addEventListener("hashchange", reveal);
+  reveal();
 
   // Menus with a box for each system, and for each group of steps or step.
   const menu = (title, items) => {

@@ -1,9 +1,9 @@
 //! What a reader must know before believing the numbers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use explain::Warning;
-use model::{Cell, NoteKind, RunState, Step, StepNote};
+use model::{Cell, Fact, NoteKind, RunState, Step, StepNote, System};
 
 use crate::format::{self, plural};
 use crate::report::At;
@@ -23,7 +23,9 @@ impl<'a> Report<'a> {
         let of_trials = [imported, unfinished, failed, quarantined, costs];
         let of_values = [unsustained, limits, cardinality, client, steal];
         let found = of_trials.iter().map(|find| find(self)).chain([noted(self, &CUT_SHORT)]);
-        let found = found.chain([placements(self)]).chain(NOTED.iter().map(|of| noted(self, of)));
+        let found = found
+            .chain([placements(self), builds(self)])
+            .chain(NOTED.iter().map(|of| noted(self, of)));
         own.chain(found.chain(of_values.iter().map(|find| find(self))).flatten()).collect()
     }
 
@@ -85,6 +87,38 @@ fn placements(report: &Report<'_>) -> Option<Finding> {
         title: "The systems have different placements".to_owned(),
         text: format!("{each}. Placement may explain differences between them."),
     })
+}
+
+/// Compilers and allocators that differ, as the servers said or else as the catalog does.
+fn builds(report: &Report<'_>) -> Option<Finding> {
+    let differing = [(Fact::Compiler, "compiler"), (Fact::Allocator, "allocator")];
+    let differing = differing.into_iter().filter_map(|(fact, name)| {
+        let mut sides: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for system in &report.input.data.info.plan.systems {
+            if let Some(value) = made_with(report, system, &fact) {
+                sides.entry(value).or_default().push(&system.name);
+            }
+        }
+        let side = |(value, of): (&&str, &Vec<&str>)| format!("{value} ({})", of.join(", "));
+        let told = format::joined(sides.iter().map(side), "; ");
+        (sides.len() > 1).then(|| (name, format!("{name}: {told}")))
+    });
+    let (names, texts): (Vec<&str>, Vec<String>) = differing.unzip();
+    (!names.is_empty()).then(|| Finding {
+        title: format!("The builds differ in {}", names.join(" and ")),
+        text: format!("{}. Part of a difference may come from that.", texts.join(". ")),
+    })
+}
+
+fn made_with<'r>(report: &'r Report<'_>, system: &'r System, fact: &Fact) -> Option<&'r str> {
+    let mut trials = report.input.data.trials.iter().filter(|trial| trial.system == system.name);
+    let said = trials.find_map(|trial| trial.provenance.get(fact));
+    let known = match fact {
+        Fact::Compiler => system.build.facts.compiler.as_deref(),
+        _ => system.build.facts.allocator.as_deref(),
+    };
+    // Behind the name of an allocator stands where it lies.
+    said.map(|said| said.split(" (").next().unwrap_or(said)).or(known)
 }
 
 fn unfinished(report: &Report<'_>) -> Option<Finding> {

@@ -20,6 +20,8 @@ pub struct Mapped {
     pub libraries: Vec<MappedLibrary>,
     /// Its allocator, and the allocator's file.
     pub allocator: String,
+    /// The compilers that the program names: `gcc 8.5.0`; empty where it names none.
+    pub compiler: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,6 +55,7 @@ impl Mapped {
             program_sha256: read.sha256,
             allocator: allocator(&libraries, preloaded, read.allocator),
             libraries,
+            compiler: elf::compilers(&link)?.join(", "),
         })
     }
 }

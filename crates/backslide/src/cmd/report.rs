@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use export::{RowFormat, RowWriter, table};
 use lab::Lab;
 use model::{Comparison, RunData, RunId};
@@ -15,7 +15,7 @@ use crate::charts::{self, Written};
 use crate::exit::Exit;
 use crate::output::{self, Output};
 use crate::printer::Printer;
-use crate::{input, runs};
+use crate::{browser, input, runs};
 
 pub(crate) fn run(args: &ReportArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let lab = runs::open(root)?;
@@ -23,6 +23,9 @@ pub(crate) fn run(args: &ReportArgs, root: &Path, printer: Printer) -> Result<Ex
     let data = lab.store.load(&run, runs::EVERYTHING)?;
     let comparisons = runs::compare(&data, args.base.as_deref(), Selection::All, args.min_effect)?;
     let output = destination(&lab, &run, args.output.as_deref())?;
+    if args.open && output == Path::new("-") {
+        bail!("--open needs a file: name one with -o");
+    }
     let format = format_of(&output, args.format)?;
     let charts = match args.charts.as_deref() {
         Some(directory) => write_charts(&data, &comparisons, directory, printer)?,
@@ -32,6 +35,9 @@ pub(crate) fn run(args: &ReportArgs, root: &Path, printer: Printer) -> Result<Ex
     write(&lab, &data, &comparisons, &output, form)?;
     if output != Path::new("-") {
         printer.result(&output.display().to_string());
+    }
+    if args.open {
+        browser::open(&output)?;
     }
     Ok(Exit::Fine)
 }

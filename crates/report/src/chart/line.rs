@@ -13,15 +13,15 @@ pub(crate) struct SystemLine {
     pub(crate) points: Vec<(f64, f64)>,
     /// (x, low, high), by x; empty for none.
     pub(crate) band: Vec<(f64, f64, f64)>,
-    /// What stands at the points of a sweep; other lines have a few markers.
-    pub(crate) marks: Vec<SweepMark>,
+    /// What stands at the stops; lines of other charts have a few markers.
+    pub(crate) marks: Vec<StopMark>,
 }
 
-pub(crate) struct SweepMark {
-    /// Clients; more than zero.
-    pub(crate) clients: u32,
+pub(crate) struct StopMark {
+    /// Its place on the axis: clients, which are more than zero, or the number of a version.
+    pub(crate) at: f64,
     pub(crate) ratio: Ratio,
-    /// What is said of it under the pointer: system, clients, ratio, verdict.
+    /// What is said of it under the pointer: line, stop, ratio, verdict.
     pub(crate) text: String,
     /// The class of the verdict's colour; empty for none.
     pub(crate) tone: &'static str,
@@ -35,10 +35,12 @@ pub(crate) struct LineChart {
     pub(crate) y: Axis,
     /// Lines, the most important last: it lies on top.
     pub(crate) lines: Vec<SystemLine>,
-    /// A level to compare with, and what it is; in a sweep 1, without a name.
+    /// A level to compare with, and what it is; in a chart of ratios 1, without a name.
     pub(crate) reference: Option<(f64, String)>,
-    /// Client counts of a sweep, which take the place of round ticks; empty in other charts.
-    pub(crate) clients: Vec<u32>,
+    /// What lies between these may be chance.
+    pub(crate) noise: Option<(f64, f64)>,
+    /// Client counts or versions, which take the place of round ticks, with their labels; empty in other charts.
+    pub(crate) stops: Vec<(f64, String)>,
 }
 
 /// Pixels between two keys.
@@ -51,52 +53,82 @@ const FEW_MARKS: usize = 2;
 /// From so many lines on there are few markers.
 const MANY_LINES: usize = 9;
 
-/// What a client count below the plot needs of its width, as a share for each digit and for the space between
-/// two: on a telephone a digit is seven of some three hundred pixels wide.
+/// What the label of a stop needs of the plot's width, as a share for each character and for the space between two:
+/// on a telephone a digit is seven of some three hundred pixels wide.
 const DIGIT: f64 = 0.023;
 const SPACE: f64 = 0.012;
 
+/// Pixels of a letter of a key and before it; pixels of the narrowest page's chart; and the per cent of a chart with
+/// stops that its keys have, at least and at most: what has no room is told by a legend.
+const LETTER: f64 = 7.3;
+const NARROW: f64 = 368.0;
+const KEYS: (f64, f64) = (7.0, 26.0);
+
 impl LineChart {
     pub(crate) fn page(&self) -> Markup {
-        let frame = self.frame();
-        let hovered = |told: String| (!self.is_sweep()).then_some(told);
+        let frame = self.frame(NARROW);
+        let hovered = |told: String| (!self.has_stops()).then_some(told);
         let edges = format!("{} {} {}", px(frame.top), px(frame.bottom), frame.width);
         html! {
             p.axis-name { (self.y.described()) }
-            svg.chart.hover[!self.is_sweep()] height=(px(self.height)) role="img" aria-label=(self.label)
+            svg.chart.hover[!self.has_stops()] height=(px(self.height)) role="img" aria-label=(self.label)
                 data-x=[hovered(ends(self.x.scale))] data-y=[hovered(ends(self.y.scale))] data-frame=[hovered(edges)] {
                 (self.plot(frame, Across::PAGE))
             }
-            p.axis-name.below { (self.x.described()) }
+            p.axis-name.below { (self.across()) }
         }
     }
 
     pub(crate) fn set_in(&self, column: &mut Column) {
-        let frame = self.frame();
+        let frame = self.frame(column.width);
         let across = Across::pixels(column.width * frame.width / 100.0);
         column.text(Look::NOTE, &self.y.described());
         column.drawing("chart", self.height, &self.plot(frame, across));
-        column.text(Look::NOTE, &self.x.described());
+        column.text(Look::NOTE, &self.across());
     }
 
-    const fn is_sweep(&self) -> bool {
-        !self.clients.is_empty()
+    const fn has_stops(&self) -> bool {
+        !self.stops.is_empty()
     }
 
-    fn frame(&self) -> Frame {
-        let (width, top) = if self.is_sweep() { (93.0, 16.0) } else { (92.0, 20.0) };
+    /// Of a chart that is so many pixels wide, or wider.
+    fn frame(&self, wide: f64) -> Frame {
+        let (width, top) =
+            if self.has_stops() { (100.0 - self.keys_percent(wide), 16.0) } else { (92.0, 20.0) };
         Frame { width, top, bottom: self.height - 22.0 }
+    }
+
+    fn keys_percent(&self, wide: f64) -> f64 {
+        let longest = self.lines.iter().map(|line| line.of.key.chars().count()).max();
+        let percent = 100.0 * (LETTER * longest.unwrap_or(0) as f64 + 9.0) / wide;
+        if percent > KEYS.1 { 1.0 } else { percent.max(KEYS.0) }
+    }
+
+    /// Do the keys of its lines have no room beside them in the page?
+    pub(crate) fn needs_legend(&self) -> bool {
+        self.keys_percent(NARROW) < KEYS.0
+    }
+
+    /// What the horizontal axis shows; stops that are counted have no zero.
+    fn across(&self) -> String {
+        match self.x.scale {
+            Scale::Linear { .. } if self.has_stops() => self.x.name.clone(),
+            Scale::Linear { .. } | Scale::Log { .. } | Scale::Nines { .. } => self.x.described(),
+        }
     }
 
     /// All but the names of the axes.
     fn plot(&self, frame: Frame, across: Across) -> Markup {
         html! {
             (gridlines(&self.y, frame))
-            @if self.is_sweep() {
-                (self.client_ticks(frame))
+            @if self.has_stops() {
+                (self.stop_ticks(frame))
             } @else {
                 // Scripts set other ticks where a part of the axis is looked at.
                 g.across { (vertical(&self.x, frame, 6)) }
+            }
+            @if let Some((low, high)) = self.noise.and_then(|(low, high)| Some((self.down(low, frame)?, self.down(high, frame)?))) {
+                rect.noise x="0" width=(percent(frame.width)) y=(px(high)) height=(px(low - high)) {}
             }
             @if let Some((level, name)) = &self.reference {
                 (self.reference(*level, name, frame))
@@ -117,6 +149,10 @@ impl LineChart {
         Some((across, frame.y(self.y.scale.place(y)?)))
     }
 
+    fn down(&self, y: f64, frame: Frame) -> Option<f64> {
+        self.y.scale.place(y).map(|place| frame.y(place))
+    }
+
     fn band(&self, line: &SystemLine, frame: Frame, across: Across) -> Markup {
         let upper = line.band.iter().filter_map(|(x, _, high)| self.at(*x, *high, frame));
         let lower = line.band.iter().rev().filter_map(|(x, low, _)| self.at(*x, *low, frame));
@@ -131,22 +167,21 @@ impl LineChart {
     fn line(&self, line: &SystemLine, frame: Frame, across: Across) -> Markup {
         let d = path(line.points.iter().filter_map(|(x, y)| self.at(*x, *y, frame)), across);
         let of = &line.of;
-        let name = (!self.is_sweep()).then_some(&of.name);
         let dash = Some(of.style.dash()).filter(|d| !d.is_empty());
         html! {
             @if !d.is_empty() {
-                path.line.(of.style.class()) data-system=(of.key) data-name=[name] stroke-dasharray=[dash] d=(d) {}
+                path.line.(of.style.class()) data-system=(of.key) stroke-dasharray=[dash] d=(d) {}
             }
         }
     }
 
-    /// The marks of a sweep; otherwise a few markers, each line's beginning at another point so that they do not
+    /// The marks at the stops; otherwise a few markers, each line's beginning at another point so that they do not
     /// cover each other.
     fn marks(&self, line: &SystemLine, frame: Frame) -> Markup {
         let marks = if self.lines.len() < MANY_LINES { MARKS } else { FEW_MARKS };
         let every = line.points.len().div_ceil(marks).max(1);
         let first = (line.of.style.0 * every / 4) % every;
-        let marked = line.points.iter().skip(first).step_by(every).filter(|_| !self.is_sweep());
+        let marked = line.points.iter().skip(first).step_by(every).filter(|_| !self.has_stops());
         html! {
             g data-system=(line.of.key) {
                 @for mark in &line.marks { (self.mark(mark, frame)) }
@@ -158,12 +193,12 @@ impl LineChart {
     }
 
     /// The interval, and a point in the colour of its verdict.
-    fn mark(&self, mark: &SweepMark, frame: Frame) -> Markup {
-        let Some((across, at)) = self.at(f64::from(mark.clients), mark.ratio.value, frame) else {
+    fn mark(&self, mark: &StopMark, frame: Frame) -> Markup {
+        let Some((across, at)) = self.at(mark.at, mark.ratio.value, frame) else {
             return html! {};
         };
         let across = percent(frame.x(across));
-        let down = |value: f64| self.y.scale.place(value).map(|place| px(frame.y(place)));
+        let down = |value: f64| self.down(value, frame).map(px);
         let ends = mark.ratio.ends.and_then(|(low, high)| Some((down(low)?, down(high)?)));
         html! {
             g class=[Some(mark.tone).filter(|tone| !tone.is_empty())] {
@@ -176,23 +211,23 @@ impl LineChart {
         }
     }
 
-    /// A tick at every client count, and its number where there is room.
-    fn client_ticks(&self, frame: Frame) -> Markup {
-        let half = |count: u32| DIGIT * count.to_string().len() as f64 / 2.0;
+    /// A tick at every stop, and its label where there is room.
+    fn stop_ticks(&self, frame: Frame) -> Markup {
         let mut end = f64::NEG_INFINITY;
-        let places = self.clients.iter().filter_map(|count| {
-            let place = self.x.scale.place(f64::from(*count))?;
-            let has_room = place - half(*count) >= end;
+        let places = self.stops.iter().filter_map(|(at, label)| {
+            let place = self.x.scale.place(*at)?;
+            let half = DIGIT * label.chars().count() as f64 / 2.0;
+            let has_room = place - half >= end;
             if has_room {
-                end = place + half(*count) + SPACE;
+                end = place + half + SPACE;
             }
-            Some((place, has_room.then(|| count.to_string())))
+            Some((place, has_room.then(|| label.clone())))
         });
         tick_marks(frame, places)
     }
 
     fn reference(&self, level: f64, name: &str, frame: Frame) -> Markup {
-        let class = if self.is_sweep() { "one" } else { "reference" };
+        let class = if self.has_stops() { "one" } else { "reference" };
         html! {
             @if let Some(place) = self.y.scale.place(level) {
                 @let y = frame.y(place);
@@ -212,12 +247,13 @@ impl LineChart {
         });
         let mut ends: Vec<(&Series, (f64, f64))> = ends.collect();
         ends.sort_by(|a, b| a.1.1.total_cmp(&b.1.1));
-        if ends.len() as f64 * KEY_HEIGHT > frame.bottom - frame.top {
+        let are_long = self.has_stops() && 100.0 - frame.width < KEYS.0;
+        if are_long || ends.len() as f64 * KEY_HEIGHT > frame.bottom - frame.top {
             // There is no room to tell them apart here; the legend does.
             return html! {};
         }
         let ys = apart(ends.iter().map(|(_, (_, y))| *y).collect(), frame);
-        let right = if self.is_sweep() { 9 } else { 8 };
+        let right = if self.has_stops() { 9 } else { 8 };
         html! {
             @for ((of, (across, _)), y) in ends.iter().zip(ys) {
                 text.key.(of.style.class()) data-system=(of.key) x=(percent(frame.x(*across))) dx=(right) y=(px(y + 4.0)) {
@@ -277,7 +313,8 @@ mod tests {
             },
             lines,
             reference: Some((80.0, "target".into())),
-            clients: Vec::new(),
+            noise: None,
+            stops: Vec::new(),
         }
     }
 

@@ -1,58 +1,86 @@
-//! Ratios to the base, a row a system: with their intervals, each round's own ratio as a faint dot; or as bars from zero,
-//! a bar for each moment.
+//! Ratios to the base: a row a step with the interval of each candidate; or a row a system with bars from zero, a bar
+//! for each moment.
 
 use maud::html;
 
 use super::Chart;
 use super::axis::{Axis, Scale};
-use super::rows::{Ratio, Rows, Said, StripRow, marks, shared_scale};
-use super::style::{Series, percent, px};
+use super::rows::{Ratio, Rows, Said, StripRow, ground, whiskers};
+use super::style::{Series, Style, percent, px};
+use super::sweep::around_ratios;
 use crate::format;
 
+/// A step, or steps as one, of every candidate.
 pub(crate) struct ForestRow {
+    pub(crate) name: String,
+    /// What it does.
+    pub(crate) about: String,
+    /// The title above it; empty for none.
+    pub(crate) heading: String,
+    pub(crate) lanes: Vec<Lane>,
+    /// The interval of the control: what lies within it may be chance.
+    pub(crate) noise: Option<(f64, f64)>,
+}
+
+pub(crate) struct Lane {
     pub(crate) of: Series,
     pub(crate) ratio: Option<Ratio>,
-    /// (round, ratio).
-    pub(crate) pairs: Vec<(u32, f64)>,
-    /// What is written beside it: ratio and interval, verdict.
+    /// Ratio and interval, verdict.
     pub(crate) said: Said,
 }
 
-const ROW: f64 = 26.0;
+/// Pixels of a lane, where there are several, and of a row at least.
+const LANE: f64 = 9.0;
+const ROW: f64 = 20.0;
 
 pub(crate) fn forest(rows: &[ForestRow], base: &str) -> Chart {
-    let pairs = rows.iter().flat_map(|r| {
-        r.pairs.iter().map(|(_, ratio)| Ratio { value: *ratio, ends: None, margin: 0.0 })
-    });
-    if rows.iter().all(|r| r.ratio.is_none()) {
+    let all = rows.iter().flat_map(|row| row.lanes.iter().filter_map(|lane| lane.ratio));
+    let Some(scale) = around_ratios(all) else {
         return Chart::Nothing("There is no ratio to the base.");
-    }
-    let scale = shared_scale(rows.iter().filter_map(|r| r.ratio).chain(pairs));
+    };
+    let is_single = rows.iter().all(|row| row.lanes.len() < 2);
+    let noise = if rows.iter().any(|row| row.noise.is_some()) { ", grey: the control" } else { "" };
     Chart::Rows(Rows {
-        lines: rows.iter().map(|row| forest_row(row, scale)).collect(),
+        lines: rows.iter().map(|row| forest_row(row, is_single, scale)).collect(),
         axis: Axis { scale, name: format!("ratio to {base}"), text: format::ratio },
-        note: "; bar: 95 % interval, faint dots: rounds, shaded: the margin".to_owned(),
-        class: "",
+        note: format!("; bar: 95 % interval, shaded: the margin{noise}"),
+        class: if is_single { "forest" } else { "forest several" },
     })
 }
 
-fn forest_row(row: &ForestRow, scale: Scale) -> StripRow {
+fn forest_row(row: &ForestRow, is_single: bool, scale: Scale) -> StripRow {
+    let height = (LANE * row.lanes.len() as f64 + 5.0).max(ROW);
+    let middle =
+        |place: usize| height / 2.0 + LANE * (place as f64 - (row.lanes.len() as f64 - 1.0) / 2.0);
+    let margin = row.lanes.iter().find_map(|lane| lane.ratio).map_or(0.0, |ratio| ratio.margin);
+    let said = |lane: &Lane| format!("{} {}", lane.said.plain, lane.said.verdict);
+    let named = |lane: &Lane| format!("{} {}", lane.of.key, said(lane));
     let strip = html! {
-        @for (round, ratio) in &row.pairs {
-            @if let Some(at) = scale.percent(*ratio) {
-                circle.pair cx=(percent(at)) cy=(px(ROW / 2.0)) r="4" {
-                    title { "round " (round) ": " (format::ratio(*ratio)) }
+        (ground(margin, row.noise, scale, height))
+        @for (place, lane) in row.lanes.iter().enumerate() {
+            @let tone = if is_single { lane.said.tone.to_owned() } else { lane.of.style.class() };
+            g.lane.(tone) data-system=(lane.of.key) {
+                title { (row.name) ", " (named(lane)) }
+                @if let Some(ratio) = lane.ratio {
+                    (whiskers(ratio, scale, middle(place)))
+                    @if let Some(at) = scale.percent(ratio.value) {
+                        @if is_single { circle.point cx=(percent(at)) cy=(px(middle(place))) r="4" {} }
+                        @else { (lane.of.style.marker(at, middle(place), None)) }
+                    }
+                } @else {
+                    text.tick x="0" y=(px(middle(place) + 4.0)) { (lane.said.verdict) }
                 }
             }
         }
-        @if let Some(ratio) = row.ratio { (marks(ratio, scale, ROW)) }
     };
     StripRow {
-        of: row.of.clone(),
-        said: vec![row.said.clone()],
-        label: format!("{}: {} {}", row.of.name, row.said.plain, row.said.verdict),
-        tone: row.said.tone,
-        height: ROW,
+        of: Series { style: Style(0), key: String::new(), name: row.name.clone() },
+        about: row.about.clone(),
+        heading: row.heading.clone(),
+        said: row.lanes.iter().filter(|_| is_single).map(|lane| lane.said.clone()).collect(),
+        label: format!("{}: {}", row.name, format::joined(row.lanes.iter().map(named), "; ")),
+        tone: "",
+        height,
         strip,
     }
 }
@@ -124,6 +152,8 @@ fn level_row(row: &LevelRow, scale: Scale) -> StripRow {
     };
     StripRow {
         of: row.of.clone(),
+        about: String::new(),
+        heading: String::new(),
         said: row.levels.iter().map(|level| level.said.clone()).collect(),
         label: format!("{}: {texts}", row.of.name),
         tone: "",
@@ -135,31 +165,58 @@ fn level_row(row: &LevelRow, scale: Scale) -> StripRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::style::Style;
     use maud::Render;
+
+    fn lane(place: usize, ratio: Option<Ratio>, verdict: &str) -> Lane {
+        Lane {
+            of: Series { style: Style(place), key: "B".into(), name: "<b>".into() },
+            ratio,
+            said: Said {
+                plain: "0.80 [0.75, 0.86]".into(),
+                verdict: verdict.into(),
+                tone: "regressed",
+            },
+        }
+    }
+
+    fn row(lanes: Vec<Lane>) -> ForestRow {
+        ForestRow {
+            name: "<l.x>".into(),
+            about: "Creates \"indexes\".".into(),
+            heading: "Loads".into(),
+            lanes,
+            noise: Some((0.9, 1.05)),
+        }
+    }
+
+    const RATIO: Ratio = Ratio { value: 0.8, ends: Some((0.75, 0.86)), margin: 0.02 };
 
     #[test]
     fn snapshot() {
-        let row = ForestRow {
-            of: Series { style: Style(1), key: "B".into(), name: "<b>".into() },
-            ratio: Some(Ratio { value: 0.8, ends: Some((0.75, 0.86)), margin: 0.02 }),
-            pairs: vec![(1, 0.79), (2, f64::NAN)],
-            said: Said {
-                plain: "0.80 [0.75, 0.86]".into(),
-                verdict: "slower".into(),
-                tone: "regressed",
-            },
-        };
-        let page = forest(&[row], "a").render();
+        let page = forest(&[row(vec![lane(1, Some(RATIO), "slower")])], "a").render();
         insta::assert_snapshot!(page.0.replace("><", ">\n<"));
         assert!(forest(&[], "a").render().0.contains("There is no ratio"));
+    }
+
+    #[test]
+    fn of_several_candidates_each_has_a_lane_and_its_own_mark() {
+        let lanes = vec![lane(1, Some(RATIO), "slower"), lane(2, None, "fell to zero")];
+        let page = forest(&[row(lanes)], "a").render().0;
+        for part in [
+            r#"<g class="lane k1" data-system="B">"#,
+            "href=\"#mark1\"",
+            ">fell to zero</text>",
+            "<title>&lt;l.x&gt;, B 0.80 [0.75, 0.86] slower</title>",
+        ] {
+            assert!(page.contains(part), "{part} in {page}");
+        }
+        assert!(!page.contains("row-value\">0.80"), "{page}");
     }
 }
 
 #[cfg(test)]
 mod tests_of_levels {
     use super::*;
-    use crate::chart::style::Style;
     use maud::Render;
 
     fn level(label: &str, value: Option<f64>, ends: Option<(f64, f64)>) -> Level {

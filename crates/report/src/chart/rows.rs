@@ -9,7 +9,11 @@ use super::style::{Series, percent, px};
 use crate::format::joined;
 
 pub(crate) struct StripRow {
+    /// A system; a step has no key.
     pub(crate) of: Series,
+    /// What a step does, under the pointer, and the title above it; empty for none.
+    pub(crate) about: String,
+    pub(crate) heading: String,
     pub(crate) said: Vec<Said>,
     /// What it shows, for people who do not see it.
     pub(crate) label: String,
@@ -83,9 +87,15 @@ impl Rows {
 
 impl StripRow {
     fn page(&self) -> Markup {
+        let some = |text| Some(text).filter(|text: &&String| !text.is_empty());
+        let key = some(&self.of.key);
         html! {
-            div.row data-system=(self.of.key) {
-                span.row-name { span.chip.(self.of.style.class()) { (self.of.key) } " " (self.of.name) }
+            @if let Some(heading) = some(&self.heading) { div.heading { (heading) } }
+            div.row data-system=[key] {
+                span.row-name title=[some(&self.about)] {
+                    @if let Some(key) = key { span.chip.(self.of.style.class()) { (key) } " " }
+                    (self.of.name)
+                }
                 span.row-value {
                     @for (place, said) in self.said.iter().enumerate() {
                         @if place > 0 { " · " }
@@ -103,8 +113,10 @@ impl StripRow {
     }
 
     fn set_in(&self, column: &mut Column, class: &str) {
-        let left = (Look::KEY.width(&self.of.key) + 8.0).max(LEFT);
+        let has_key = !self.of.key.is_empty();
+        let left = if has_key { (Look::KEY.width(&self.of.key) + 8.0).max(LEFT) } else { 0.0 };
         let names = Look::BODY.lines(&self.of.name, column.width - left);
+        column.text(Look::NOTE, &self.heading);
         let said = self.said.iter().map(|one| format!("{} {}", one.plain, one.verdict));
         let said = Look::BODY.width(&joined(said, " · "));
         let first = names.first().map_or(0.0, |name| Look::BODY.width(name));
@@ -182,31 +194,43 @@ pub(crate) fn shared_scale(ratios: impl Iterator<Item = Ratio>) -> Scale {
 /// The bar. Its colour comes from the class of what surrounds it.
 pub(crate) fn interval(ratio: Ratio, scale: Scale) -> Markup {
     html! {
-        svg.bar height=(px(HEIGHT)) aria-hidden="true" { (marks(ratio, scale, HEIGHT)) }
+        svg.bar height=(px(HEIGHT)) aria-hidden="true" {
+            (ground(ratio.margin, None, scale, HEIGHT))
+            (whiskers(ratio, scale, HEIGHT / 2.0))
+            @if let Some(point) = scale.percent(ratio.value) {
+                circle.point cx=(percent(point)) cy=(px(HEIGHT / 2.0)) r="3.2" {}
+            }
+        }
     }
 }
 
-/// Margin, line at 1, interval and point, for this and larger charts.
-pub(crate) fn marks(ratio: Ratio, scale: Scale, height: f64) -> Markup {
-    let at = |value: f64| scale.percent(value);
-    let middle = px(height / 2.0);
+/// Margin, what may be chance, and the line at 1, below the marks of this and larger charts.
+pub(crate) fn ground(margin: f64, noise: Option<(f64, f64)>, scale: Scale, height: f64) -> Markup {
     // A factor up or down, as for the verdict.
-    let factor = 1.0 + ratio.margin;
-    let margin = (at(1.0 / factor), at(factor));
+    let factor = 1.0 + margin;
+    let bands = [("margin", Some((1.0 / factor, factor))), ("noise", noise)];
+    let bands = bands.into_iter().filter_map(|(class, ends)| Some((class, within(ends?, scale)?)));
     html! {
-        @if let (Some(from), Some(to)) = margin {
-            rect.margin x=(percent(from)) y="0" width=(percent(to - from)) height=(px(height)) {}
+        @for (class, (from, to)) in bands {
+            rect class=(class) x=(percent(from)) y="0" width=(percent(to - from)) height=(px(height)) {}
         }
-        @if let Some(one) = at(1.0) {
+        @if let Some(one) = scale.percent(1.0) {
             line.one x1=(percent(one)) x2=(percent(one)) y1="0" y2=(px(height)) {}
         }
-        @if let Some((from, to)) = ratio.ends.and_then(|(low, high)| Some((at(low)?, at(high)?))) {
-            line.interval x1=(percent(from)) x2=(percent(to)) y1=(middle) y2=(middle) {}
-        }
-        @if let Some(point) = at(ratio.value) {
-            circle.point cx=(percent(point)) cy=(middle) r="3.2" {}
+    }
+}
+
+/// The interval, so many pixels down.
+pub(crate) fn whiskers(ratio: Ratio, scale: Scale, down: f64) -> Markup {
+    html! {
+        @if let Some((from, to)) = ratio.ends.and_then(|ends| within(ends, scale)) {
+            line.interval x1=(percent(from)) x2=(percent(to)) y1=(px(down)) y2=(px(down)) {}
         }
     }
+}
+
+fn within((low, high): (f64, f64), scale: Scale) -> Option<(f64, f64)> {
+    scale.percent(low).zip(scale.percent(high))
 }
 
 #[cfg(test)]
@@ -220,6 +244,8 @@ mod tests {
         Rows {
             lines: vec![StripRow {
                 of: Series { style: Style(1), key: "B".into(), name: name.into() },
+                about: String::new(),
+                heading: String::new(),
                 said: vec![Said {
                     plain: "0.80 [0.75, 0.86]".into(),
                     verdict: "slower".into(),

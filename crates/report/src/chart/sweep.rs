@@ -4,25 +4,29 @@
 
 use super::Chart;
 use super::axis::{Axis, Scale};
-use super::line::{LineChart, SweepMark, SystemLine};
+use super::line::{LineChart, StopMark, SystemLine};
+use super::rows::Ratio;
 use super::style::Series;
 use crate::format;
 
 pub(crate) struct SweepLine {
     pub(crate) of: Series,
-    pub(crate) marks: Vec<SweepMark>,
+    pub(crate) marks: Vec<StopMark>,
 }
 
 const HEIGHT: f64 = 170.0;
 
 /// The chart, or a sentence when there is no ratio. `label` says what it shows to those who do not see it.
 pub(crate) fn sweep(lines: Vec<SweepLine>, clients: &[u32], base: &str, label: String) -> Chart {
-    let (Some(x), Some(y)) = (across(clients), up(&lines)) else {
+    let (Some(x), Some(y)) = (
+        across(clients),
+        around_ratios(lines.iter().flat_map(|line| line.marks.iter().map(|mark| mark.ratio))),
+    ) else {
         return Chart::Nothing("There is no ratio to the base.");
     };
     let lines = lines.into_iter().map(|SweepLine { of, marks }| SystemLine {
         of,
-        points: marks.iter().map(|mark| (f64::from(mark.clients), mark.ratio.value)).collect(),
+        points: marks.iter().map(|mark| (mark.at, mark.ratio.value)).collect(),
         band: Vec::new(),
         marks,
     });
@@ -33,7 +37,8 @@ pub(crate) fn sweep(lines: Vec<SweepLine>, clients: &[u32], base: &str, label: S
         y: Axis { scale: y, name: format!("ratio to {base}"), text: format::ratio },
         lines: lines.collect(),
         reference: Some((1.0, String::new())),
-        clients: clients.to_vec(),
+        noise: None,
+        stops: clients.iter().map(|count| (f64::from(*count), count.to_string())).collect(),
     })
 }
 
@@ -47,8 +52,9 @@ fn across(clients: &[u32]) -> Option<Scale> {
 
 /// Ratios up: all of them and 1, with their intervals as far as these are not absurd; never so narrow
 /// that noise looks like a mountain.
-fn up(lines: &[SweepLine]) -> Option<Scale> {
-    let ratios = || lines.iter().flat_map(|l| l.marks.iter().map(|m| m.ratio));
+pub(crate) fn around_ratios(ratios: impl Iterator<Item = Ratio>) -> Option<Scale> {
+    let ratios: Vec<Ratio> = ratios.collect();
+    let ratios = || ratios.iter().copied();
     let usable = |value: &f64| value.is_finite() && *value > 0.0;
     let (least, most) = crate::index::range(ratios().map(|r| r.value).filter(usable))?;
     let ends = ratios().flat_map(|r| {
@@ -85,7 +91,8 @@ pub(crate) fn quantile(label: String, lines: Vec<SystemLine>) -> Chart {
         y: Axis { scale: y, name: "latency".to_owned(), text: format::tick_seconds },
         lines,
         reference: None,
-        clients: Vec::new(),
+        noise: None,
+        stops: Vec::new(),
     })
 }
 
@@ -97,7 +104,6 @@ fn share(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::rows::Ratio;
     use crate::chart::style::Style;
     use maud::Render;
 
@@ -105,16 +111,16 @@ mod tests {
         sweep(lines, clients, "a", "label".to_owned()).render().0
     }
 
-    fn mark(clients: u32, value: f64, tone: &'static str) -> SweepMark {
-        SweepMark {
-            clients,
+    fn mark(clients: u32, value: f64, tone: &'static str) -> StopMark {
+        StopMark {
+            at: clients.into(),
             ratio: Ratio { value, ends: Some((value * 0.95, value * 1.05)), margin: 0.02 },
             text: format!("{clients} & more"),
             tone,
         }
     }
 
-    fn line(marks: Vec<SweepMark>) -> SweepLine {
+    fn line(marks: Vec<StopMark>) -> SweepLine {
         SweepLine { of: Series { style: Style(1), key: "B".into(), name: "b".into() }, marks }
     }
 

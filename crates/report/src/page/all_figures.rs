@@ -3,6 +3,7 @@
 use model::{Clock, Step};
 
 use super::figures::{self, Figure, OverTime};
+use super::overview::overview;
 use super::sections::Sections;
 use super::{over_clients, transactions};
 use crate::series::{self, Bins};
@@ -18,15 +19,12 @@ pub(crate) type NamedFigure = (String, Figure);
 /// All of them, in the order of the page. The steps of a sweep are in the charts of their tests; by themselves only
 /// those that have a section in the whole page.
 pub(crate) fn all_figures(report: &Report<'_>) -> Vec<NamedFigure> {
+    let names = ["ratios", "ratios-of-steps"].map(str::to_owned);
+    let mut all: Vec<NamedFigure> = names.into_iter().zip(overview(report)).collect();
     let run = Transactions::of(report);
-    let transactions = run.iter().flat_map(|run| run.quantities(report)).map(|quantity| {
+    all.extend(run.iter().flat_map(|run| run.quantities(report)).map(|quantity| {
         let name = format!("transactions-{}", quantity.word);
         titled(name, "Transactions", transactions::chart(report, &quantity))
-    });
-    let mut all: Vec<NamedFigure> = transactions.collect();
-    all.extend(report.candidates().map(|system| {
-        let ratios = figures::ratios_of(report, system, &figures::unswept(report));
-        (format!("forest-{}", system.name), ratios)
     }));
     if let Some(sweep) = &report.sweep {
         all.extend(sweep.tests.iter().map(|test| {
@@ -52,10 +50,7 @@ fn titled(name: String, of: &str, figure: Figure) -> NamedFigure {
 
 fn of_step(report: &Report<'_>, step: &Step) -> Vec<NamedFigure> {
     let label = report.label(step);
-    let mut all = vec![
-        titled(format!("rounds-{label}"), &label, figures::rounds(report, step)),
-        titled(format!("ratio-{label}"), &label, figures::ratios(report, step)),
-    ];
+    let mut all = vec![titled(format!("rounds-{label}"), &label, figures::rounds(report, step))];
     let kinds = kinds(report, step);
     all.extend(over_time(report, step, &label, &kinds));
     for kind in &kinds {

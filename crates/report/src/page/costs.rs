@@ -5,7 +5,7 @@ use model::{Group, Metric, Part};
 
 use super::sections::part;
 use super::table::{bare, folded, table};
-use crate::Report;
+use crate::{Report, Table};
 
 const GROUPS: [(Group, &str); 3] =
     [(Group::Server, "Server"), (Group::Host, "Host, client included"), (Group::Client, "Client")];
@@ -15,6 +15,8 @@ pub(super) fn costs(report: &Report<'_>) -> Markup {
     if !report.has_costs() {
         return html! {};
     }
+    let groups = GROUPS.into_iter().map(|(group, name)| (name, metrics(report, group)));
+    let groups = groups.filter(|(_, tables)| report.differing_only || !tables.is_empty());
     let content = html! {
         p.note { "Throughput says that something changed, cost per operation often says why: it usually varies less from run to run than throughput does." }
         @if report.is_brief {
@@ -23,47 +25,44 @@ pub(super) fn costs(report: &Report<'_>) -> Markup {
                 "; the whole report has all."
             }
         }
-        @for (group, name) in GROUPS { (cost_group(report, group, name)) }
+        @for (place, (name, tables)) in groups.enumerate() { (cost_group(report, name, tables, place == 0)) }
     };
     part("costs", "Cost per operation", &content)
 }
 
-/// The first metric of a group stands open, the others are folded; each absolute, then relative. Of dozens
-/// of steps only what is relative stands open, in a sweep nothing. Of a sweep, whose every table has hundreds of
-/// rows, and in a page that is made to be short only the main ones are shown; a step's own section has all of them.
-fn cost_group(report: &Report<'_>, group: Group, name: &str) -> Markup {
-    let metrics = report.cost_metrics(group);
+/// Absolute values, and those relative to the base.
+type Pair = (Table, Option<Table>);
+
+/// Of a sweep, whose every table has hundreds of rows, and in a page that is made to be short only the main ones; a
+/// step's own section has all of them.
+fn metrics(report: &Report<'_>, group: Group) -> Vec<Pair> {
     let has_all = report.sweep.is_none() && !report.is_brief;
     let has_room = |metric: &&Metric| has_all || metric.part == Part::Cost { main: true };
     let most = match (report.differing_only, &report.sweep) {
         (true, Some(_)) => 1,
         (true, None) | (false, _) => usize::MAX,
     };
-    let mut tables = metrics.filter(has_room).take(most).map(|metric| {
+    let tables = report.cost_metrics(group).filter(has_room).take(most).map(|metric| {
         let one = |relative| report.cost(metric, relative);
         (one(false), report.has_candidates().then(|| one(true)))
     });
+    tables.collect()
+}
+
+/// The first ratios of the page stand open, except in a sweep; everything else is folded.
+fn cost_group(report: &Report<'_>, name: &str, tables: Vec<Pair>, is_first: bool) -> Markup {
     html! {
         h3.group { (name) }
-        @match tables.next() {
-            None if report.differing_only => { p.nothing { "Nothing certainly differs." } }
-            None => { p.nothing { "Not measured in this run." } }
-            Some((absolute, Some(relative))) if report.is_by_step() => {
-                @if report.sweep.is_some() { (folded(&relative)) } @else { (table(&relative)) }
-                (folded(&absolute))
-            }
-            Some((absolute, relative)) => {
-                (table(&absolute))
-                @if let Some(relative) = relative { (table(&relative)) }
-            }
-        }
-        @for (absolute, relative) in tables {
+        @if tables.is_empty() { p.nothing { "Nothing certainly differs." } }
+        @for (place, (absolute, relative)) in tables.into_iter().enumerate() {
+            @let is_open = is_first && place == 0 && report.sweep.is_none();
+            @if is_open && let Some(relative) = &relative { (table(relative)) }
             details {
                 summary { (absolute.title) }
                 (bare(&absolute))
-                @if let Some(relative) = relative {
+                @if !is_open && let Some(relative) = &relative {
                     p.note { (relative.note) }
-                    (bare(&relative))
+                    (bare(relative))
                 }
             }
         }
@@ -80,9 +79,7 @@ pub(super) fn sizes(report: &Report<'_>) -> Markup {
         @if sizes.is_empty() {
             p.nothing { "Nothing certainly differs." }
         }
-        @for (place, one) in sizes.iter().enumerate() {
-            @if place == 0 { (table(one)) } @else { (folded(one)) }
-        }
+        @for one in &sizes { (folded(one)) }
     };
     part("sizes", "Sizes", &content)
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::judged::{margin, word};
 use crate::plain::{replaced, without_local_paths};
-use crate::report::At;
+use crate::report::{At, about};
 use crate::verdict::is_certain;
 use crate::{Report, Seen, format, verdict};
 
@@ -64,6 +64,8 @@ struct Data<'v> {
     /// Key, name and class of the colour of each system.
     systems: Vec<(&'v str, &'v str, String)>,
     names: Vec<String>,
+    /// What each step does.
+    about: Vec<String>,
     /// What is shown or hidden together: a group or a step, and the places of its steps.
     steps: Vec<(String, Vec<usize>)>,
     facts: [&'static str; FACTS.len()],
@@ -98,6 +100,7 @@ impl Cells {
         let data = Data {
             systems: systems.map(|s| (s.key.as_str(), s.name, s.style().class())).collect(),
             names: report.steps.iter().map(|step| report.label(step)).collect(),
+            about: report.steps.iter().map(about).collect(),
             steps: together(report),
             facts: FACTS.map(|(name, _)| name),
             cells: &self.0,
@@ -213,6 +216,7 @@ mod tests {
         let json = embedded(&Data {
             systems: vec![("A", names[0], "k0".into())],
             names: names.map(str::to_owned).to_vec(),
+            about: Vec::new(),
             steps: Vec::new(),
             facts: FACTS.map(|(name, _)| name),
             cells: &cells,

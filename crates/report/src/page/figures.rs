@@ -3,19 +3,14 @@
 use maud::{Markup, Render, html};
 use model::{Clock, Counts, Latency, Step, Unit};
 
-use super::judged::{ratio, word};
-use super::table::tone;
 use crate::chart::Chart;
 use crate::chart::axis::{Axis, Scale};
 use crate::chart::dots::{DotRow, dots};
 use crate::chart::line::{LineChart, SystemLine};
-use crate::chart::ratios::{ForestRow, forest};
-use crate::chart::rows::Said;
-use crate::chart::style::Series;
 use crate::chart::sweep::{MOST_NINES, quantile};
 use crate::report::At;
 use crate::series::{self, Bins, Quantity};
-use crate::{Report, Seen, format, verdict};
+use crate::{Report, format, verdict};
 
 /// More lines than this with a band each would hide each other.
 const MOST_BANDS: usize = 5;
@@ -46,51 +41,9 @@ pub(super) fn rounds(report: &Report<'_>, step: &Step) -> Figure {
     Figure { title: "Every round".to_owned(), chart: dots(&rows, &unit) }
 }
 
-pub(super) fn ratios(report: &Report<'_>, step: &Step) -> Figure {
-    let candidates = report.candidates_at(step);
-    let rows: Vec<ForestRow> =
-        candidates.filter_map(|at| forest_row(at, at.system.name.to_owned())).collect();
-    let title = match verdict::deciding_word(&step.metric) {
-        None => "Against the base".to_owned(),
-        Some(word) => format!("Against the base: {word}"),
-    };
-    Figure { title, chart: forest(&rows, report.base) }
-}
-
 /// Is this step part of a sweep, whose tests have charts of their own?
 pub(super) fn is_swept(report: &Report<'_>, step: &Step) -> bool {
     report.sweep.as_ref().is_some_and(|sweep| sweep.holds(step))
-}
-
-/// The steps that are part of no sweep.
-pub(super) fn unswept<'v>(report: &'v Report<'_>) -> Vec<&'v Step> {
-    report.steps.iter().filter(|step| !is_swept(report, step)).collect()
-}
-
-/// What decides these steps, of one system against the base: a row a step.
-pub(super) fn ratios_of(report: &Report<'_>, system: &Seen<'_>, steps: &[&Step]) -> Figure {
-    let rows = steps.iter().filter_map(|step| {
-        forest_row(report.at(system, step), verdict::beside(&report.label(step), &step.metric))
-    });
-    let rows: Vec<ForestRow> = rows.collect();
-    Figure {
-        title: format!("{} against {}", system.name, report.base),
-        chart: forest(&rows, report.base),
-    }
-}
-
-fn forest_row(at: At<'_>, name: String) -> Option<ForestRow> {
-    let comparison = at.decision()?;
-    Some(ForestRow {
-        of: Series { name, ..at.system.series() },
-        ratio: ratio(comparison),
-        pairs: comparison.pairs.clone(),
-        said: Said {
-            plain: format::ratio_and_interval(comparison),
-            verdict: word(&comparison.verdict).to_owned(),
-            tone: tone(verdict::tone(&comparison.verdict)).unwrap_or_default(),
-        },
-    })
 }
 
 pub(super) struct OverTime<'a> {
@@ -166,7 +119,8 @@ fn lines_over_time(report: &Report<'_>, step: &Step, bins: Bins, what: &OverTime
         y,
         lines,
         reference: what.target.map(|t| (t as f64, format!("target {}", format::count(t)))),
-        clients: Vec::new(),
+        noise: None,
+        stops: Vec::new(),
     })
 }
 

@@ -1,19 +1,15 @@
-//! Relative throughput at a glance: systems and steps, each ratio with its interval; then system by system, and the
-//! verdicts in words.
-
-use std::collections::BTreeSet;
+//! Relative throughput: systems and steps, each ratio with its interval; then the verdicts in words.
 
 use maud::{Markup, html};
 use model::{Comparison, MetricId, Step};
 
-use super::figures::{ratios_of, unswept};
-use super::judged::{COLOURS, ratio, ratio_text, shade, size, with_sign, word};
+use super::judged::{COLOURS, ratio, ratio_text, shade, with_sign, word};
 use super::sections::{Page, part};
 use super::table::{Link, linked, name, named};
 use super::{over_clients, table};
 use crate::chart::axis::Scale;
 use crate::chart::rows::{interval, shared_scale};
-use crate::verdict::is_certain;
+use crate::report::about;
 use crate::{Report, Seen, format, tables, verdict};
 
 /// From so many cells on a bar in each would take more room than all the rest.
@@ -47,6 +43,7 @@ pub(super) fn matrix(page: &Page<'_, '_>) -> Markup {
                 }
             }
         }
+        (verdicts(page))
     };
     part("matrix", title, &content)
 }
@@ -88,7 +85,7 @@ fn by_system(matrix: &Matrix<'_, '_>) -> Markup {
     html! {
         thead { tr {
             th scope="col" { "system" }
-            @for step in report.steps.iter() { th scope="col" { (report.label(step)) } }
+            @for step in report.steps.iter() { th scope="col" title=(about(step)) { (report.label(step)) } }
         } }
         tbody {
             @for system in &report.systems {
@@ -113,7 +110,7 @@ fn by_step(matrix: &Matrix<'_, '_>) -> Markup {
                 @if !group.title.is_empty() { (table::heading(&group.title, report.systems.len() + 1)) }
                 @for (place, step) in group.places.clone().zip(report.steps_of(group)) {
                     tr data-step=(place) {
-                        th scope="row" { (matrix.page.sections.link(place).around(&name(&report.label(step)))) }
+                        th scope="row" title=(about(step)) { (matrix.page.sections.link(place).around(&name(&report.label(step)))) }
                         @for system in &report.systems { (cell(matrix, system, place, step)) }
                     }
                 }
@@ -176,61 +173,12 @@ fn what(metric: &MetricId) -> Markup {
 
 const VERDICTS: &str = "#verdicts";
 
-/// Rows of all plots together, and of a page that is made to be short.
-const MOST: usize = 120;
-const MOST_BRIEF: usize = 60;
-
-pub(super) fn forests(page: &Page<'_, '_>) -> Markup {
-    let report = page.listed;
-    if !report.has_candidates() {
-        return html! {};
-    }
-    let all = unswept(report);
-    let content = html! {
-        p.note {
-            "One row per step, candidate to base: the bar is the 95 % interval, the faint dots are the rounds, the shade is the margin."
-            @if report.sweep.is_some() { " The charts over clients show the intervals of tests at several numbers of clients." }
-        }
-        @for system in report.candidates() {
-            @let steps = listed(report, system, &all);
-            div data-system=(system.key) {
-                @if steps.len() < all.len() {
-                    p.note { (system.name) ": only steps whose deciding metric certainly differs." }
-                }
-                @if steps.is_empty() { p.nothing { "None." } }
-                @else { (ratios_of(report, system, &steps)) }
-            }
-        }
-        @if !(report.input.comparisons.is_empty() || report.differing_only && report.sweep.is_some()) {
-            (verdicts(page))
-        }
-    };
-    part("forest", "Ratios with their intervals", &content)
-}
-
-/// The steps that are shown of a system: all, or those that certainly differ most.
-fn listed<'s>(report: &Report<'_>, system: &Seen<'_>, all: &[&'s Step]) -> Vec<&'s Step> {
-    let systems = report.candidates().count().max(1);
-    let most = if report.is_brief { MOST_BRIEF } else { MOST };
-    if !report.differing_only && systems * all.len() <= most {
-        return all.to_vec();
-    }
-    let mut ranked: Vec<(f64, usize)> = Vec::new();
-    for (number, step) in all.iter().enumerate() {
-        let comparison = report.at(system, step).decision();
-        let certain = comparison.filter(|c| is_certain(&c.verdict));
-        ranked.extend(certain.map(|comparison| (size(comparison), number)));
-    }
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-    ranked.truncate((most / systems).max(1));
-    let kept: BTreeSet<usize> = ranked.into_iter().map(|(_, number)| number).collect();
-    let numbered = all.iter().copied().enumerate();
-    numbered.filter(|(number, _)| kept.contains(number)).map(|(_, step)| step).collect()
-}
-
 /// The table of verdicts, folded; what names a step opens its evidence.
 fn verdicts(page: &Page<'_, '_>) -> Markup {
     let report = page.listed;
+    if report.input.comparisons.is_empty() || report.differing_only && report.sweep.is_some() {
+        return html! {};
+    }
     let shown = tables::Shown { decided_only: report.differing_only, ..tables::Shown::default() };
     let table = tables::without_empty_why(report.verdicts(&shown));
     let links = links(page, &shown);

@@ -11,6 +11,8 @@ use crate::{Report, tables, transactions};
 pub(super) fn methods(report: &Report<'_>) -> Markup {
     let is_imported = report.input.data.info.is_imported();
     let content = html! {
+        details {
+        summary { "How the numbers were made" }
         ul.prose {
             @if is_imported {
                 li { "Another tool measured these numbers, and backslide imported them. The order of measurement and other load on the host are unknown. The first value of a step of each system makes the first round, and so on, unless the files number their rounds." }
@@ -42,6 +44,7 @@ pub(super) fn methods(report: &Report<'_>) -> Markup {
                 li { "tpmc counts every New-Order completed within the window, including those rolled back on purpose, as tpcc-mysql does; nopm excludes these. Costs per operation are per completed New-Order and include the other four kinds. After the load and after the last step, backslide checked the twelve consistency conditions and more; tables exclude trials that fail one." }
             }
             li { "Charts over time sum all clients; where a step is long, several seconds share a point." }
+        }
         }
         (folded(&report.metrics()))
     };

@@ -9,6 +9,7 @@ mod matrix;
 mod methods;
 mod noise;
 mod over_clients;
+mod overview;
 mod provenance;
 mod sections;
 mod step;
@@ -21,7 +22,7 @@ use maud::{Markup, PreEscaped, html as markup};
 pub(crate) use self::all_figures::all_figures;
 use self::evidence::Cells;
 pub(crate) use self::figures::Figure;
-use self::sections::{Extent, Page, Sections, part};
+use self::sections::{Page, Sections, part};
 use self::table::folded;
 pub(crate) use self::table::{Link, bare, linked, table, tone};
 use crate::chart::style::shapes;
@@ -98,7 +99,6 @@ fn head(page: &Page<'_, '_>) -> Markup {
                 @if page.listed.has_costs() { a href="#costs" { "Cost" } }
                 @if page.listed.has_sizes() { a href="#sizes" { "Sizes" } }
                 @if page.groups.is_some() { a href="#groups" { "Groups" } }
-                @if report.has_candidates() { a href="#forest" { "Intervals" } }
                 @if report.sweep.is_some() { a href="#sweep" { "Clients" } }
                 (links(report, page.sections))
                 a href="#methods" { "Methods" }
@@ -141,7 +141,6 @@ fn body(page: &Page<'_, '_>) -> Markup {
         @if let Some(groups) = &page.groups {
             (part("groups", "Groups of tests", &table(groups)))
         }
-        (matrix::forests(page))
         (over_clients::over_clients(listed))
         (page.sections.note())
         (sections::note_of_systems(listed, page.near, "What is shown step by step"))
@@ -153,20 +152,14 @@ fn body(page: &Page<'_, '_>) -> Markup {
     }
 }
 
-/// Absolute, then relative, then what was agreed on. In a sweep the ratios are in the matrix already.
+/// Absolute, then what was agreed on. The matrix has the ratios.
 fn throughput(report: &Report<'_>) -> Markup {
     let absolute = report.throughput();
     let content = markup! {
         @for (place, one) in absolute.iter().enumerate() {
             @if place == 0 { (table(one)) } @else { (folded(one)) }
         }
-        @if report.has_candidates() && report.sweep.is_none() {
-            @let relative = report.relative();
-            @if !relative.has_rows() {
-                // All steps are decided by something else.
-            } @else if report.is_by_step() { (folded(&relative)) } @else { (table(&relative)) }
-        }
-        @if let Some(background) = report.background() { (table(&background)) }
+        @if let Some(background) = report.background() { (folded(&background)) }
         @if let Some(open_loop) = report.open_loop() { (table(&open_loop)) }
     };
     part("tables", "Throughput", &content)
@@ -175,16 +168,18 @@ fn throughput(report: &Report<'_>) -> Markup {
 fn steps(page: &Page<'_, '_>) -> Markup {
     let report = page.near;
     let detail = step::Detail::of(report, page.extent, page.sections);
-    let has_legends = page.extent == Extent::Whole;
+    let open = page.sections.largest();
     markup! {
-        @if !has_legends && page.sections.count() > 0 { (table::legend(report)) }
+        @if page.sections.count() > 0 { h2 #steps { "Steps" } (table::legend(report)) }
         @for (number, group) in report.groups.iter().enumerate() {
             @let places: Vec<usize> = group.places.clone().filter(|place| page.sections.has(*place)).collect();
             @if !(group.title.is_empty() || places.is_empty()) {
                 h2.group id={ "group-" (number) } data-step=(group.places.start) { (group.title) }
             }
             @for place in places {
-                @if let Some(one) = report.steps.get(place) { (step::step(report, place, one, detail)) }
+                @if let Some(one) = report.steps.get(place) {
+                    (step::step(report, place, one, detail, open == Some(place)))
+                }
             }
         }
     }

@@ -22,7 +22,6 @@ pub(super) fn noise(report: &Report<'_>, listed: &Report<'_>) -> Markup {
     }
     let control = report.systems.iter().find(|system| system.is_control);
     let content = html! {
-        p { (report.control()) }
         @if let Some(control) = control { (cells(report, control.name)) }
         @if !report.input.data.info.is_imported() { p { (quarantined(report)) } }
         @for told in report.came_to_rest() { p { (told) } }

@@ -7,7 +7,7 @@ use super::figures::Figure;
 use super::judged::{COLOURS, ratio, shade, with_sign, word};
 use super::sections::{Page, part};
 use super::table::{heading, legend, name, named, table, tone};
-use crate::chart::line::SweepMark;
+use crate::chart::line::StopMark;
 use crate::chart::sweep::{SweepLine, sweep as chart};
 use crate::{Report, Seen, Sweep, Test, format, verdict};
 
@@ -133,8 +133,8 @@ fn line(report: &Report<'_>, test: &Test, system: &Seen<'_>) -> SweepLine {
         let clients = format::plural(step.clients as usize, "client");
         let (told, word) = (format::ratio_and_interval(comparison), word(&comparison.verdict));
         let tone = tone(verdict::tone(&comparison.verdict)).filter(|tone| *tone != "muted");
-        Some(SweepMark {
-            clients: step.clients,
+        Some(StopMark {
+            at: step.clients.into(),
             ratio: ratio(comparison)?,
             text: format!("{}, {clients}: {told} {word}", system.key),
             tone: tone.unwrap_or_default(),

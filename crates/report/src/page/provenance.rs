@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use model::{BuildSource, DiskFacts, Host, Step, System};
 
 use super::sections::part;
-use super::table::{folded, table};
+use super::table::folded;
 use crate::rounds::rounds;
 use crate::{Report, Table, format};
 
@@ -26,15 +26,17 @@ pub(super) fn provenance(report: &Report<'_>, listed: &Report<'_>) -> Markup {
             ("backslide", info.backslide.clone()),
             ("report", report.input.generated.to_owned()),
         ]))
-        h3 { "Host" }
-        @if info.is_imported() {
-            // Of the host of an imported run no more is known.
-            (facts(&[("CPUs", match info.host.shape.cpus {
-                0 => "not known".to_owned(),
-                cpus => cpus.to_string(),
-            })]))
-        } @else {
-            (facts(&host(&info.host)))
+        details {
+            summary { "Host" }
+            @if info.is_imported() {
+                // Of the host of an imported run no more is known.
+                (facts(&[("CPUs", match info.host.shape.cpus {
+                    0 => "not known".to_owned(),
+                    cpus => cpus.to_string(),
+                })]))
+            } @else {
+                (facts(&host(&info.host)))
+            }
         }
         h3 { "Systems" }
         @for system in shown { (one_system(report, system)) }
@@ -49,7 +51,7 @@ pub(super) fn provenance(report: &Report<'_>, listed: &Report<'_>) -> Markup {
             }
         }
         @if let Some(placements) = report.placements() { (folded(&placements)) }
-        @if let Some(settings) = listed.settings() { (table(&settings)) }
+        @if let Some(settings) = listed.settings() { (folded(&settings)) }
         (differing(report))
         (folded(&report.trials()))
         (repeat(report))
@@ -183,12 +185,14 @@ fn repeat(report: &Report<'_>) -> Markup {
         p { "Save the plan below as " code { (file) } " and run it with backslide " (info.backslide)
             ". The same plan and the same seed (" (info.plan.seed) ") give the same rows, the same keys and the same order of trials." }
         pre tabindex="0" { (commands.join("\n")) }
-        p.note { "The plan as it was read:" }
-        pre tabindex="0" { (info.plan.source) }
+        details {
+            summary { "The plan as it was read" }
+            pre tabindex="0" { (info.plan.source) }
+        }
     }
 }
 
-/// The commands of a step, behind a line that opens them, and what else differs between its systems.
+/// The commands of a step, behind a line that opens them.
 pub(super) fn of_step(report: &Report<'_>, step: &Step) -> Markup {
     let is_imported = report.input.data.info.is_imported();
     html! {
@@ -198,7 +202,6 @@ pub(super) fn of_step(report: &Report<'_>, step: &Step) -> Markup {
                 p.note { "A step runs with the rest of its plan, given in full under " a href="#repeat" { "To repeat the run" } "." }
             }
             pre tabindex="0" { (lines(report, step, is_imported).join("\n")) }
-            (variables(report))
         }
     }
 }
@@ -220,28 +223,6 @@ fn lines(report: &Report<'_>, step: &Step, is_imported: bool) -> Vec<String> {
         lines.push(format!("backslide explain {run} --variables {base} {other}"));
     }
     lines
-}
-
-/// Variables that are named where they are only pointed at.
-const MOST: usize = 6;
-
-/// How many server variables differ, and which of them are known to matter.
-fn variables(report: &Report<'_>) -> Markup {
-    let differing = report.input.differing.iter();
-    let rows = differing.flat_map(|all| all.variables.iter().flat_map(|of_dbms| &of_dbms.rows));
-    let rows: Vec<_> = rows.collect();
-    let known = rows.iter().filter(|row| row.matters.is_some());
-    let known: Vec<&str> = known.take(MOST).map(|row| row.name.as_str()).collect();
-    html! {
-        @if !rows.is_empty() {
-            p.note {
-                "Between the systems " a href="#variables" { (format::plural(rows.len(), "server variable")) }
-                @if rows.len() == 1 { " differs" } @else { " differ" }
-                @if !known.is_empty() { ", of those known to matter: " (known.join(", ")) }
-                "."
-            }
-        }
-    }
 }
 
 /// The base, where it is not the plan's.

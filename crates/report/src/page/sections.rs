@@ -38,6 +38,8 @@ pub(super) struct Sections {
     shown: Vec<bool>,
     /// Steps in which what decides them certainly differs.
     differing: usize,
+    /// The step in which it differs most.
+    largest: Option<usize>,
     /// What it is, at the start of a sentence.
     what: &'static str,
 }
@@ -60,7 +62,7 @@ impl Sections {
         });
         let mut ranked: Vec<(usize, f64)> = changes.collect();
         ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let differing = ranked.len();
+        let (differing, largest) = (ranked.len(), ranked.first().map(|(place, _)| *place));
         let is_whole = !(report.is_brief && report.is_by_step());
         let mut shown = vec![is_whole && all <= most; all];
         if !shown.iter().any(|shown| *shown) {
@@ -69,11 +71,16 @@ impl Sections {
             }
         }
         let what = if report.is_all_of_throughput() { "Throughput" } else { "The deciding metric" };
-        Self { shown, differing, what }
+        Self { shown, differing, largest, what }
     }
 
     pub(super) fn has(&self, place: usize) -> bool {
         self.shown.get(place).copied().unwrap_or(false)
+    }
+
+    /// The step that stands open.
+    pub(super) const fn largest(&self) -> Option<usize> {
+        self.largest
     }
 
     pub(super) fn count(&self) -> usize {

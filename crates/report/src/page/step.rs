@@ -1,13 +1,15 @@
 //! One step: every round, the course over time, response times, costs.
 
 use maud::{Markup, html};
-use model::{Clock, Counts, Step, StepNote};
+use model::{Clock, KindSpec, Step, StepNote};
 
-use super::figures::{OverTime, distribution, is_swept, over_time, ratios, rounds};
+use super::figures::{OverTime, distribution, over_time, rounds};
+use super::judged::{ratio_text, shade, word};
 use super::provenance;
 use super::sections::{Extent, Sections};
-use super::table::{folded, legend, table};
+use super::table::{chip, folded, name, table};
 use crate::format::plural;
+use crate::report::about;
 use crate::series::{self, Bins};
 use crate::{Report, statements};
 
@@ -18,6 +20,10 @@ const ALL_CURVES: usize = 20_000;
 
 /// From so many sections on there is room for a third of that.
 const MANY: usize = 16;
+
+/// Points from which on a line shows the course of latencies, and of throughput.
+const LEAST: usize = 5;
+const SHORT: usize = 3;
 
 /// How finely lines are drawn, so that the page keeps its size.
 #[derive(Clone, Copy, Debug)]
@@ -31,19 +37,12 @@ pub(super) struct Detail {
 impl Detail {
     pub(super) fn of(report: &Report<'_>, extent: Extent, sections: &Sections) -> Self {
         let systems = report.systems.len().max(1);
-        let steps: Vec<&Step> = report
-            .steps
-            .iter()
-            .enumerate()
-            .filter_map(|(place, step)| sections.has(place).then_some(step))
-            .collect();
-        let kinds: usize = steps.iter().map(|s| report.kinds(s).len()).sum();
-        // A step draws its throughput with a band (three outlines), two latencies, and each other
-        // kind; a kind has at most two quantile curves.
-        let outlines = (4 * steps.len() + kinds).max(1);
-        let curves = (2 * kinds).max(1);
+        let steps = sections.count().max(1);
+        // A step draws its throughput with a band (three outlines), two latencies and at most two kinds of background
+        // writers; and at most two quantile curves.
+        let (outlines, curves) = (7 * steps, 2 * steps);
         // Each section has tables, which dozens of sections have dozens of times.
-        let share = if steps.len() > MANY { 3 } else { 1 };
+        let share = if steps > MANY { 3 } else { 1 };
         let (points, curve) = match extent {
             Extent::Whole => (300, 48),
             Extent::Brief => (40, 24),
@@ -56,50 +55,71 @@ impl Detail {
     }
 }
 
-pub(super) fn step(report: &Report<'_>, place: usize, step: &Step, detail: Detail) -> Markup {
-    let bins = Bins::of(report, step, detail.points);
-    let whole = detail.extent == Extent::Whole;
-    // A table has the statements of a transaction of dozens of steps, and another one the kinds of transactions.
-    let is_one_of_dozens = report.is_by_step();
-    let transactions = report.transaction_kinds(step);
-    let kinds: Vec<String> = match detail.extent {
-        Extent::Whole if !is_one_of_dozens && transactions.is_none() => report.kinds(step),
-        Extent::Whole | Extent::Brief => vec![step.subject.kind.clone()],
-    };
+/// One line of each step, with its verdicts; what it opens is the step.
+pub(super) fn step(
+    report: &Report<'_>,
+    place: usize,
+    step: &Step,
+    detail: Detail,
+    is_open: bool,
+) -> Markup {
     html! {
-        section.step id={ "step-" (place) } aria-label={ "Step " (report.label(step)) } data-step=(place) {
-            h2 { (report.label(step)) }
-            p.note { (describe(step)) " " (plural(step.clients as usize, "client")) "." }
-            (before_it(report, step, whole))
-            (sent(report, step))
-            (tried(report, step))
-            // A short report has one legend for all steps, and its forest plots have the ratios of all steps.
-            @if whole { (legend(report)) }
-            div.pair {
-                (rounds(report, step))
-                @if whole || is_swept(report, step) { (ratios(report, step)) }
+        details.step data-step=(place) open[is_open] {
+            summary {
+                h2 { (name(&report.label(step))) }
+                span.note { (about(step)) " " (plural(step.clients as usize, "client")) "." }
+                @for at in report.candidates_at(step) {
+                    @if let Some(comparison) = at.decision() {
+                        span.said.(shade(comparison).unwrap_or_default()) data-system=(at.system.key) {
+                            (chip(at.system)) " " (ratio_text(comparison)) " " (word(&comparison.verdict))
+                        }
+                    }
+                }
             }
-            (over_time(report, step, bins, &OverTime::throughput(step)))
-            // A short report has the percentiles over the whole step only.
-            @if bins.is_some() && whole {
+            section.step id={ "step-" (place) } aria-label={ "Step " (report.label(step)) } {
+                (content(report, step, detail))
+            }
+        }
+    }
+}
+
+fn content(report: &Report<'_>, step: &Step, detail: Detail) -> Markup {
+    let bins = Bins::of(report, step, detail.points);
+    let course = bins.filter(|bins| bins.count >= LEAST);
+    let whole = detail.extent == Extent::Whole;
+    let transactions = report.transaction_kinds(step);
+    html! {
+        (before_it(report, step, whole))
+        (sent(report, step))
+        (tried(report, step))
+        div.pair {
+            (rounds(report, step))
+            // Of a short step the rounds say it all.
+            @if bins.is_none_or(|bins| bins.count >= SHORT) { (over_time(report, step, bins, &OverTime::throughput(step))) }
+        }
+        (response(report, step, detail))
+        // A short report has the percentiles over the whole step only.
+        @if course.is_some() && whole {
+            details {
+                summary { "Response times over time" }
                 div.pair { @for what in &OverTime::latencies(step) { (over_time(report, step, bins, what)) } }
             }
-            @for kind in &kinds { (response(report, step, kind, detail)) }
-            @if let Some(transactions) = &transactions { (table(transactions)) }
-            (others(report, step, &kinds, bins))
-            @if report.has_candidates() {
-                @if let Some(relative) = report.step_costs(step, true) { (table(&relative)) }
-            }
-            // A short report has the absolute costs once, among the metrics.
-            @if whole {
-                @if let Some(absolute) = report.step_costs(step, false) { (folded(&absolute)) }
-                @if is_one_of_dozens {
-                    @if let Some(kinds) = report.other_kinds(step) { (folded(&kinds)) }
-                }
-                @if let Some(pairs) = report.pairs(step) { (folded(&pairs)) }
-            }
-            (provenance::of_step(report, step))
         }
+        @if let Some(transactions) = &transactions { (table(transactions)) }
+        @if whole { (others(report, step, course)) }
+        @if report.has_candidates() {
+            @if let Some(relative) = report.step_costs(step, true) { (table(&relative)) }
+        }
+        // A short report has the absolute costs once, among the metrics.
+        @if whole {
+            @if let Some(absolute) = report.step_costs(step, false) { (folded(&absolute)) }
+            // The kinds of transactions have a table of their own.
+            @if transactions.is_none() {
+                @if let Some(kinds) = report.other_kinds(step) { (folded(&kinds)) }
+            }
+            @if let Some(pairs) = report.pairs(step) { (folded(&pairs)) }
+        }
+        (provenance::of_step(report, step))
     }
 }
 
@@ -148,59 +168,32 @@ fn tried(report: &Report<'_>, step: &Step) -> Markup {
     }
 }
 
-/// A sentence or two on a step. Of an imported one no more is known than what it counts.
-fn describe(step: &Step) -> String {
-    if !step.description.is_empty() {
-        return step.description.clone();
-    }
-    match step.subject.counts {
-        Counts::Rows => "Counts the rows that are read.".to_owned(),
-        Counts::Statements(n) => format!(
-            "An operation is {n} statements, BEGIN and COMMIT among them; throughput and costs count statements, response times are of whole operations."
-        ),
-        Counts::Operations => "Counts statements.".to_owned(),
-    }
-}
-
-/// Response times of one kind. Those of what the step is about stand open, the others are folded.
-fn response(report: &Report<'_>, step: &Step, kind: &str, detail: Detail) -> Markup {
-    let parts = Clock::ALL.into_iter().filter_map(|clock| {
-        let merged = series::histograms(report, step, kind, clock);
-        let percentiles = report.percentiles(step, kind, clock);
-        let buckets = report.buckets_of(step, kind, clock, &merged);
-        (percentiles.is_some() || buckets.is_some()).then(|| {
-            html! {
-                @if let Some(buckets) = buckets {
-                    (distribution(report, step, kind, &merged, (clock, detail.curve)))
-                    @if let Some(percentiles) = percentiles { (table(&percentiles)) }
-                    @if detail.extent == Extent::Whole { (folded(&buckets)) }
-                } @else if let Some(percentiles) = percentiles { (table(&percentiles)) }
-            }
-        })
-    });
-    let parts: Vec<Markup> = parts.collect();
+/// Response times of what the step is about.
+fn response(report: &Report<'_>, step: &Step, detail: Detail) -> Markup {
+    let kind = &step.subject.kind;
     html! {
-        @if parts.is_empty() {
-        } @else if kind == step.subject.kind {
-            @for part in &parts { (part) }
-        } @else {
-            details {
-                summary { "Response times of " (kind) }
-                @for part in &parts { (part) }
+        @for clock in Clock::ALL {
+            @let merged = series::histograms(report, step, kind, clock);
+            @let buckets = report.buckets_of(step, kind, clock, &merged);
+            @if buckets.is_some() {
+                (distribution(report, step, kind, &merged, (clock, detail.curve)))
             }
+            @if let Some(percentiles) = report.percentiles(step, kind, clock) { (table(&percentiles)) }
+            @if let Some(buckets) = buckets.filter(|_| detail.extent == Extent::Whole) { (folded(&buckets)) }
         }
     }
 }
 
-/// The other operations over time, with the target of the background writers.
-fn others(report: &Report<'_>, step: &Step, kinds: &[String], bins: Option<Bins>) -> Markup {
-    let others: Vec<&String> = kinds.iter().filter(|k| **k != step.subject.kind).collect();
+/// The operations of background writers over time, with their target.
+fn others(report: &Report<'_>, step: &Step, bins: Option<Bins>) -> Markup {
+    let is_paced = |kind: &&KindSpec| kind.scheduled && kind.name != step.subject.kind;
+    let paced: Vec<&KindSpec> = step.kinds.iter().filter(is_paced).collect();
     html! {
-        @if bins.is_some() && !others.is_empty() {
+        @if bins.is_some() && !paced.is_empty() {
             details {
-                summary { "Other operations over time" }
+                summary { "Background writers over time" }
                 div.pair {
-                    @for kind in others { (over_time(report, step, bins, &OverTime::other(step, kind))) }
+                    @for kind in paced { (over_time(report, step, bins, &OverTime::other(step, &kind.name))) }
                 }
             }
         }

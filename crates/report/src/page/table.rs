@@ -51,9 +51,11 @@ pub(super) fn heading(text: &str, columns: usize) -> Markup {
     html! { tr.group { th scope="rowgroup" colspan=(columns) { (text) } } }
 }
 
+/// Open only where a cell says that something was missed.
 pub(super) fn folded(one: &Table) -> Markup {
+    let has_missed = one.rows.iter().flatten().any(|cell| cell.tone == Tone::Missed);
     html! {
-        details {
+        details open[has_missed] {
             summary { (one.title) }
             @if !one.note.is_empty() { p.note { (one.note) } }
             (bare(one))

@@ -62,18 +62,19 @@ impl Report<'_> {
         Some(systems_in_step().each(columns).table(title, note, self.each_at(step)))
     }
 
-    /// Percentiles of service time of all kinds but what the step is about, each under its heading; `None`
-    /// where there is no other.
+    /// Percentiles of all kinds but what the step is about, each under its heading; `None` where there is no other.
     pub(crate) fn other_kinds(&self, step: &Step) -> Option<Table> {
         let (mut whole, mut parts) = (None, Vec::new());
         for kind in self.kinds(step).into_iter().filter(|kind| *kind != step.subject.kind) {
-            if let Some(table) = self.percentiles(step, &kind, Clock::Service) {
-                parts.push((kind, table.rows));
-                whole.get_or_insert((table.headers, table.note));
+            for clock in Clock::ALL {
+                if let Some(table) = self.percentiles(step, &kind, clock) {
+                    parts.push((format!("{kind}, {} time", clock.word()), table.rows));
+                    whole.get_or_insert((table.headers, table.note));
+                }
             }
         }
         let (headers, note) = whole?;
-        let title = format!("{}: service time of each statement", self.label(step));
+        let title = format!("{}: response times of other operations", self.label(step));
         Some(Table::in_parts(title, note, headers, parts))
     }
 }

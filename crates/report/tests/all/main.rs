@@ -8,6 +8,7 @@ mod for_ci;
 mod metrics;
 mod micro;
 mod outputs;
+mod overview;
 mod page;
 mod placement;
 mod rounds;
