@@ -72,14 +72,13 @@ impl Noise {
         if deciding.is_empty() {
             return Ok(None);
         }
-        let mut cpu = None;
-        for metric in metrics().filter(|metric| metric.sliced && metric.is_cpu()) {
-            let id = MetricId::new(metric.id);
-            let is_measured = data.cells.iter().any(|cell| cell.metric == id);
-            if is_measured && cpu.is_none() {
-                cpu = Some((id.clone(), scatters(data, Selection::Only(vec![id]))?));
-            }
-        }
+        let ids = metrics().filter(|metric| metric.sliced && metric.is_cpu());
+        let mut ids = ids.map(|metric| MetricId::new(metric.id));
+        let measured = ids.find(|id| data.cells.iter().any(|cell| cell.metric == *id));
+        let cpu = match measured {
+            Some(id) => Some((id.clone(), scatters(data, Selection::Only(vec![id]))?)),
+            None => None,
+        };
         Ok(Some(Self { deciding, cpu, source: format!("the noise of run {}", data.info.id) }))
     }
 
@@ -100,8 +99,12 @@ impl Noise {
         let window = window(plan);
         let percent = |steps: &[Scatter], metric: Option<&MetricId>| {
             let calling = calling(plan, metric);
-            let found = in_median_step(steps, window.as_secs_f64(), plan.rounds, &calling)?;
-            found.is_finite().then(|| format!("{:.1} %", 100.0 * found))
+            let found =
+                in_median_step(steps, window.as_secs_f64(), plan.rounds_of_each(), &calling)?;
+            found.is_finite().then(|| match found {
+                ..1.0 => format!("{:.1} %", 100.0 * found),
+                _ => "more than 100 %".to_owned(),
+            })
         };
         let deciding = percent(&self.deciding, None).filter(|_| plan.systems.len() > 1)?;
         let cpu = self.cpu.as_ref().and_then(|(metric, steps)| {
@@ -111,7 +114,7 @@ impl Noise {
         Some(format!(
             "in {at_most}about {time}: {} rounds with windows of {window} detect a change of {deciding} per step{}, \
              given {}",
-            plan.rounds,
+            plan.rounds_of_each(),
             cpu.unwrap_or_default(),
             self.source
         ))

@@ -44,15 +44,16 @@ pub fn expand(
     let template = template(file, &workload.steps(), &systems)?;
     let systems = with_control(file, systems, &base)?;
     let course = course::resolve(&file.course, catalog.noise(), &systems)?;
-    Ok(Plan {
+    let mut plan = Plan {
         base: base.name.clone(),
-        rounds: file.course.rounds,
         course,
         seed: file.seed,
         source: file.source.clone(),
         template,
         ..Plan::new(&file.name, workload, systems)
-    })
+    };
+    plan.rounds = file.course.rounds.saturating_mul(plan.cycle());
+    Ok(plan)
 }
 
 /// The workload file that the plan runs: its user's own, or one of the catalog.

@@ -132,6 +132,12 @@ fn course(plan: &Plan) -> Vec<String> {
             "in turns of {length} in every step: all systems of a round run at once, and each is frozen outside its turns"
         )),
     }
+    if plan.course.pairs {
+        lines.push(format!(
+            "in pairs: each round holds the base and one other system, in {} for each",
+            report::format::plural(plan.rounds_of_each() as usize, "round")
+        ));
+    }
     let margins = plan.course.margins.iter();
     let margins: Vec<String> = margins.map(|(m, margin)| format!("{m} {margin}")).collect();
     if !margins.is_empty() {
