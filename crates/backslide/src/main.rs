@@ -6,6 +6,7 @@ mod charts;
 mod cmd;
 mod disturbed;
 mod exit;
+mod foreseen;
 mod input;
 mod output;
 mod printer;

@@ -278,7 +278,7 @@ fn shortened(name: &str, room: usize) -> Option<String> {
 
 /// Trials that a plan has without those that are run again.
 fn trials_of(plan: &Plan) -> u32 {
-    plan.systems.len() as u32 * plan.rounds
+    plan.trials_a_round() * plan.rounds
 }
 
 /// How long the planned trials take of which so many are done.

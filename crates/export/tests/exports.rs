@@ -171,6 +171,7 @@ fn the_evidence_of_a_comparison_ends_its_row() {
         centre: 0.74,
         outlying: vec![3, 7],
         slice_pairs: None,
+        within: None,
     });
     let words = table::Words::of(&one);
     let csv = text(RowFormat::Csv, table::COMPARISONS, &[&table::comparison(&run, &one, &words)]);

@@ -121,6 +121,31 @@ fn slices_alternate_and_are_compared_pair_by_pair() {
     assert!(bench.instances().is_empty());
 }
 
+#[test]
+fn pairs_of_systems_are_compared_with_the_base_of_their_own_rounds() {
+    let mut bench = Bench::new();
+    let third =
+        "at_once = \"pairs\"\n[[system]]\nbuild = \"sqlite\"\nconfig = \"wal\"\nlabel = \"third\"";
+    let run = bench.begin(&plan(3, &[READ], third));
+    let order = carry_out(&mut bench, &run);
+    assert_eq!(order.len(), 3 * 2 * 2 * SLICES);
+    let data = bench.load(&run);
+    assert_eq!(data.trials.len(), 12);
+    let rounds_of = |system: &str| -> Vec<u32> {
+        let trials = data.trials.iter().filter(|trial| trial.system == system);
+        trials.map(|trial| trial.round).collect()
+    };
+    assert_eq!(rounds_of("good"), [1, 2, 3, 4, 5, 6]);
+    let (bad, third) = (rounds_of("bad"), rounds_of("third"));
+    assert!(bad == [2, 4, 6] && third == [1, 3, 5], "{bad:?} {third:?}");
+    let compared = compare(&data);
+    let read: Vec<_> = compared.iter().filter(|c| c.step.0 == READ).collect();
+    assert_eq!(read.len(), 2);
+    for comparison in read {
+        assert_eq!(comparison.rounds, 3, "{}", comparison.system);
+    }
+}
+
 /// The slices of a trial are stored as one window, and are its own.
 fn assert_one_window(bench: &Bench, data: &RunData, round: u32, system: &str) {
     let is_it = |s: &&model::StepSeries| {

@@ -172,6 +172,20 @@ pub struct Evidence {
     pub outlying: Vec<u32>,
     /// Independent slice pairs that those measured are worth; `None` for steps without slices.
     pub slice_pairs: Option<f64>,
+    /// The variance of a round's log ratio that its slice pairs explain; `None` for steps without slices.
+    #[serde(default)]
+    pub within: Option<f64>,
+}
+
+/// How much the log ratios of a step scatter from round to round. The variances add up.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scatter {
+    /// Variance that does not depend on the length of the window: starts, loads, the hour.
+    pub between: f64,
+    /// Variance of a window of one second; that of a longer one is smaller in proportion.
+    pub within: f64,
+    /// Degrees of freedom that the step's family adds to those of the rounds.
+    pub prior_df: f64,
 }
 
 /// Verdicts on the controls of runs. Base and control are identical, so each reported change is a false alarm.

@@ -18,7 +18,7 @@ pub struct Plan {
     /// The steps of a trial that loads its own data, in order.
     #[serde(default)]
     pub steps: Vec<Step>,
-    /// How often every system is measured; at most, where the course says when to look.
+    /// The rounds of the run; at most, where the course says when to look.
     pub rounds: u32,
     #[serde(default)]
     pub course: Course,
@@ -80,18 +80,47 @@ impl Plan {
         Duration::from_secs(u64::from(self.workload.statement_timeout()))
     }
 
-    /// All planned trials in the order in which they run: each round holds every system once, in a random order or
-    /// in the mirror image of that of the round before.
+    /// All planned trials in the order in which they run: each round holds its systems once, in a random order or
+    /// in the mirror image of that of the round before with these systems.
     pub fn trials(&self) -> Vec<Trial> {
-        let rounds = (1..=self.rounds).zip(self.orders());
-        rounds.flat_map(|(round, order)| self.round(round, order)).collect()
+        let cycle = self.cycle() as usize;
+        let orders = self.orders().flat_map(|order| std::iter::repeat_n(order, cycle));
+        (1..=self.rounds).zip(orders).flat_map(|(round, order)| self.round(round, &order)).collect()
     }
 
     /// The trials of one round. Those after the planned ones are what is run again for rounds that were
     /// disturbed: the order goes on, and each has a seed of its own.
     pub fn trials_of(&self, round: u32) -> Vec<Trial> {
-        let earlier = round.saturating_sub(1) as usize;
-        self.round(round, self.orders().nth(earlier).unwrap_or_default())
+        let earlier = (round.saturating_sub(1) / self.cycle()) as usize;
+        self.round(round, &self.orders().nth(earlier).unwrap_or_default())
+    }
+
+    /// The systems of a round, as places in the plan's list.
+    pub fn systems_of(&self, round: u32) -> Vec<usize> {
+        let all = 0..self.systems.len();
+        if !self.course.pairs {
+            return all.collect();
+        }
+        let is_base = |place: &usize| self.systems[*place].name == self.base;
+        let (mut pair, others): (Vec<usize>, Vec<usize>) = all.partition(is_base);
+        let turn = round.saturating_sub(1) % self.cycle();
+        pair.extend(others.get(turn as usize));
+        pair
+    }
+
+    pub fn trials_a_round(&self) -> u32 {
+        self.systems_of(1).len() as u32
+    }
+
+    /// After so many rounds each system had one.
+    pub fn cycle(&self) -> u32 {
+        let others = self.systems.len().saturating_sub(1);
+        if self.course.pairs { others.max(1) as u32 } else { 1 }
+    }
+
+    /// How often each system is compared with the base, at most.
+    pub fn rounds_of_each(&self) -> u32 {
+        self.rounds / self.cycle()
     }
 
     /// Rounds that may be run again for disturbed ones, at most.
@@ -100,13 +129,15 @@ impl Plan {
     }
 
     fn orders(&self) -> Orders {
-        Orders::new(mix(self.seed, &[u64::from(u32::from_be_bytes(*b"ordr"))]), self.systems.len())
+        let seed = mix(self.seed, &[u64::from(u32::from_be_bytes(*b"ordr"))]);
+        Orders::new(seed, self.trials_a_round() as usize)
     }
 
-    fn round(&self, round: u32, order: Vec<usize>) -> Vec<Trial> {
+    fn round(&self, round: u32, order: &[usize]) -> Vec<Trial> {
         let seed = mix(self.seed, &[u64::from(round)]);
-        let trials = order.into_iter().zip(1..);
-        trials.map(|(system, position)| Trial { round, position, system, seed }).collect()
+        let systems = self.systems_of(round);
+        let systems = order.iter().filter_map(|place| systems.get(*place)).zip(1..);
+        systems.map(|(&system, position)| Trial { round, position, system, seed }).collect()
     }
 
     pub fn control(&self) -> Option<&System> {
@@ -131,6 +162,8 @@ pub struct Course {
     /// everything is decided. `None`: every round is run, whatever is found.
     pub first_look: Option<u32>,
     pub interleave: Interleave,
+    /// Does a round have the base and one other system, in turn, in place of all systems?
+    pub pairs: bool,
     /// The noise that a trial may meet; its round is run again where it meets more. `None`: any.
     pub quarantine: Option<Quarantine>,
     /// Margins that replace the metrics' own. A short form such as `response.p99` means each step's subject.

@@ -31,7 +31,10 @@ pub struct Step {
     pub pace: StepPace,
     /// Can a template keep what it leaves? Such steps come first.
     pub loads: bool,
-    /// Length of its window, where that can be cut into slices.
+    /// Length of its measured window, where the plan says it. Plans of earlier versions do not list it.
+    #[serde(default)]
+    pub window: Option<Nanos>,
+    /// The same, where it can be cut into slices.
     pub slices: Option<Nanos>,
     /// Rows per second that its writers are asked for, all clients together.
     pub target_rate: Option<u64>,
@@ -121,6 +124,7 @@ impl Step {
             metric: MetricId::new(MetricId::RATE),
             pace: StepPace::Closed,
             loads: false,
+            window: None,
             slices: None,
             target_rate: None,
             compat: false,

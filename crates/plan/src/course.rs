@@ -44,6 +44,8 @@ pub(crate) struct CourseEntry {
     place: Place,
     /// Where whole trials have a length of slices.
     stray_length: Option<Place>,
+    /// Where pairs are asked for.
+    pairs_place: Option<Place>,
     quarantine: Allowed,
 }
 
@@ -75,6 +77,7 @@ pub(crate) static KEYS: &[Key<CourseEntry>] = &[
     Key("rounds", Other(|c, v| rounds(v).map(|it| (c.rounds, c.course.first_look) = it))),
     Key("interleave", Other(interleave)),
     Key("slice_ms", Other(slice_ms)),
+    Key("at_once", Other(at_once)),
     Key("quarantine", Other(|c, v| quarantine(v).map(|it| c.quarantine = it))),
     Key("margins", Other(|c, v| margins(v).map(|it| c.course.margins = it))),
 ];
@@ -96,14 +99,30 @@ fn slice_ms(entry: &mut CourseEntry, item: Item<'_>) -> Result<()> {
     Ok(())
 }
 
+fn at_once(entry: &mut CourseEntry, item: Item<'_>) -> Result<()> {
+    entry.course.pairs = item.word("number of systems", &[("all", false), ("pairs", true)])?;
+    entry.pairs_place = entry.course.pairs.then(|| item.place());
+    Ok(())
+}
+
 impl CourseEntry {
-    /// Are all systems of a round up at once?
-    pub(crate) fn is_at_once(&self) -> bool {
-        self.course.interleave.is_at_once()
+    /// How many of so many systems are up at once.
+    pub(crate) fn up(&self, systems: usize) -> usize {
+        match (self.course.interleave.is_at_once(), self.course.pairs) {
+            (false, _) => 1,
+            (true, true) => systems.min(2),
+            (true, false) => systems,
+        }
     }
 
     /// Checks what the keys say together, for a plan whose workload is of this kind.
     pub(crate) fn check(&self, kind: WorkloadKind) -> Result<()> {
+        if let (Interleave::Trials, Some(place)) = (self.course.interleave, &self.pairs_place) {
+            return Err(place.conflict(
+                "`at_once = \"pairs\"` without `interleave = \"slices\"` or `\"turns\"`: whole trials run one \
+                 at a time; leave it out, or add `interleave`",
+            ));
+        }
         let message = match (self.course.interleave, &self.stray_length, kind) {
             (Interleave::Trials, Some(place), _) => {
                 return Err(place.conflict(

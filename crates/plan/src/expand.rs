@@ -45,21 +45,22 @@ pub fn expand(
     let template = template(file, &workload.steps(), &systems)?;
     let systems = with_control(file, systems, &base)?;
     let course = course::resolve(&file.course, catalog.noise(), &systems)?;
-    Ok(Plan {
+    let mut plan = Plan {
         base: base.name.clone(),
-        rounds: file.course.rounds,
         course,
         seed: file.seed,
         source: file.source.clone(),
         template,
         ..Plan::new(&file.name, workload, systems)
-    })
+    };
+    plan.rounds = file.course.rounds.saturating_mul(plan.cycle());
+    Ok(plan)
 }
 
 /// The host as configs scale with it: systems that are all up at once divide its memory.
 fn share(file: &PlanFile, host: HostShape) -> HostShape {
     let all = file.systems.len() + usize::from(file.control.is_some());
-    let up = if file.course.is_at_once() { all.max(1) as u64 } else { 1 };
+    let up = file.course.up(all).max(1) as u64;
     HostShape { memory: Bytes(host.memory.0 / up), ..host }
 }
 

@@ -126,7 +126,7 @@ fn unfinished(report: &Report<'_>) -> Option<Finding> {
     let plan = &data.info.plan;
     let rounds = plan.rounds as usize + rounds::again(data);
     let at_most = plan.course.first_look.map_or("", |_| "at most ");
-    let planned = format!("{at_most}{}", plural(plan.systems.len() * rounds, "trial"));
+    let planned = format!("{at_most}{}", plural(plan.trials_a_round() as usize * rounds, "trial"));
     let trials = data.trials.iter();
     let outcomes = trials.map(|trial| (trial.round, &trial.outcome));
     let disturbed = rounds::disturbed_rounds(plan, outcomes);

@@ -27,7 +27,8 @@ pub fn rounds(data: &RunData) -> String {
     } else {
         // Those in which every system has a trial and none was quarantined.
         let rounds = by_round(data.trials.iter().map(|trial| (trial.round, &trial.outcome)));
-        let whole = |round: &&Ended| round.trials == plan.systems.len() && !round.is_disturbed;
+        let whole =
+            |round: &&Ended| round.trials == plan.trials_a_round() as usize && !round.is_disturbed;
         format!("{} of at most {planned}", rounds.values().filter(whole).count())
     };
     match again(data) {
@@ -43,7 +44,7 @@ pub fn disturbed_rounds<'a>(
     outcomes: impl Iterator<Item = (u32, &'a Outcome)>,
 ) -> Option<String> {
     let rounds = by_round(outcomes);
-    let all = plan.systems.len();
+    let all = plan.trials_a_round() as usize;
     let complete = rounds.values().filter(|round| round.completed == all);
     let disturbed = rounds.values().filter(|round| round.is_disturbed);
     let (complete, disturbed) = (complete.count(), disturbed.count());

@@ -265,7 +265,8 @@ impl Report<'_> {
             (decided, all) if decided == all => "all".to_owned(),
             (decided, _) => decided.to_string(),
         };
-        let time = Nanos(self.round_time().0 * u64::from(most));
+        let cycle = self.input.data.info.plan.cycle();
+        let time = Nanos(self.round_time().0 * u64::from(most) * u64::from(cycle));
         let rounds = plural(most as usize, "more round");
         Some(format!("about {rounds} ({time}) would decide {of_all}"))
     }

@@ -8,7 +8,7 @@ use crate::conditions;
 use crate::error::CompareError;
 use crate::family::Priors;
 use crate::fdr::adjust;
-use crate::grid::{Grid, MetricRow, Round, is_broken, logs};
+use crate::grid::{Grid, MetricRow, Round, is_broken, logs, variance_within};
 use crate::looks::{Looks, p_among, tail_among};
 use crate::moderate::Prior;
 use crate::options::Options;
@@ -197,6 +197,7 @@ impl Question<'_> {
             centre: ratio_of(centre),
             outlying,
             slice_pairs: slices.map(|slices| slices.effective),
+            within: variance_within(rounds),
         });
         let higher_is_better = higher_is_better(direction)?;
         let whole: Vec<f64> = rounds.iter().map(Round::log_of_windows).collect();

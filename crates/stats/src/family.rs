@@ -4,10 +4,9 @@ use std::collections::HashMap;
 
 use model::{RunData, StepClass, System};
 
-use crate::grid::{Grid, MetricRow, Round, logs};
+use crate::grid::{Grid, MetricRow, Round, logs, variance_within};
 use crate::moderate::{Family, Prior};
 use crate::paired::Paired;
-use crate::slices;
 
 /// The number of following systems in the plan that each system is paired with. With fewer systems these
 /// are all pairs; with hundreds, looking at all would take longer than it tells.
@@ -15,7 +14,7 @@ const NEIGHBOURS: usize = 8;
 
 /// How far two starts of one server are expected to be apart, whatever their slices say: a standard deviation
 /// of log ratios.
-const OF_A_START: f64 = 0.005;
+pub(crate) const OF_A_START: f64 = 0.005;
 
 /// The expected variances of a run: by metric and class of step, apart for those in slices.
 pub(crate) struct Priors(HashMap<Which, Prior>);
@@ -62,8 +61,7 @@ fn unit(row: &MetricRow<'_>, rounds: &[Round]) -> Option<f64> {
     if !row.is_sliced() {
         return Some(1.0);
     }
-    let pairs: Vec<&[f64]> = rounds.iter().map(|round| &*round.slices).collect();
-    Some(slices::variance_of_round(&pairs)? + OF_A_START * OF_A_START)
+    Some(variance_within(rounds)? + OF_A_START * OF_A_START)
 }
 
 fn add(family: &mut Family, row: &MetricRow<'_>, systems: &[System]) {

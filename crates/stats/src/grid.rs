@@ -189,6 +189,12 @@ impl Round {
     }
 }
 
+/// What the slices of these rounds explain of the variance of their log ratios; `None` where slices are missing.
+pub(crate) fn variance_within(rounds: &[Round]) -> Option<f64> {
+    let pairs: Vec<&[f64]> = rounds.iter().map(|round| &*round.slices).collect();
+    slices::variance_of_round(&pairs)
+}
+
 /// Has this value no ratio to any other?
 pub(crate) fn is_broken(value: f64) -> bool {
     !(value.is_finite() && value > 0.0)

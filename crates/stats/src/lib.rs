@@ -17,6 +17,7 @@ mod moderate;
 mod options;
 mod paired;
 mod power;
+mod reach;
 mod robust;
 mod rounding;
 mod slices;
@@ -40,7 +41,8 @@ pub use history::{
 pub use looks::{Looks, Next};
 pub use options::{Options, Selection, Steps, check};
 pub use paired::Paired;
-pub use power::{Situation, detectable, further_rounds};
+pub use power::{Situation, further_rounds};
+pub use reach::{Budget, Calling, detectable, in_median_step, scatter};
 pub use robust::{hodges_lehmann, sign_flip};
 pub use slices::SlicePairs;
 pub use summary::{

@@ -50,7 +50,7 @@ impl Looks {
 
     /// The looks that a plan asks for; `None` where its number of rounds is fixed.
     pub fn of(plan: &Plan) -> Option<Self> {
-        Self::new(plan.course.first_look?, plan.rounds).ok()
+        Self::new(plan.course.first_look?, plan.rounds_of_each()).ok()
     }
 
     pub const fn min(self) -> u32 {

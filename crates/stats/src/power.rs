@@ -59,13 +59,6 @@ pub(crate) fn further_rounds_by(now: &Situation, quantiles: &Quantiles) -> Optio
     Some(enough)
 }
 
-/// The smallest change, as a part of the whole, that so many rounds find with probability 0.9 where the log ratios of
-/// rounds have this standard deviation, at 0.05 and without a look before the end.
-pub fn detectable(sd: f64, rounds: u32) -> f64 {
-    let t = Quantiles::default().t_critical(LEVEL / 2.0, f64::from(rounds.max(2) - 1));
-    ((t + z_critical(1.0 - POWER)) * sd / f64::from(rounds.max(2)).sqrt()).exp_m1()
-}
-
 fn decides(now: &Situation, rounds: u32, quantiles: &Quantiles) -> bool {
     if rounds < 2 {
         return false;
@@ -128,13 +121,6 @@ mod tests {
         let looked = Situation { looks: Looks::new(3, 12).ok(), ..steadied };
         let rounds = [plain, steadied, looked].map(|now| further_rounds(&now).unwrap());
         assert!(rounds[1] < rounds[0] && rounds[1] < rounds[2], "{rounds:?}");
-    }
-
-    #[test]
-    fn what_is_detectable_is_what_so_many_rounds_decide() {
-        // The textbook case above, the other way around: 13 rounds find one standard deviation.
-        assert!((detectable(1.0, 13).ln_1p() - 1.0).abs() < 0.05);
-        assert!(detectable(0.02, 16) < detectable(0.02, 4));
     }
 
     #[test]

@@ -69,18 +69,14 @@ pub struct SlicePairs {
 /// The variance of a round's mean by what the pairs within each round scatter, on average over the rounds; `None`
 /// where a round has fewer than two.
 pub(crate) fn variance_of_round(rounds: &[&[f64]]) -> Option<f64> {
-    let centred: Option<Vec<Vec<f64>>> =
-        rounds.iter().map(|round| Some(centred(round, mean(round)?))).collect();
-    let centred = centred?;
+    let centred = rounds.iter().map(|round| Some(centred(round, mean(round)?)));
+    let centred = centred.collect::<Option<Vec<Vec<f64>>>>()?;
     let correlation = correlation_time(&centred);
-    let variances: Option<Vec<f64>> = centred
-        .iter()
-        .map(|round| {
-            let pairs = round.len() as f64;
-            (pairs > 1.0).then(|| squares(round) / (pairs - 1.0) * correlation / pairs)
-        })
-        .collect();
-    Some(Paired::of(&variances?)?.mean)
+    let variances = centred.iter().map(|round| {
+        let pairs = round.len() as f64;
+        (pairs > 1.0).then(|| squares(round) / (pairs - 1.0) * correlation / pairs)
+    });
+    Some(Paired::of(&variances.collect::<Option<Vec<f64>>>()?)?.mean)
 }
 
 impl SlicePairs {

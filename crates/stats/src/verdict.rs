@@ -8,7 +8,7 @@ use crate::power::{Situation, further_rounds_by};
 use crate::student::{FEWEST_STARTS, LEVEL, Quantiles};
 
 /// The difference of two copies of one server after one start, and seldom after several: a fraction.
-const START_EFFECT: f64 = 0.02;
+pub(crate) const START_EFFECT: f64 = 0.02;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence {

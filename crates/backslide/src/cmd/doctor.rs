@@ -35,7 +35,7 @@ pub(crate) fn run(args: &DoctorArgs, root: &Path, printer: Printer) -> Result<Ex
         printer.note("comparing SQLite with a copy of itself for about 25 seconds …");
         let stop = Stop::default();
         stop_on_signals(stop.clone(), printer)?;
-        let Some(of_sqlite) = noise::of_sqlite(&stop) else { return Ok(Exit::Failed) };
+        let Some(of_sqlite) = noise::of_sqlite(root, &stop) else { return Ok(Exit::Failed) };
         findings.push(of_sqlite);
     }
     match args.format {

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::args::{Format, PlanArgs};
 use crate::exit::Exit;
+use crate::foreseen::Noise;
 use crate::printer::Printer;
 use crate::{disturbed, table, time_needed};
 
@@ -32,6 +33,10 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
         Format::Json => printer.json(&expanded(&plan, &estimate)),
         Format::Text => {
             outline(&plan, &estimate, &host, directory, printer);
+            let lab = lab::Lab::open_to_read(root).ok();
+            if let Some(sentence) = Noise::of(lab.as_ref(), &plan)?.sentence(&plan, estimate.time) {
+                printer.prose(&sentence);
+            }
             for recipe in builds.take_wanted() {
                 printer.result(&format!(
                     "{} is not installed: `run` installs it first, {} to download",
@@ -126,6 +131,12 @@ fn course(plan: &Plan) -> Vec<String> {
         Interleave::Turns(length) => lines.push(format!(
             "in turns of {length} in every step: all systems of a round run at once, and each is frozen outside its turns"
         )),
+    }
+    if plan.course.pairs {
+        lines.push(format!(
+            "in pairs: each round holds the base and one other system, in {} for each",
+            report::format::plural(plan.rounds_of_each() as usize, "round")
+        ));
     }
     let margins = plan.course.margins.iter();
     let margins: Vec<String> = margins.map(|(m, margin)| format!("{m} {margin}")).collect();

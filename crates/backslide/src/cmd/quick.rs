@@ -1,7 +1,6 @@
 //! `backslide quick` and `backslide init`: a plan of what the command line says, sized to fit a time; and `backslide
 //! demo`, which compares two SQLite configurations.
 
-use std::mem::discriminant;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -9,11 +8,12 @@ use lab::{Builds, Lab, Secrets};
 use model::{HostShape, Nanos, Plan, RunData};
 use plan::{Argument, PlanFile, SystemArguments};
 use report::tables::Shown;
-use stats::Selection;
+use stats::{Budget, Selection};
 
 use super::{compare, run};
 use crate::args::{InitArgs, QuickArgs};
 use crate::exit::Exit;
+use crate::foreseen::{self, Noise};
 use crate::printer::Printer;
 use crate::{input, runs};
 
@@ -21,15 +21,22 @@ use crate::{input, runs};
 const FIRST_LOOK: u32 = 4;
 /// More rounds than these are of little use.
 const MOST_ROUNDS: u32 = 20;
+/// Longer windows are of little use.
+const LONGEST_WINDOW: Nanos = Nanos::from_secs(60);
+/// The keys of a workload that are lengths of windows.
+const WINDOWS: [&str; 5] =
+    ["seconds", "query_seconds", "read_seconds", "write_seconds", "scan_seconds"];
 /// Seconds a step of a workload that the catalog has no sizes of, for each size.
 const SECONDS: [u32; 3] = [20, 5, 1];
 const INTERLEAVE: &str = "interleave = \"slices\"\n";
+const IN_PAIRS: &str = "interleave = \"slices\"\nat_once    = \"pairs\"\n";
 
 /// A plan that fits, its text and how long it takes.
 struct Sized {
     text: String,
     plan: Plan,
     time: Nanos,
+    noise: Noise,
 }
 
 pub(crate) fn demo(output: Option<&Path>, root: &Path, printer: Printer) -> Result<Exit> {
@@ -47,8 +54,7 @@ pub(crate) fn run(args: &QuickArgs, root: &Path, printer: Printer) -> Result<Exi
     let host = lab.host()?.shape;
     // What is missing is installed.
     let expand = |file: &PlanFile| run::expand_with(file, &builds, host, printer);
-    let sized = prepared(&args.what, &builds, host, printer, expand)?;
-    printer.note(&detectable(&lab, &sized.plan)?);
+    let sized = prepared(&args.what, &builds, (host, Some(&lab)), printer, expand)?;
     let output = args.output.as_deref();
     let data = match measure(&mut lab, &sized.plan, builds.secrets(), output, printer)? {
         Ok(data) => data,
@@ -85,31 +91,38 @@ fn measure(
 
 pub(crate) fn init(args: &InitArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let host = probes::identify(super::existing(root))?.shape;
+    let lab = Lab::open_to_read(root).ok();
     let builds = Builds::of_user()?;
     let expand = |file: &PlanFile| run::expand(file, &builds, host);
-    let sized = prepared(args, &builds, host, printer, expand)?;
+    let sized = prepared(args, &builds, (host, lab.as_ref()), printer, expand)?;
     printer.result(sized.text.trim_end());
     Ok(Exit::Fine)
 }
 
-/// The plan of the arguments; says where even the smallest size does not fit. What is wrong with a system is told of its
-/// argument, by `expand`.
+/// Where a plan is to run; the lab, if there is one.
+type Place<'a> = (HostShape, Option<&'a Lab>);
+
+/// The plan of the arguments; says what it detects, and where even the smallest size does not fit. What is wrong with a
+/// system is told of its argument, by `expand`.
 fn prepared(
     args: &InitArgs,
     builds: &Builds,
-    host: HostShape,
+    place: Place<'_>,
     printer: Printer,
     expand: impl FnOnce(&PlanFile) -> Result<Plan>,
 ) -> Result<Sized> {
     let label = label(args);
     let systems = systems(args, &label)?;
     expand(&plan::of_arguments(&systems)?)?;
-    let sized = sized(args, &systems, builds, host)?;
+    let sized = sized(args, &systems, builds, place)?;
     let (wanted, time) = (args.minutes, sized.time);
     if time > wanted {
         printer.note(&format!(
             "{wanted} are too short for {FIRST_LOOK} rounds; this takes about {time}"
         ));
+    }
+    if let Some(sentence) = sized.noise.sentence(&sized.plan, time) {
+        printer.note(&sentence);
     }
     Ok(sized)
 }
@@ -148,7 +161,7 @@ fn sized(
     args: &InitArgs,
     systems: &[SystemArguments<'_>],
     builds: &Builds,
-    host: HostShape,
+    place: Place<'_>,
 ) -> Result<Sized> {
     let of_catalog = builds.catalog.quick(&args.workload).into_iter().map(str::to_owned);
     let mut sizes: Vec<String> = of_catalog.collect();
@@ -158,7 +171,7 @@ fn sized(
     }
     let mut fits = None;
     for head in sizes {
-        let sized = planned(&head, args.minutes, systems, builds, host)?;
+        let sized = planned(&head, args.minutes, systems, builds, place)?;
         let is_enough = sized.time <= args.minutes;
         fits = Some(sized);
         if is_enough {
@@ -191,56 +204,58 @@ fn of_file(named: &str, seconds: u32) -> String {
     format!("{INTERLEAVE}quarantine = false\n\n[workload]\nkind = \"sql\"\nfile = {named}\n{keys}")
 }
 
-/// The plan of one size with as many rounds as fit, [`FIRST_LOOK`] at least.
+/// The plan of one size with the rounds, [`FIRST_LOOK`] at least, and the windows that detect most in this time.
 fn planned(
     head: &str,
     time: Nanos,
     systems: &[SystemArguments<'_>],
     builds: &Builds,
-    host: HostShape,
+    (host, lab): Place<'_>,
 ) -> Result<Sized> {
-    let made = |head: &str, rounds: u32| -> Result<Sized> {
-        let text = plan::plan_text("quick", head, (FIRST_LOOK, rounds), systems);
+    let made = |head: &str, rounds: u32, times: u32| -> Result<(String, Plan, Nanos)> {
+        let text =
+            plan::plan_text("quick", &lengthened(head, times), (FIRST_LOOK, rounds), systems);
         let origin = Path::new("quick");
         let file = run::with_cpus(input::with_workload_file(plan::read(&text, "quick")?, origin)?);
         let plan = run::expand(&file, builds, host)?;
-        Ok(Sized { text, time: plan::estimate(&plan).time, plan })
+        let time = plan::estimate(&plan).time;
+        Ok((text, plan, time))
     };
     let mut head = head.to_owned();
-    let mut sized = made(&head, FIRST_LOOK)?;
-    if plan::estimate(&sized.plan).peak_memory > host.memory {
-        // One system at a time needs less.
-        head = head.replace(INTERLEAVE, "");
-        sized = made(&head, FIRST_LOOK)?;
+    let mut least = made(&head, FIRST_LOOK, 1)?;
+    // Fewer systems at a time need less: the base and one other, then one.
+    for (now, less) in [(INTERLEAVE, IN_PAIRS), (IN_PAIRS, "")] {
+        if plan::estimate(&least.1).peak_memory > host.memory {
+            head = head.replace(now, less);
+            least = made(&head, FIRST_LOOK, 1)?;
+        }
     }
-    let one_more = made(&head, FIRST_LOOK + 1)?.time.saturating_sub(sized.time);
-    let more = time.saturating_sub(sized.time).0 / one_more.0.max(1);
-    match u32::try_from(more).unwrap_or(MOST_ROUNDS).min(MOST_ROUNDS - FIRST_LOOK) {
-        0 => Ok(sized),
-        more => made(&head, FIRST_LOOK + more),
-    }
+    let (_, plan, of_least) = &least;
+    let noise = Noise::of(lab, plan)?;
+    // The time grows in proportion to the rounds, and that of each round to its windows.
+    let round = made(&head, FIRST_LOOK + 1, 1)?.2.saturating_sub(*of_least);
+    let windows = made(&head, FIRST_LOOK, 2)?.2.saturating_sub(*of_least).0;
+    let windows = Nanos(windows / u64::from(FIRST_LOOK));
+    let once = of_least.saturating_sub(Nanos(round.0 * u64::from(FIRST_LOOK)));
+    let most = (LONGEST_WINDOW.0 / foreseen::window(plan).0.max(1)).max(1) as u32;
+    let budget = Budget { time, once, round, windows };
+    let chosen = noise.choose(&budget, plan, FIRST_LOOK..=MOST_ROUNDS, most);
+    let (text, plan, time) = match chosen {
+        Some((rounds, times)) => made(&head, rounds, times)?,
+        None => least,
+    };
+    Ok(Sized { text, plan, time, noise })
 }
 
-/// What a run of these rounds can tell from noise, by how the latest run of the lab with this workload scattered.
-fn detectable(lab: &Lab, plan: &Plan) -> Result<String> {
-    for summary in lab.store.runs()?.iter().rev() {
-        if discriminant(&summary.info.plan.workload) != discriminant(&plan.workload) {
-            continue;
-        }
-        let data = runs::load(lab, Some(&summary.info.id.0), runs::NUMBERS)?;
-        let compared = runs::compare(&data, None, Selection::Deciding, None)?;
-        let mut sds: Vec<f64> =
-            compared.iter().filter_map(|c| Some(c.evidence.as_ref()?.sd)).collect();
-        sds.sort_unstable_by(f64::total_cmp);
-        if let Some(sd) = sds.get(sds.len() / 2) {
-            let (rounds, run) = (plan.rounds, &summary.info.id);
-            let percent = 100.0 * stats::detectable(*sd, rounds);
-            return Ok(format!(
-                "{rounds} rounds detect a change of {percent:.1} % in most tests, given the noise of run {run}"
-            ));
-        }
-    }
-    Ok("no earlier run here shows the smallest detectable change; `backslide doctor` measures the noise".to_owned())
+/// The text with windows so many times as long.
+fn lengthened(head: &str, times: u32) -> String {
+    let line = |line: &str| {
+        let (key, length) = line.split_once('=')?;
+        let length: u32 = length.trim().parse().ok()?;
+        let is_window = WINDOWS.contains(&key.trim());
+        is_window.then(|| format!("{key}= {}\n", length.saturating_mul(times)))
+    };
+    head.lines().map(|text| line(text).unwrap_or_else(|| format!("{text}\n"))).collect()
 }
 
 #[cfg(test)]
@@ -267,7 +282,8 @@ mod tests {
             let mut before = 0;
             for minutes in [1, 3, 10, 30, 60, 240] {
                 let args = args(&["sqlite/wal", "sqlite/rollback"], workload, minutes);
-                let sized = sized(&args, &systems(&args, "").unwrap(), &builds, HOST).unwrap();
+                let sized =
+                    sized(&args, &systems(&args, "").unwrap(), &builds, (HOST, None)).unwrap();
 
                 assert!(
                     sized.time <= args.minutes || minutes < 10,
@@ -275,12 +291,28 @@ mod tests {
                     sized.time
                 );
                 assert!((FIRST_LOOK..=MOST_ROUNDS).contains(&sized.plan.rounds));
-                let size = sized.plan.steps.len() as u64 * u64::from(sized.plan.rounds);
+                assert!(foreseen::window(&sized.plan) <= LONGEST_WINDOW);
+                let measured = sized.plan.steps.iter().filter(|step| step.measured);
+                let windows = measured.filter_map(|step| step.window).map(|window| window.0);
+                let size = windows.sum::<u64>() * u64::from(sized.plan.rounds);
                 assert!(
                     size >= before || minutes > 10,
                     "{workload} {minutes}: {size} after {before}"
                 );
                 before = size;
+            }
+        }
+    }
+
+    #[test]
+    fn every_size_of_the_catalog_can_be_lengthened() {
+        let text = "rows = 2\nread_seconds   = 2\nseconds = \"formula\"\n# scan_seconds";
+        let long = "rows = 2\nread_seconds   = 6\nseconds = \"formula\"\n# scan_seconds\n";
+        assert_eq!(lengthened(text, 3), long);
+        let catalog = Builds::of_user().unwrap().catalog;
+        for workload in ["micro", "insert", "tpcc"] {
+            for head in catalog.quick(workload) {
+                assert_ne!(lengthened(head, 2), lengthened(head, 1), "{head}");
             }
         }
     }

@@ -58,7 +58,7 @@ const ROUNDS_FOR_A_VERDICT: u32 = 3;
 /// What to say of a plan with fewer. Built-in plans have fewer on purpose: they try whether something works.
 pub(crate) fn few_rounds(plan: &Plan, catalog: &Catalog) -> Option<&'static str> {
     let is_meant = catalog.plan(&plan.name).is_ok_and(|text| text == plan.source);
-    let has_few = plan.rounds < ROUNDS_FOR_A_VERDICT && plan.systems.len() > 1;
+    let has_few = plan.rounds_of_each() < ROUNDS_FOR_A_VERDICT && plan.systems.len() > 1;
     (has_few && !is_meant)
         .then_some("note: a verdict needs 3 rounds; with fewer, backslide prints ratios only")
 }

@@ -134,6 +134,9 @@ impl<'a> Rounds<'a> {
         for disturbed in (1..=self.plan.rounds).filter(|round| self.is_disturbed(*round)) {
             for times in 1..=most {
                 round += 1;
+                while self.plan.systems_of(round) != self.plan.systems_of(disturbed) {
+                    round += 1;
+                }
                 let again = Again { disturbed, times, most };
                 if !self.is_finished(round) {
                     return Some(Turn { round, again: Some(again) });
@@ -153,7 +156,7 @@ impl<'a> Rounds<'a> {
         let (last, begun) = self.begun.last_key_value()?;
         let all = self.begun.iter();
         let whole = all.filter(|(round, begun)| self.is_finished(**round) && !begun.is_disturbed);
-        let rounds = whole.count() as u32;
+        let rounds = whole.count() as u32 / self.plan.cycle();
         let is_new = self.is_finished(*last) && !begun.is_disturbed;
         (is_new && rounds >= looks.min()).then_some((looks, rounds))
     }
@@ -180,8 +183,13 @@ impl<'a> Rounds<'a> {
     }
 
     fn is_finished(&self, round: u32) -> bool {
-        let mut systems = self.plan.systems.iter();
-        self.is_begun(round) && systems.all(|system| self.is_settled(round, system))
+        let systems = self.plan.systems_of(round).into_iter();
+        let mut systems = systems.filter_map(|place| self.plan.systems.get(place));
+        // Without the other system the base has nothing to do.
+        let is_alone = self.plan.course.pairs
+            && systems.clone().any(|system| self.given_up(&system.name).is_some());
+        let is_settled = |system: &System| self.is_settled(round, system);
+        is_alone || self.is_begun(round) && systems.all(is_settled)
     }
 
     fn is_disturbed(&self, round: u32) -> bool {
@@ -236,7 +244,7 @@ impl Conductor<'_> {
 
     /// Runs the trials of a round that have no outcome yet.
     fn round(&mut self, rounds: &mut Rounds<'_>, round: u32) -> Result<(), Halt> {
-        let each = self.plan.systems.len() as u32;
+        let each = self.plan.trials_a_round();
         let of = each * round.max(self.plan.rounds);
         let left = rounds.left_of(round).into_iter().map(|trial| {
             let system = self.plan.systems[trial.system].name.clone();
@@ -476,6 +484,69 @@ mod tests {
         let rounds = Rounds::of(&plan, &with_failures(&done));
         assert!(rounds.is_finished(3));
         assert_eq!(rounds.next(), None);
+    }
+
+    /// A plan of the pairs a and b, a and c.
+    fn pairs(keys: &str) -> Plan {
+        let mut plan = plan(keys);
+        let mut third = plan.systems[1].clone();
+        "c".clone_into(&mut third.name);
+        plan.systems.push(third);
+        plan.course.pairs = true;
+        plan.rounds *= plan.cycle();
+        plan
+    }
+
+    #[test]
+    fn a_disturbed_pair_is_run_again_as_that_pair() {
+        let plan = pairs("rounds = 2");
+        let done = |trials: &[(u32, &str, bool)]| -> Vec<(TrialKey, Outcome)> {
+            let outcome = |fine| if fine { Outcome::Completed } else { quarantined() };
+            trials
+                .iter()
+                .map(|(round, system, fine)| (key(*round, system), outcome(*fine)))
+                .collect()
+        };
+        let mut journal = done(&[(1, "a", true), (1, "b", true), (2, "a", true), (2, "c", false)]);
+        journal.extend(done(&[(3, "a", true)]));
+        let next = |journal: &[(TrialKey, Outcome)]| {
+            let rounds = Rounds::of(&plan, journal);
+            let turn = rounds.next()?;
+            let left = rounds.left_of(turn.round).into_iter();
+            let mut names: Vec<&str> =
+                left.map(|trial| plan.systems[trial.system].name.as_str()).collect();
+            names.sort_unstable();
+            Some((turn.round, turn.again.map(|again| again.disturbed), names))
+        };
+        assert_eq!(next(&journal), Some((3, None, vec!["b"])));
+        journal.extend(done(&[(3, "b", true), (4, "a", true), (4, "c", true)]));
+        // Round 5 would be of a and b.
+        assert_eq!(next(&journal), Some((6, Some(2), vec!["a", "c"])));
+        journal.extend(done(&[(6, "a", true), (6, "c", false)]));
+        assert_eq!(next(&journal), Some((8, Some(2), vec!["a", "c"])));
+        journal.extend(done(&[(8, "a", true), (8, "c", true)]));
+        assert_eq!(next(&journal), None);
+    }
+
+    #[test]
+    fn the_base_does_not_run_without_a_partner_and_looks_count_rounds_of_each() {
+        let plan = pairs("rounds = { min = 2, max = 4 }");
+        let fails = Some("l.i0");
+        let mut done = vec![(1, "a", None), (1, "b", fails), (2, "a", None), (2, "c", None)];
+        let looked = |done: &[(u32, &str, Option<&str>)]| {
+            let journal = with_failures(done);
+            Rounds::of(&plan, &journal).to_look_at().map(|(_, rounds)| rounds)
+        };
+        assert_eq!(looked(&done), None);
+        done.extend([(3, "a", None), (3, "b", fails)]);
+        let journal = with_failures(&done);
+        let next = Rounds::of(&plan, &journal).next().map(|turn| turn.round);
+        assert_eq!(next, Some(4));
+        done.extend([(4, "a", None), (4, "c", None)]);
+        assert_eq!(looked(&done), Some(2));
+        // b is given up: round 5 would be of a and b.
+        let journal = with_failures(&done);
+        assert_eq!(Rounds::of(&plan, &journal).next().map(|turn| turn.round), Some(6));
     }
 
     #[test]

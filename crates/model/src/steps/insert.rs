@@ -2,8 +2,8 @@
 
 use crate::step::{SETTLES, placed};
 use crate::{
-    Counts, InsertSpec, KindSpec, Pacing, QueryKind, Step, StepClass, StepId, StepTask, Subject,
-    Tables,
+    Counts, InsertSpec, KindSpec, Nanos, Pacing, QueryKind, Step, StepClass, StepId, StepTask,
+    Subject, Tables,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -186,6 +186,7 @@ impl InsertStage {
             measured: self.is_measured(),
             sessions: self.sessions(spec),
             kinds: InsertKinds::of(self, spec).0,
+            window: self.is_query().then(|| Nanos::from_secs(spec.query_seconds.into())),
             target_rate,
             compat: spec.compat,
             description: self.description(target_rate),

@@ -53,6 +53,7 @@ fn of_run(spec: &SqlSpec, step: &SqlStep, run: &SqlRun) -> Step {
         kinds: specs,
         metric: pace.deciding(&subject),
         pace,
+        window: Some(Nanos::from_secs(run.seconds.into())),
         slices: slices(run),
         compat: spec.compat,
         description: [counted(run, subject.counts), paced(run)].join(" ").trim_end().to_owned(),

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::step::{INDEXES, SETTLES, placed};
 use crate::{
-    Counts, KindSpec, ROLLBACK, Step, StepClass, StepId, StepPace, StepTask, Subject, TpccPace,
-    TpccProfile, TpccSpec, TpccTransaction, grouped,
+    Counts, KindSpec, Nanos, ROLLBACK, Step, StepClass, StepId, StepPace, StepTask, Subject,
+    TpccPace, TpccProfile, TpccSpec, TpccTransaction, grouped,
 };
 
 /// Tables of the workload; a settle phase has a session for each.
@@ -120,6 +120,7 @@ impl TpccStage {
             kinds: self.kinds(spec),
             metric: pace.deciding(&subject),
             pace,
+            window: runs.then(|| Nanos::from_secs(spec.seconds.into())),
             compat: spec.profile == TpccProfile::Percona,
             description: self.description(spec),
             ..Step::new(self.id(), 0, clients, subject)

@@ -8,22 +8,21 @@ mod system;
 mod tpcc;
 
 use model::{
-    Bytes, Costs, InsertStage, Interleave, Nanos, Plan, Settle, Step, StepId, System, TpccStage,
-    WorkloadSpec,
+    Bytes, Costs, InsertStage, Nanos, Plan, Settle, Step, StepId, System, TpccStage, WorkloadSpec,
 };
 
 use crate::{PlanError, Result};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Estimate {
-    /// Peak disk: the largest instance, because one at a time exists (in slices all of them), all templates,
-    /// and the results.
+    /// Peak disk: the instances that exist at once (one, in slices and turns those of a round), all templates, and the
+    /// results.
     pub disk: Bytes,
     /// The instance of each system, in the plan's order.
     pub systems: Vec<(String, Bytes)>,
     /// Memory of each system with its sessions and of backslide beside it, in the plan's order.
     pub memory: Vec<(String, Bytes)>,
-    /// Peak memory: of the system that needs most, in slices of all of them.
+    /// Peak memory of the systems that are up at once.
     pub peak_memory: Bytes,
     /// What the results take in the store.
     pub store: Bytes,
@@ -93,23 +92,26 @@ pub fn estimate(plan: &Plan) -> Estimate {
         })
     };
     let parts = of_each(plan, part);
-    let a_round = total(parts.iter().map(|(_, time)| time.0));
+    let (base, cycle) = (of_base(plan, &parts).0, plan.cycle());
+    let all = total(parts.iter().map(|(_, time)| time.0));
+    let a_cycle = sum([all, base.saturating_mul(u64::from(cycle - 1))]);
     let loading = total(templates.iter().map(|template| template.time.0));
-    let of_rounds = |rounds: u32| Nanos(sum([a_round.saturating_mul(u64::from(rounds)), loading]));
+    let of_rounds = |rounds: u32| {
+        Nanos(sum([a_cycle.saturating_mul(u64::from(rounds)) / u64::from(cycle), loading]))
+    };
     let time = of_rounds(plan.rounds);
     let again = plan.rounds_again();
     let store = store(plan, time);
     let kept = total(templates.iter().map(|template| template.disk.0));
-    let instances = systems.iter().map(|(_, disk)| disk.0);
-    let instances = at_once(plan.course.interleave, instances);
+    let instances = at_once(plan, &systems);
     Estimate {
         disk: Bytes(sum([instances, kept, store])),
         systems,
-        peak_memory: system::peak_memory(plan.course.interleave, &memory),
+        peak_memory: system::peak_memory(plan, &memory),
         memory,
         store: Bytes(store),
         time,
-        shortest: plan.course.first_look.map(of_rounds),
+        shortest: plan.course.first_look.map(|first| of_rounds(first.saturating_mul(cycle))),
         longest: (again > 0).then(|| of_rounds(plan.rounds.saturating_add(again))),
         parts,
         templates,
@@ -120,9 +122,21 @@ fn of_each<T>(plan: &Plan, of: impl Fn(&System) -> T) -> Vec<(String, T)> {
     plan.systems.iter().map(|system| (system.name.clone(), of(system))).collect()
 }
 
+fn of_base<T: Copy + Default>(plan: &Plan, each: &[(String, T)]) -> T {
+    each.iter().find(|(system, _)| *system == plan.base).map_or_else(T::default, |(_, of)| *of)
+}
+
 /// The most bytes at the same time, of what each system takes.
-fn at_once(interleave: Interleave, each: impl Iterator<Item = u64>) -> u64 {
-    if interleave.is_at_once() { total(each) } else { each.max().unwrap_or(0) }
+fn at_once(plan: &Plan, each: &[(String, Bytes)]) -> u64 {
+    let bytes = each.iter().map(|(_, bytes)| bytes.0);
+    if plan.course.pairs {
+        let others = each.iter().filter(|(system, _)| *system != plan.base);
+        sum([of_base(plan, each).0, others.map(|(_, bytes)| bytes.0).max().unwrap_or(0)])
+    } else if plan.course.interleave.is_at_once() {
+        total(bytes)
+    } else {
+        bytes.max().unwrap_or(0)
+    }
 }
 
 /// How long each step of a trial of the base takes, in order, as far as the plan or an assumption says.
@@ -203,7 +217,7 @@ fn store(plan: &Plan, time: Nanos) -> u64 {
     let second = if plan.workload.tpcc().is_some() { STORE_TPCC_SECOND } else { STORE_SECOND };
     // The settle phase of the Insert Benchmark reads little.
     let steps = plan.workload.insert().map_or(plan.steps.len(), |spec| spec.steps.len()) as u64;
-    let trials = plan.systems.len() as u64 * u64::from(plan.rounds);
+    let trials = u64::from(plan.trials_a_round()) * u64::from(plan.rounds);
     let seconds = time.0 / Nanos::SECOND.0;
     sum([seconds.saturating_mul(second), trials.saturating_mul(steps).saturating_mul(STORE_STEP)])
 }

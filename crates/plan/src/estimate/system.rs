@@ -1,6 +1,6 @@
 //! What a system needs besides its tables: logs, the caches that its config asks for, and what each session takes.
 
-use model::{BuildSource, Bytes, Interleave, Plan, System};
+use model::{BuildSource, Bytes, Plan, System};
 
 use super::{at_once, sum};
 use crate::config::size;
@@ -30,11 +30,12 @@ pub(super) fn memory(sessions: u32, system: &System) -> Bytes {
 }
 
 /// The most at the same time, of what each system takes with backslide beside it.
-pub(super) fn peak_memory(interleave: Interleave, systems: &[(String, Bytes)]) -> Bytes {
+pub(super) fn peak_memory(plan: &Plan, systems: &[(String, Bytes)]) -> Bytes {
     // There is one backslide beside all of them.
-    let each = systems.iter().map(|(_, memory)| memory.0);
-    let servers = each.map(|memory| memory.saturating_sub(OURS));
-    Bytes(sum([OURS, at_once(interleave, servers)]))
+    let server =
+        |(name, memory): &(String, Bytes)| (name.clone(), Bytes(memory.0.saturating_sub(OURS)));
+    let servers: Vec<_> = systems.iter().map(server).collect();
+    Bytes(sum([OURS, at_once(plan, &servers)]))
 }
 
 /// The most sessions at the same time that take memory worth counting.

@@ -245,3 +245,53 @@ fn in_slices_all_systems_are_there_at_once() {
     assert_eq!(trials.disk.0 - trials.store.0, instance);
     assert_eq!(slices.disk.0 - slices.store.0, 2 * instance);
 }
+
+const THREE: &str = "[[system]]\nbuild = \"mariadb\"\nlabel = \"c\"\n";
+
+#[test]
+fn pairs_are_rounds_of_the_base_and_one_other_system() {
+    let systems = &format!("{TWO}{THREE}");
+    let lines = "rounds = 4\ninterleave = \"turns\"\nat_once = \"pairs\"\nseed = 5\nbase = \"b\"";
+    let plan = plan_of(INSERT, lines, systems).unwrap();
+    assert_eq!((plan.rounds, plan.rounds_of_each(), plan.trials_a_round()), (8, 4, 2));
+    let trials = plan.trials();
+    assert_eq!(trials.len(), 16);
+    for (round, of_round) in (1..).zip(trials.chunks(2)) {
+        assert_eq!(of_round, plan.trials_of(round));
+        let other = if round % 2 == 1 { "a" } else { "c" };
+        let names = of_round.iter().map(|trial| plan.systems[trial.system].name.as_str());
+        let mut names: Vec<&str> = names.collect();
+        // The second round of a pair has the order of the first the other way around.
+        if round <= 4 {
+            let first = plan.systems[trials[0].system].name == "b";
+            assert_eq!(names[0] == "b", first == (round <= 2), "{round}");
+        }
+        names.sort_unstable_by_key(|name| *name != "b");
+        assert_eq!(names, ["b", other]);
+        assert!(of_round.iter().all(|trial| trial.seed == of_round[0].seed));
+    }
+    assert_ne!(trials[0].seed, trials[2].seed);
+    assert_eq!(plan_of(INSERT, &lines.replace("pairs", "all"), systems).unwrap().rounds, 4);
+}
+
+#[test]
+fn pairs_need_the_time_and_the_memory_of_two() {
+    let systems = format!("{TWO}{THREE}");
+    let needs = |lines: &str| estimate(&plan_of(MICRO, lines, &systems).unwrap());
+    let slices = "rounds = { min = 3, max = 5 }\ninterleave = \"slices\"\n";
+    let all = needs(slices);
+    let pairs = needs(&format!("{slices}at_once = \"pairs\""));
+    let three = all.peak_memory.0;
+    assert!(pairs.peak_memory.0 < three && pairs.peak_memory.0 > three / 2, "{pairs:?} {three}");
+    let instance = all.systems[0].1.0;
+    assert_eq!(pairs.disk.0 - pairs.store.0, 2 * instance);
+    // Two rounds of two for each round of three.
+    assert_eq!(pairs.time.0, all.time.0 / 3 * 4);
+    assert_eq!(pairs.shortest.unwrap().0, all.shortest.unwrap().0 / 3 * 4);
+}
+
+#[test]
+fn whole_trials_are_in_no_pairs() {
+    assert_snapshot!(error(MICRO, "rounds = 3\nat_once = \"pairs\""), @r#"my.toml:3: `at_once = "pairs"` without `interleave = "slices"` or `"turns"`: whole trials run one at a time; leave it out, or add `interleave`"#);
+    assert_snapshot!(error(MICRO, "rounds = 3\nat_once = \"two\""), @"my.toml:3: no number of systems `two`; available: all, pairs");
+}

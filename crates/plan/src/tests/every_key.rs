@@ -88,7 +88,7 @@ fn of_the_insert_benchmark() {
 #[test]
 fn of_a_workload_file() {
     let workload = |rest: &str| {
-        let sliced = "interleave = \"slices\"\nslice_ms = 300\n";
+        let sliced = "interleave = \"slices\"\nslice_ms = 300\nat_once = \"pairs\"\n";
         around(&format!("{sliced}workload = {{ {SQL}, {rest} }}"))
     };
     let ramp = workload("set = \"few\", ramp = { from = 10, p99 = \"10ms\", attempt_seconds = 2 }");

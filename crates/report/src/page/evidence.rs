@@ -240,6 +240,7 @@ mod tests {
             centre: 0.9,
             outlying: vec![2, 5],
             slice_pairs: None,
+            within: None,
         };
         assert_eq!(degrees_of_freedom(&evidence), "7.25, 4.25 of them from other steps");
         assert_eq!(outlying(&evidence), "2, 5");

@@ -64,6 +64,12 @@ fn course(report: &Report<'_>) -> Vec<String> {
             "All systems of a round run at once and take turns of {length} in every step. A server is frozen outside its turns; its times and costs are those of its own turns. Each turn is compared with its neighbours; turns are not rounds."
         )),
     }
+    if course.pairs {
+        texts.push(format!(
+            "Each round holds the base and one other system, because not all systems run at once. Each other system has {}, and is compared with the base of its own rounds.",
+            plural(report.input.data.info.plan.rounds_of_each() as usize, "round")
+        ));
+    }
     if let Some(first) = course.first_look {
         texts.push(format!(
             "backslide looked at the run after {} and after each further one, and ended it as soon as every step was decided. The error probability is split over these looks, so repeated looks do not inflate false positives.",

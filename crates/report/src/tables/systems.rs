@@ -149,7 +149,9 @@ impl Report<'_> {
                 0 => String::new(),
                 _ => format!(" Rounds after {planned} take the place of disturbed ones."),
             };
-            ("Trials in start order", format!("{ORDER}{again}"))
+            let at_once = data.info.plan.course.interleave.is_at_once();
+            let overlap = if at_once { " The trials of a round overlap in time." } else { "" };
+            ("Trials in start order", format!("{ORDER}{overlap}{again}"))
         };
         Columns::new()
             .words("system", |trial: &&TrialRecord| Cell::text(&trial.system))

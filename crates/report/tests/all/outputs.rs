@@ -126,6 +126,7 @@ fn json_keeps_its_contract() {
         centre: 1.002,
         outlying: vec![3],
         slice_pairs: Some(f64::INFINITY),
+        within: None,
     });
     insta::assert_snapshot!(Report::new(&input(&data, &comparisons[..2])).json());
     assert_eq!(Report::new(&input(&data, &[])).json(), "[]\n");

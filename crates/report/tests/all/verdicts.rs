@@ -341,6 +341,7 @@ fn pull(comparisons: &mut [Comparison], system: &str, step: &str, rounds: &[u32]
             centre: 0.9,
             outlying: rounds.to_vec(),
             slice_pairs: None,
+            within: None,
         });
     }
 }

@@ -1,5 +1,6 @@
 //! The claims of `docs/statistics.md`, proved by simulation with fixed seeds.
 
+mod reach;
 mod slices;
 
 use model::{Reason, Rng, RunData, Verdict};

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use lab::{Builds, Ended, Lab, Providers};
 use load::Stop;
-use model::Outcome;
+use model::{Evidence, Nanos, Outcome, Scatter};
 use probes::{Finding, Noise, Status};
-use stats::{Options, Selection, Situation, further_rounds};
+use stats::{Calling, Selection};
 
 use crate::cmd::run;
-use crate::runs;
+use crate::{foreseen, runs};
 
 /// Rounds in which SQLite is compared with a copy of itself; each takes about three seconds.
 const ROUNDS: u32 = 8;
@@ -27,12 +27,18 @@ pub(super) fn of_loop(noise: &Noise) -> Finding {
     finding("noise", &what, noise.sd_percent / 100.0)
 }
 
-/// What is found of SQLite; `None` when the user asked to stop.
-pub(super) fn of_sqlite(stop: &Stop) -> Option<Finding> {
+/// What is found of SQLite, kept in the lab; `None` when the user asked to stop.
+pub(super) fn of_sqlite(root: &Path, stop: &Stop) -> Option<Finding> {
     const NAME: &str = "noise of SQLite";
-    match spread_of_sqlite(ROUNDS, stop) {
+    let spread = spread_of_sqlite(ROUNDS, stop).and_then(|evidence| {
+        if let Some(evidence) = &evidence {
+            foreseen::keep(&stats::scatter(evidence, Some(Nanos::SECOND)), root)?;
+        }
+        Ok(evidence)
+    });
+    match spread {
         Ok(None) => None,
-        Ok(Some(sd)) => {
+        Ok(Some(Evidence { sd, .. })) => {
             let what = format!(
                 "SQLite and a copy of it differ by {:.2} % from round to round ({ROUNDS} rounds)",
                 100.0 * sd
@@ -50,8 +56,11 @@ pub(super) fn of_sqlite(stop: &Stop) -> Option<Finding> {
 
 /// `sd` is the standard deviation of the logarithm of a round's ratio.
 fn finding(name: &'static str, what: &str, sd: f64) -> Finding {
+    // Of one step alone, without a margin.
+    let scatter = Scatter { between: sd * sd, within: 0.0, prior_df: 0.0 };
+    let alone = Calling { steps: 1, margin: 0.0, first_look: None };
     let effects = TOLD.map(|rounds| {
-        let percent = 100.0 * resolvable(sd, rounds).exp_m1();
+        let percent = 100.0 * stats::detectable(&scatter, 1.0, rounds, &alone);
         format!("{percent:.1} % in {rounds}")
     });
     let status = match 100.0 * sd {
@@ -73,38 +82,11 @@ fn finding(name: &'static str, what: &str, sd: f64) -> Finding {
     }
 }
 
-/// The smallest change, as a logarithm, that so many rounds call with probability 0.9: by the formula with which
-/// `compare` says how many more rounds are needed, for a step alone and without a margin.
-fn resolvable(sd: f64, rounds: u32) -> f64 {
-    let before_last = Situation {
-        rounds: rounds.saturating_sub(1),
-        mean: 0.0,
-        sd,
-        prior_df: 0.0,
-        margin: 0.0,
-        alpha: Options::default().q,
-        looks: None,
-    };
-    let is_called = |mean: f64| further_rounds(&Situation { mean, ..before_last }) == Some(1);
-    // Of three rounds and more a change of seven standard deviations is called.
-    let (mut missed, mut called) = (0.0, 10.0 * sd);
-    for _ in 0..20 {
-        let middle = f64::midpoint(missed, called);
-        if is_called(middle) {
-            called = middle;
-        } else {
-            missed = middle;
-        }
-    }
-    called
-}
-
 /// A plan that compares SQLite with a copy of itself, in short slices.
 const PLAN: &str = include_str!("sqlite.toml");
 
-/// By how much the throughput of two copies of SQLite differs from round to round: the standard deviation of the
-/// logarithm of their ratio. `None` when the user asked to stop.
-fn spread_of_sqlite(rounds: u32, stop: &Stop) -> Result<Option<f64>> {
+/// By how much the throughput of two copies of SQLite differs from round to round. `None` when the user asked to stop.
+fn spread_of_sqlite(rounds: u32, stop: &Stop) -> Result<Option<Evidence>> {
     let scratch = Scratch::in_directory(&std::env::temp_dir())?;
     // Not the directory itself, which is locked: opening a lab takes a lock of its own.
     let mut lab = Lab::open(&scratch.path.join("lab"))?;
@@ -123,8 +105,7 @@ fn spread_of_sqlite(rounds: u32, stop: &Stop) -> Result<Option<f64>> {
     }
     let compared = runs::compare(&data, None, Selection::Deciding, None)?;
     let mut evidence = compared.into_iter().filter_map(|c| c.evidence);
-    let evidence = evidence.next().context("SQLite and its copy have no round in common")?;
-    Ok(Some(evidence.sd))
+    evidence.next().context("SQLite and its copy have no round in common").map(Some)
 }
 
 const SCRATCH: &str = "backslide-doctor-";
@@ -189,34 +170,12 @@ mod tests {
     #[test]
     fn what_rounds_can_tell_follows_from_how_much_they_vary() {
         let noise = |sd_percent| Noise { sd_percent, pairs: 60 };
-        insta::assert_snapshot!(of_loop(&noise(0.5)).found, @"the same loop varies by 0.50 % (60 pairs); smallest change detectable at this noise, by rounds: 1.8 % in 4, 0.8 % in 8, 0.5 % in 16");
+        insta::assert_snapshot!(of_loop(&noise(0.5)).found, @"the same loop varies by 0.50 % (60 pairs); smallest change detectable at this noise, by rounds: 1.9 % in 4, 0.8 % in 8, 0.5 % in 16");
         for (sd, status) in [(0.1, Status::Good), (1.5, Status::Warn), (4.0, Status::Bad)] {
             let found = of_loop(&noise(sd));
             assert_eq!(found.status, status);
             assert_eq!(found.advice.is_some(), status != Status::Good);
         }
-    }
-
-    #[test]
-    fn what_is_called_resolvable_takes_as_many_rounds_as_compare_asks_for() {
-        for rounds in TOLD {
-            let effect = resolvable(0.01, rounds);
-            let needed = |mean: f64| {
-                let more = further_rounds(&Situation {
-                    rounds: 2,
-                    mean,
-                    sd: 0.01,
-                    prior_df: 0.0,
-                    margin: 0.0,
-                    alpha: Options::default().q,
-                    looks: None,
-                });
-                more.unwrap() + 2
-            };
-            assert_eq!(needed(effect), rounds);
-            assert!(needed(0.99 * effect) > rounds);
-        }
-        assert!(resolvable(0.0, 4).abs() < f64::EPSILON);
     }
 
     #[test]
@@ -242,7 +201,7 @@ mod tests {
 
     #[test]
     fn sqlite_is_compared_with_a_copy_of_itself_and_nothing_stays() {
-        let sd = spread_of_sqlite(3, &Stop::default()).unwrap().unwrap();
+        let sd = spread_of_sqlite(3, &Stop::default()).unwrap().unwrap().sd;
         assert!(sd.is_finite() && sd > 0.0, "{sd}");
         // Nobody is in the way of the next.
         let next = Scratch::in_directory(&std::env::temp_dir()).unwrap();

@@ -1,0 +1,172 @@
+//! Which changes a plan can detect, given the noise that the lab saw before.
+
+use std::fs;
+use std::mem::discriminant;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use lab::Lab;
+use model::{Comparison, Interleave, MetricId, Nanos, Plan, RunData, Scatter, describe, metrics};
+use stats::{Budget, Calling, Selection, in_median_step};
+
+use crate::runs;
+
+/// Fewer rounds say little about how rounds scatter.
+const ROUNDS: u32 = 3;
+
+/// Assumed for steps in slices or turns: 1 % between starts, 10 % in a second (`docs/statistics.md`).
+const IN_SLICES: Scatter = Scatter { between: 1e-4, within: 1e-2, prior_df: 0.0 };
+/// The same of whole trials, which are minutes apart: 5 % between them.
+const IN_TRIALS: Scatter = Scatter { between: 2.5e-3, ..IN_SLICES };
+
+/// Assumed of the family of so many steps and more: what `stats` expects before it sees one.
+const PRIOR_DF: f64 = 6.0;
+const FAMILY: u32 = 6;
+
+/// What a step of a plan is expected to scatter by.
+pub(crate) struct Noise {
+    /// Of the metrics that decide the steps.
+    deciding: Vec<Scatter>,
+    /// Of CPU per operation, with the metric's name.
+    cpu: Option<(MetricId, Vec<Scatter>)>,
+    source: String,
+}
+
+impl Noise {
+    /// From the latest run with this workload on the base's product that interleaves alike; otherwise from what
+    /// `doctor` kept; otherwise assumed.
+    pub(crate) fn of(lab: Option<&Lab>, plan: &Plan) -> Result<Self> {
+        if let Some(lab) = lab {
+            for summary in lab.store.runs()?.iter().rev() {
+                if !is_alike(&summary.info.plan, plan) {
+                    continue;
+                }
+                let data = lab.store.load(&summary.info.id, runs::NUMBERS)?;
+                if let Some(noise) = Self::of_run(&data)? {
+                    return Ok(noise);
+                }
+            }
+            let kept = fs::read(kept_in(lab.root())).ok();
+            let kept = kept.filter(|_| plan.course.interleave.is_at_once());
+            if let Some(scatter) = kept.and_then(|kept| serde_json::from_slice(&kept).ok()) {
+                return Ok(Self::of_all(scatter, "the noise of SQLite that `doctor` saw"));
+            }
+        }
+        let (usual, between) = match plan.course.interleave {
+            Interleave::Trials => (IN_TRIALS, "5 %"),
+            Interleave::Slices(_) | Interleave::Turns(_) => (IN_SLICES, "1 %"),
+        };
+        let prior_df = if calling(plan, None).steps >= FAMILY { PRIOR_DF } else { 0.0 };
+        let source = format!("an assumed noise of {between} between rounds and 10 % in a second");
+        Ok(Self::of_all(Scatter { prior_df, ..usual }, &source))
+    }
+
+    fn of_all(scatter: Scatter, source: &str) -> Self {
+        Self { deciding: vec![scatter], cpu: None, source: source.to_owned() }
+    }
+
+    /// `None` if the run has no comparison with enough rounds.
+    fn of_run(data: &RunData) -> Result<Option<Self>> {
+        let deciding = scatters(data, Selection::Deciding)?;
+        if deciding.is_empty() {
+            return Ok(None);
+        }
+        let ids = metrics().filter(|metric| metric.sliced && metric.is_cpu());
+        let mut ids = ids.map(|metric| MetricId::new(metric.id));
+        let measured = ids.find(|id| data.cells.iter().any(|cell| cell.metric == *id));
+        let cpu = match measured {
+            Some(id) => Some((id.clone(), scatters(data, Selection::Only(vec![id]))?)),
+            None => None,
+        };
+        Ok(Some(Self { deciding, cpu, source: format!("the noise of run {}", data.info.id) }))
+    }
+
+    /// The rounds, and the multiple of the plan's windows, that detect most in this budget; `None` if nothing fits.
+    pub(crate) fn choose(
+        &self,
+        budget: &Budget,
+        plan: &Plan,
+        rounds: RangeInclusive<u32>,
+        most: u32,
+    ) -> Option<(u32, u32)> {
+        let (calling, window) = (calling(plan, None), window(plan));
+        budget.choose(&self.deciding, window.as_secs_f64(), &calling, rounds, most)
+    }
+
+    /// What the plan can detect, as a sentence; `None` if it has too few rounds for a verdict or nothing to compare.
+    pub(crate) fn sentence(&self, plan: &Plan, time: Nanos) -> Option<String> {
+        let window = window(plan);
+        let percent = |steps: &[Scatter], metric: Option<&MetricId>| {
+            let calling = calling(plan, metric);
+            let found =
+                in_median_step(steps, window.as_secs_f64(), plan.rounds_of_each(), &calling)?;
+            found.is_finite().then(|| match found {
+                ..1.0 => format!("{:.1} %", 100.0 * found),
+                _ => "more than 100 %".to_owned(),
+            })
+        };
+        let deciding = percent(&self.deciding, None).filter(|_| plan.systems.len() > 1)?;
+        let cpu = self.cpu.as_ref().and_then(|(metric, steps)| {
+            Some(format!(", {} in {metric}", percent(steps, Some(metric))?))
+        });
+        let at_most = plan.course.first_look.map_or("", |_| "at most ");
+        Some(format!(
+            "in {at_most}about {time}: {} rounds with windows of {window} detect a change of {deciding} per step{}, \
+             given {}",
+            plan.rounds_of_each(),
+            cpu.unwrap_or_default(),
+            self.source
+        ))
+    }
+}
+
+fn is_alike(earlier: &Plan, plan: &Plan) -> bool {
+    let dbms = |plan: &Plan| plan.system(&plan.base).map(|base| base.build.dbms);
+    discriminant(&earlier.workload) == discriminant(&plan.workload)
+        && discriminant(&earlier.course.interleave) == discriminant(&plan.course.interleave)
+        && dbms(earlier) == dbms(plan)
+}
+
+fn scatters(data: &RunData, metrics: Selection) -> Result<Vec<Scatter>> {
+    let scatter = |comparison: &Comparison| {
+        let step = data.steps.iter().find(|step| step.id == comparison.step)?;
+        let evidence = comparison.evidence.as_ref().filter(|_| comparison.rounds >= ROUNDS)?;
+        Some(stats::scatter(evidence, step.window.or(step.slices)))
+    };
+    Ok(runs::compare(data, None, metrics, None)?.iter().filter_map(scatter).collect())
+}
+
+/// The rule by which a change of this metric is called in a run of the plan; without one, of what decides the first
+/// measured step.
+fn calling(plan: &Plan, metric: Option<&MetricId>) -> Calling {
+    let mut measured = plan.steps.iter().filter(|step| step.measured);
+    let steps = measured.clone().count() as u32;
+    let metric = metric.or(measured.next().map(|step| &step.metric));
+    let named = metric.and_then(|metric| plan.course.margins.get(metric));
+    let usual = metric.and_then(describe).map_or(0.0, |metric| metric.margin);
+    let margin = named.map_or(usual, |margin| margin.as_fraction());
+    Calling { steps, margin, first_look: plan.course.first_look }
+}
+
+/// The length of the median window whose length the plan says; a second without one.
+pub(crate) fn window(plan: &Plan) -> Nanos {
+    let measured = plan.steps.iter().filter(|step| step.measured);
+    let mut windows: Vec<Nanos> = measured.filter_map(|step| step.window).collect();
+    windows.sort_unstable();
+    windows.get(windows.len() / 2).copied().unwrap_or(Nanos::SECOND)
+}
+
+fn kept_in(root: &Path) -> PathBuf {
+    root.join("noise.json")
+}
+
+/// Keeps what `doctor` saw in the lab, where there is one.
+pub(crate) fn keep(scatter: &Scatter, root: &Path) -> Result<()> {
+    if !root.is_dir() {
+        return Ok(());
+    }
+    let path = kept_in(root);
+    fs::write(&path, serde_json::to_string(scatter)?)
+        .with_context(|| format!("cannot write {}", path.display()))
+}
