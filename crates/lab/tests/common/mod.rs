@@ -56,8 +56,7 @@ pub(crate) fn expand(text: &str) -> Plan {
 pub(crate) fn expand_with(builds: &Builds, text: &str) -> Plan {
     let file = plan::read(text, "tiny.toml").unwrap();
     let host = model::HostShape { cpus: 2, memory: model::Bytes(8 << 30) };
-    let find = |request: &plan::BuildRequest| Ok(builds.find(request)?);
-    plan::expand(&file, &builds.catalog, &find, host).unwrap()
+    builds.expand(&file, host).unwrap()
 }
 
 /// A plan of microbenchmarks on the systems `good` and `bad`, of SQLite: two tables of 1,000 rows, a second for
