@@ -62,6 +62,5 @@ impl Scratch {
 pub fn expand(text: &str, host: &Host) -> Result<Plan> {
     let file = plan::read(text, "the bench's plan")?;
     let builds = Builds::of_user()?;
-    plan::expand(&file, &builds.catalog, &|request| Ok(builds.find(request)?), host.shape)
-        .with_context(|| format!("in this plan:\n{text}"))
+    builds.expand(&file, host.shape).with_context(|| format!("in this plan:\n{text}"))
 }

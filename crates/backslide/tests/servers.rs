@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use common::{Bench, end, plan, signal, wait_for};
 use drivers::{Address, Endpoint, Login, ServerEndpoint, Session, SessionError};
-use model::{Build, Config, Dbms, Dialect, RunId, System};
+use model::{Build, Config, Dbms, Dialect, RunId, StepSeries, System};
 use rustix::process::Signal;
 use serde_json::Value;
 use servers::{Instance, InstanceSpec, StopFlag};
@@ -361,13 +361,16 @@ fn seconds_so_far(bench: &Bench, step: &str) -> usize {
     under_way.filter(|now| now.step.0 == step).map_or(0, |now| now.latest.len())
 }
 
-/// Operations of each second of a step of the lab's first run, which has finished.
+/// Operations of each second of a step of `theirs` in the first round of the lab's first run, which has finished.
 fn seconds_of(bench: &Bench, step: &str) -> Vec<u64> {
     let store = Store::open(&bench.lab().join("lab.sqlite")).unwrap();
     let want = Want { series: true, histograms: false };
     let series = store.load(&RunId("r1".to_owned()), want).unwrap().series;
-    let of_step = series.into_iter().find(|one| one.step.0 == step).unwrap();
-    of_step.kinds.into_iter().next().unwrap().ops
+    let is_it = |one: &&StepSeries| {
+        (one.round, one.system.as_str(), one.step.0.as_str()) == (1, "theirs", step)
+    };
+    let StepSeries { spans, kinds, .. } = series.iter().find(is_it).unwrap();
+    (0..spans.len()).map(|second| kinds.iter().map(|kind| kind.ops[second]).sum()).collect()
 }
 
 #[test]

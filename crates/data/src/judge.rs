@@ -268,8 +268,8 @@ impl Seen {
         self.numbers = self.numbers.wrapping_add(other.numbers);
     }
 
-    /// What is wrong where the loaded rows `first` to `last` were not all there, each once.
-    pub fn gaps(&self, first: u64, last: u64) -> Option<String> {
+    /// Which of the loaded rows `first` to `last` are missing or duplicated.
+    pub fn misfit(&self, first: u64, last: u64) -> Option<String> {
         let count = (last + 1).saturating_sub(first);
         let numbers = (first..=last).fold(0u64, |sum, n| sum.wrapping_add(mix(0, &[n])));
         if self.loaded == count && self.numbers == numbers {

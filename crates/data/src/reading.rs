@@ -344,10 +344,10 @@ impl<S: Source> Reader<S> {
                 let size = u64::from(RANGE);
                 let (first, last) = (batches.start * size + 1, copy.rows.min(batches.end * size));
                 let is_complete = judge.fates.is_complete();
-                let gaps = is_complete.then(|| seen.gaps(first, last)).flatten();
+                let misfit = is_complete.then(|| seen.misfit(first, last)).flatten();
                 let mut tally = lock(&reading.tallies[table]);
                 tally.seen.add(seen);
-                tally.missing.extend(gaps);
+                tally.missing.extend(misfit);
             }
         }
         Ok(())

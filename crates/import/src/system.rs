@@ -2,8 +2,8 @@
 
 use model::{Build, BuildFacts, BuildSource, Config, Dbms, Engine, System, Version};
 
-/// The system of this name, if it is one; `usual` is the product where the name does not say it. Where neither says one
-/// that backslide runs, it is another.
+/// The system of this name, `None` if the name is empty; `usual` is the product where the name does not say it. Where
+/// neither says one that backslide runs, it is another.
 pub(crate) fn system(name: &str, usual: Option<Dbms>, origin: &str) -> Option<System> {
     let said = published(name).or_else(|| ours(name));
     let said = said.unwrap_or_else(|| of_product(name, usual.unwrap_or(Dbms::Other)));
@@ -17,7 +17,7 @@ pub(crate) fn system(name: &str, usual: Option<Dbms>, origin: &str) -> Option<Sy
         (_, Some(_)) => "imported; the version is what the name of the system says",
         (_, None) => "imported; the name of the system says no version",
     };
-    let version = said.version.or_else(|| "0".parse().ok())?;
+    let version = said.version.unwrap_or_else(Version::unknown);
     let engine = said.engine.unwrap_or_else(|| engine_of(name, said.dbms));
     let build = Build {
         version_line: "imported: the server was not asked".to_owned(),

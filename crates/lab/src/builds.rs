@@ -3,9 +3,9 @@
 use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 
-use model::{Build, BuildSource, Bytes, Cause, Dbms, Recipe, System, Version};
+use model::{Build, BuildSource, Bytes, Cause, Dbms, HostShape, Plan, Recipe, System, Version};
 use obtain::{Added, Depot, Held, Installed, Listen, ObtainError, Obtained};
-use plan::{BuildRequest, Catalog, Choices};
+use plan::{BuildRequest, Catalog, Choices, PlanError, PlanFile};
 
 use crate::error::SystemError;
 use crate::foreign;
@@ -61,7 +61,7 @@ impl Builds {
     }
 
     /// Those of the catalog that backslide brings along and of this user's depot.
-    pub fn of_user() -> Result<Self, plan::PlanError> {
+    pub fn of_user() -> Result<Self, PlanError> {
         Ok(Self::new(Catalog::embedded()?, depot_of_user()))
     }
 
@@ -176,6 +176,11 @@ impl Builds {
             Some(recipe) => Ok(self.would_be(recipe)),
             None => Err(self.missing(request, &installed)),
         }
+    }
+
+    /// The plan of a file, with these builds.
+    pub fn expand(&self, file: &PlanFile, host: HostShape) -> Result<Plan, PlanError> {
+        plan::expand(file, &self.catalog, &|request| Ok(self.find(request)?), host)
     }
 
     /// The names of the catalog's builds without the older minor versions of PostgreSQL, of which there

@@ -33,20 +33,7 @@ impl Embedded {
         template: Option<&Template>,
     ) -> Result<Self> {
         remove(directory)?;
-        let begin = Instant::now();
-        let made = match template {
-            None => std::fs::create_dir_all(directory)
-                .map(|()| None)
-                .map_err(PathError::of("create", directory)),
-            Some(template) => servers::clone_tree(template.data(), directory).map(Some),
-        };
-        made.map_err(|error| SiteError::new(error.to_string()))
-            .and_then(|made| match (made, template) {
-                (Some(cloned), Some(template)) => {
-                    template.accept(directory, &cloned, begin).map(Some)
-                }
-                _ => Ok(None),
-            })
+        fill(directory, template)
             .and_then(|cloned| Self::opened(system, directory, timeout, cloned))
             // What is left of it is ours to remove.
             .map_err(|error| SiteError { directory: Some(directory.to_owned()), ..error })
@@ -83,9 +70,19 @@ impl Embedded {
     }
 }
 
+/// Makes the directory, empty or as a clone of a template's data; says how that was cloned.
+fn fill(directory: &Path, template: Option<&Template>) -> Result<Option<String>> {
+    let begin = Instant::now();
+    let Some(template) = template else {
+        std::fs::create_dir_all(directory).map_err(PathError::of("create", directory))?;
+        return Ok(None);
+    };
+    let cloned = servers::clone_tree(template.data(), directory)?;
+    template.accept(directory, &cloned, begin).map(Some)
+}
+
 fn remove(directory: &Path) -> Result<()> {
-    remove_all(directory)
-        .map_err(|error| SiteError::new(format!("cannot remove {}: {error}", directory.display())))
+    Ok(remove_all(directory).map_err(PathError::of("remove", directory))?)
 }
 
 impl Site for Embedded {

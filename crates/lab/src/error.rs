@@ -156,6 +156,12 @@ impl From<ServerError> for SiteError {
     }
 }
 
+impl From<PathError> for SiteError {
+    fn from(error: PathError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
 impl From<SystemError> for SiteError {
     fn from(error: SystemError) -> Self {
         Self::new(error.to_string())

@@ -118,8 +118,7 @@ mod tests {
         let depot = obtain::Depot::new("no depot".into());
         let builds = Builds::new(plan::Catalog::embedded().unwrap(), depot);
         let host = model::HostShape { cpus: 2, memory: model::Bytes(8 << 30) };
-        let find = |request: &plan::BuildRequest| Ok(builds.find(request)?);
-        let mut plan = plan::expand(&file, &builds.catalog, &find, host).unwrap();
+        let mut plan = builds.expand(&file, host).unwrap();
         let margins = &mut plan.course.margins;
         margins.insert(MetricId::new("rate"), Margin(100));
         margins.insert(MetricId::new(metric), Margin(500));

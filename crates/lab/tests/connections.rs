@@ -97,7 +97,7 @@ fn every_way_reaches_the_server_and_its_provenance_says_which() {
             assert!(said(&data, "encrypted socket", "TLS").starts_with("TLSv1."));
         }
         // Whatever the way, the data is the same.
-        let checks = |system: &str| &bench.record(1, system, "load").checks;
+        let checks = |system: &str| bench.record(&run, 1, system, "load").checks;
         for (system, _) in &systems {
             assert_eq!(checks(system), checks("socket"), "{dbms} {system}");
         }
@@ -121,9 +121,9 @@ fn the_loaded_rows_are_the_same_on_every_dbms() {
     let run = bench.begin(&plan_of(workload, &systems));
     carried_out(&mut bench, &run);
     let checksums = |system: &str| -> Vec<String> {
-        let checks = bench.record(1, system, "load").checks.iter();
+        let checks = bench.record(&run, 1, system, "load").checks.into_iter();
         let checksums = checks.filter(|check| check.what.contains("checksum"));
-        checksums.map(|check| check.actual.clone()).collect()
+        checksums.map(|check| check.actual).collect()
     };
     let of_sqlite = checksums("sqlite");
     assert_eq!(of_sqlite.len(), 2, "one for each table");

@@ -62,14 +62,14 @@ fn a_plan_becomes_a_report() {
         (report::Report::new(&input).markdown(), report::Report::new(&input).html());
     assert!(markdown.contains("point-query") && html.contains("update-index"));
     assert!(bench.instances().is_empty());
-    loaded_alike(&bench);
+    loaded_alike(&bench, &run);
 }
 
 /// Both systems were loaded with the same rows in a round, and say so.
-fn loaded_alike(bench: &Bench) {
+fn loaded_alike(bench: &Bench, run: &RunId) {
     let checks = |system| {
-        let checks = bench.record(1, system, "load").checks.iter();
-        checks.map(|check| (&check.what, &check.actual)).collect::<Vec<_>>()
+        let checks = bench.record(run, 1, system, "load").checks.into_iter();
+        checks.map(|check| (check.what, check.actual)).collect::<Vec<_>>()
     };
     let good = checks("good");
     assert!(good.iter().any(|(what, _)| what.contains("checksum")), "{good:?}");

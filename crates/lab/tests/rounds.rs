@@ -9,7 +9,7 @@ use std::time::Duration;
 use common::{Bench, compare, expand, told};
 use lab::{Ended, LabError};
 use load::Stop;
-use model::{Event, Moment, Outcome, Plan, RunData, RunId, RunState, Verdict};
+use model::{Event, Outcome, Plan, RunData, RunId, RunState, Verdict};
 use testkit::{FakeProvider, Fault, Trouble};
 
 /// Only what a test orders is noise: a host may steal less than that, and all else is allowed.
@@ -177,9 +177,8 @@ fn a_disturbed_round_is_run_again_and_its_numbers_are_in_no_comparison() {
     // With SQLite all that is not backslide's is foreign.
     assert!(data.cells.iter().any(|cell| cell.metric.0 == "foreign"));
     // Its work is kept all the same.
-    let step = &data.steps[0].id;
-    let kept = bench.lab.store.captures(&run, "bad", 2, step, Moment::After);
-    assert!(!kept.unwrap().is_empty());
+    let record = bench.record(&run, 2, "bad", &data.steps[0].id.0);
+    assert!(record.kinds.iter().any(|kind| kind.sums.ops > 0), "{record:?}");
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn slices_alternate_and_are_compared_pair_by_pair() {
             let cell = data.cells.iter().find(is_cell).unwrap().value;
             let mean = rates.iter().map(|slice| slice.value).sum::<f64>() / SLICES as f64;
             assert!((cell / mean - 1.0).abs() < 1e-9, "{cell} {mean}");
-            assert_one_window(&bench, &data, round, system);
+            assert_one_window(&bench, &data, &run, round, system);
         }
     }
     let note = |note: &&model::StepNote| note.what.word() == "turns";
@@ -146,8 +146,8 @@ fn pairs_of_systems_are_compared_with_the_base_of_their_own_rounds() {
     }
 }
 
-/// The slices of a trial are stored as one window, and are its own.
-fn assert_one_window(bench: &Bench, data: &RunData, round: u32, system: &str) {
+/// The store has the slices of a trial as one window, with the operations and the time of this trial.
+fn assert_one_window(bench: &Bench, data: &RunData, run: &RunId, round: u32, system: &str) {
     let is_it = |s: &&model::StepSeries| {
         (s.round, s.system.as_str(), s.step.0.as_str()) == (round, system, READ)
     };
@@ -157,7 +157,7 @@ fn assert_one_window(bench: &Bench, data: &RunData, round: u32, system: &str) {
     let spans: Vec<(u64, u64)> = spans.map(|(at, long)| (millis(*at), millis(*long))).collect();
     let expected = (0..SLICES as u64).map(|slice| (200 * slice, 200));
     assert_eq!(spans, expected.collect::<Vec<_>>());
-    let record = bench.record(round, system, READ);
+    let record = bench.record(run, round, system, READ);
     assert_eq!(record.window, model::Nanos::SECOND);
     assert_eq!(record.kinds[0].sums.ops, series.kinds[0].ops.iter().sum::<u64>());
     assert!(record.elapsed > record.window);

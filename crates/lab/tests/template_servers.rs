@@ -37,8 +37,7 @@ fn plan() -> Option<Plan> {
     }
     let file = plan::read(&text, "templates.toml").unwrap();
     let host = model::HostShape { cpus: 2, memory: model::Bytes(8 << 30) };
-    let find = |request: &plan::BuildRequest| Ok(builds.find(request)?);
-    Some(plan::expand(&file, &builds.catalog, &find, host).unwrap())
+    Some(builds.expand(&file, host).unwrap())
 }
 
 /// What happened in a session.

@@ -21,8 +21,7 @@ fn plan(root: &std::path::Path) -> Plan {
     let builds = lab::Builds::new(Catalog::embedded().unwrap(), Depot::new(root.join("depot")));
     let file = plan::read(PLAN, "ask").unwrap();
     let host = HostShape { cpus: 2, memory: model::Bytes::from_mib(4096) };
-    let find = |request: &plan::BuildRequest| Ok(builds.find(request)?);
-    plan::expand(&file, &builds.catalog, &find, host).unwrap()
+    builds.expand(&file, host).unwrap()
 }
 
 #[test]

@@ -54,5 +54,5 @@ pub use tpcc::*;
 pub use units::*;
 pub use version::*;
 
-/// Why a function of its caller, which a crate asks, has no answer.
+/// The error of a callback, whose type the callee does not know.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;

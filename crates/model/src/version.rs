@@ -26,6 +26,11 @@ const STAGES: [&str; 4] = ["devel", "alpha", "beta", "rc"];
 pub struct VersionError(String);
 
 impl Version {
+    /// `0`, of a server that reports no version.
+    pub fn unknown() -> Self {
+        Self { text: "0".to_owned(), parts: vec![0], pre: None }
+    }
+
     /// The numeric parts, most significant first; never empty.
     pub fn parts(&self) -> &[u32] {
         &self.parts

@@ -51,8 +51,8 @@ fn start(server: &mut Instance) -> Result<model::Nanos, ServerError> {
     let log = server.layout().log();
     let said = fs::read_to_string(&log).map_or(0, |text| text.len());
     let mut ready = || {
-        UnixStream::connect(&socket).map_err(|error| error.to_string())?;
-        let text = fs::read_to_string(&log).map_err(|error| error.to_string())?;
+        UnixStream::connect(&socket)?;
+        let text = fs::read_to_string(&log)?;
         let is_ready = text[said..].contains("ready for connections")
             || text[said..].contains("ready to accept connections");
         is_ready.then_some(()).ok_or_else(|| "it is not ready".into())

@@ -8,7 +8,7 @@ mod stream;
 
 use std::collections::BTreeMap;
 
-use model::{Nanos, Note, Plan, RunData, RunId, Step, StepNote, TrialRecord};
+use model::{Nanos, Note, Plan, RunData, RunId, Step, StepNote, StepRecord, TrialKey, TrialRecord};
 use rusqlite::Connection;
 
 use crate::Store;
@@ -47,6 +47,14 @@ impl Store {
                 histograms: below.histograms,
                 slices: below.slices,
             })
+        })
+    }
+
+    /// Every step record of a trial that has an outcome, completed or not; without histograms.
+    pub fn step_records(&self, run: &RunId) -> Result<Vec<(TrialKey, StepRecord)>> {
+        self.read("reading the records of steps", |state| {
+            let steps = finished_steps(state, row_of(state, run)?)?.into_iter();
+            Ok(steps.map(|step| (step.trial(), step.record)).collect())
         })
     }
 }

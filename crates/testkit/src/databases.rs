@@ -107,7 +107,7 @@ impl Backend {
     pub fn database(&self) -> Target {
         let number = self.databases.get() + 1;
         self.databases.set(number);
-        let name = format!("tpcc{number}");
+        let name = format!("test{number}");
         match &self.kind {
             Kind::Sqlite => {
                 let path = self.directory.path().join(name);
@@ -136,7 +136,7 @@ fn start(instance: &mut Instance, dialect: Dialect) {
     instance.start(&mut ready, LIMIT).unwrap();
 }
 
-/// This file, whose commits are not synced.
+/// A connector to this SQLite file, with `synchronous = off`.
 pub fn sqlite(path: PathBuf) -> Arc<dyn Connector> {
     let pragmas = [("journal_mode", "wal"), ("synchronous", "off")];
     Arc::from(drivers::connector(&Endpoint::Sqlite {
@@ -161,7 +161,7 @@ fn connector(instance: &Instance, dialect: Dialect, database: &str) -> Arc<dyn C
     }))
 }
 
-/// A server of ours behind this connector.
+/// What this connector reaches, with the version of SQLite and its engine.
 pub fn target(connector: Arc<dyn Connector>, dialect: Dialect) -> Target {
     Target {
         dialect,

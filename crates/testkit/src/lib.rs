@@ -1,4 +1,4 @@
-//! A fake Dbms, redaction for snapshots and the referees; for tests only.
+//! A fake Dbms, databases, fixtures, made-up runs, referees, and redaction for snapshots; for tests only.
 //!
 //! [`FakeDbms`] keeps tables in memory and understands the statements of the Insert Benchmark as
 //! SQLite speaks them. [`FakeProvider`] makes systems of it for the lab. A [`Fault`] makes one of
@@ -9,14 +9,14 @@
 //! [`fixtures`] has a host, a plan and a run to start from; it needs the feature of that name.
 //! `made_up` has whole runs made from a seed, with effects of known size: the feature `made-up`.
 //!
-//! `Backend` and `Database` are where tests of workloads run them: the feature `databases`.
+//! `databases` has SQLite files and servers for tests of workloads: the feature of that name.
 //!
 //! [`skipped`] is for tests that cannot run everywhere.
 //!
 //! A [`Referee`] is a rule by which others call a regression; `crates/stats/tests` asks them beside ours.
 
 #[cfg(feature = "databases")]
-mod databases;
+pub mod databases;
 #[cfg(feature = "fakes")]
 mod dbms;
 #[cfg(feature = "fakes")]
@@ -42,8 +42,6 @@ mod spoiled;
 #[cfg(feature = "fakes")]
 mod tables;
 
-#[cfg(feature = "databases")]
-pub use databases::{Backend, Database, behind, number, sqlite, target};
 #[cfg(feature = "fakes")]
 pub use dbms::FakeDbms;
 #[cfg(feature = "fakes")]

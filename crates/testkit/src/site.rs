@@ -93,8 +93,7 @@ impl Provider for FakeProvider {
                 (FakeDbms::new(&faults, timeout), "opened")
             }
             Some(template) => {
-                servers::clone_tree(template.data(), directory)
-                    .map_err(|error| SiteError::new(error.to_string()))?;
+                servers::clone_tree(template.data(), directory)?;
                 template.verify(directory)?;
                 let saved = fs::read_to_string(directory.join(FILE)).map_err(failed)?;
                 let dbms = FakeDbms::restore(&saved, &faults, timeout);

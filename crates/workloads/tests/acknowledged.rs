@@ -50,7 +50,7 @@ struct Used {
 impl Used {
     fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let connector = testkit::sqlite(directory.path().join("tpcc.sqlite"));
+        let connector = testkit::databases::sqlite(directory.path().join("tpcc.sqlite"));
         let mut used = Self { directory, spec: spec(), connector, before: None };
         used.load();
         used.before = Some(Present::read(&used.target()).unwrap());
@@ -59,7 +59,7 @@ impl Used {
     }
 
     fn target(&self) -> Target {
-        testkit::target(Arc::clone(&self.connector), Dialect::Sqlite)
+        testkit::databases::target(Arc::clone(&self.connector), Dialect::Sqlite)
     }
 
     fn log(&self) -> PathBuf {

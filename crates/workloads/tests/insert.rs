@@ -12,7 +12,7 @@ use model::{
     Dbms, Edge, InsertSpec, Interval, Nanos, Pacing, QueryKind, Settle, Statements, Step, StepId,
     StepRecord, Tables, WorkloadSpec,
 };
-use testkit::{Backend, Database};
+use testkit::databases::{Backend, Database};
 
 const SEED: u64 = 20_261_121;
 /// Rows that a client loads in `l.i0`, and those that `l.x` begins with.

@@ -15,7 +15,7 @@ use model::{
     Settle, SqlColumn, SqlIndex, SqlSpec, SqlStep, SqlTable, SqlWork, Statements, StepId,
     StepRecord, WorkloadSpec,
 };
-use testkit::Database;
+use testkit::databases::Database;
 
 const SEED: u64 = 20_261_121;
 

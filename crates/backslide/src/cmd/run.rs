@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use lab::{Builds, Ended, Lab, Providers, Secrets};
 use load::Stop;
 use model::{Event, HostShape, Nanos, Outcome, Plan, RunId, TrialKey};
-use plan::{BuildRequest, Catalog, Overrides, PlanFile};
+use plan::{Catalog, Overrides, PlanFile};
 
 use crate::args::RunArgs;
 use crate::exit::Exit;
@@ -94,8 +94,7 @@ pub(crate) fn with_cpus(file: PlanFile) -> PlanFile {
 /// Resolves everything in a plan, and checks what only its workload knows. Builds of the catalog that are not
 /// installed stand in it as they would be: [`Builds::take_wanted`].
 pub(crate) fn expand(file: &PlanFile, builds: &Builds, host: HostShape) -> Result<Plan> {
-    let find = |request: &BuildRequest| Ok(builds.find(request)?);
-    let plan = plan::expand(file, &builds.catalog, &find, host)?;
+    let plan = builds.expand(file, host)?;
     lab::check_margins(&plan)?;
     plan::check_settings(file, &plan, &lab::refused_setting)?;
     Ok(plan)

@@ -81,7 +81,7 @@ impl Terminals {
         let told = input.ok_or_else(|| failed("no input"))?.write_all(&text);
         match told {
             Ok(()) => Ok(terminals),
-            Err(error) => Err(terminals.ended(&format!("cannot receive its work: {error}"))),
+            Err(error) => Err(terminals.end(&format!("cannot receive its work: {error}"))),
         }
     }
 
@@ -91,8 +91,8 @@ impl Terminals {
         let _ = self.0.wait();
     }
 
-    /// What it said of its errors before it ended, otherwise `silent`.
-    fn ended(&mut self, silent: &str) -> SiteError {
+    /// Kills the process. Returns what it wrote to standard error, or `silent` if it wrote nothing.
+    fn end(&mut self, silent: &str) -> SiteError {
         self.kill();
         let mut text = String::new();
         if let Some(mut errors) = self.0.stderr.take() {
@@ -143,7 +143,7 @@ impl Victim for Embedded {
             Ok(()) => Ok(at),
             Err(missed @ Missed::Stopped) => Err(SiteError::new(missed.to_string())),
             Err(missed @ Missed::Idle) => Err(failed(&missed.to_string())),
-            Err(Missed::Ended) => Err(terminals.ended("it ended before it was killed")),
+            Err(Missed::Ended) => Err(terminals.end("it ended before it was killed")),
         }
     }
 

@@ -9,9 +9,9 @@ use std::time::Instant;
 
 use model::{Bytes, Fact, Nanos, StepId, StepRecord};
 use serde::{Deserialize, Serialize};
-use servers::{Cloned, ServerError};
+use servers::Cloned;
 
-use crate::error::{Result, SiteError};
+use crate::error::SiteError;
 
 pub(crate) use identity::{FORMAT, Templates, keys, loading_seed};
 pub(crate) use inventory::Inventory;
@@ -94,7 +94,7 @@ impl Template {
         begin: Instant,
     ) -> Result<String, SiteError> {
         let took = Nanos::from(begin.elapsed());
-        servers::write_back(clone).map_err(ServerError::from)?;
+        servers::write_back(clone)?;
         let written = Nanos::from(begin.elapsed()).saturating_sub(took);
         self.verify(clone)?;
         let what = amount(Bytes(cloned.bytes), cloned.files);

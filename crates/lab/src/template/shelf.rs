@@ -17,7 +17,7 @@ const RECORD: &str = "template.json";
 const DATA: &str = "data";
 const PARTIAL: &str = ".partial-";
 
-/// Why a template that is there cannot be used.
+/// Why an existing template cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Damage {
     #[error("{}: {cause}", RECORD)]

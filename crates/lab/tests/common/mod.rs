@@ -7,8 +7,7 @@ use std::path::Path;
 use lab::{Builds, Ended, Lab, LabError, Provider};
 use load::Stop;
 use model::{
-    Comparison, Dbms, Event, MetricId, Outcome, Plan, RunData, RunId, StepRecord, TrialKey,
-    WorkloadSpec,
+    Comparison, Dbms, Event, MetricId, Outcome, Plan, RunData, RunId, StepRecord, WorkloadSpec,
 };
 use plan::Catalog;
 use stats::{Options, Selection};
@@ -57,8 +56,7 @@ pub(crate) fn expand(text: &str) -> Plan {
 pub(crate) fn expand_with(builds: &Builds, text: &str) -> Plan {
     let file = plan::read(text, "tiny.toml").unwrap();
     let host = model::HostShape { cpus: 2, memory: model::Bytes(8 << 30) };
-    let find = |request: &plan::BuildRequest| Ok(builds.find(request)?);
-    plan::expand(&file, &builds.catalog, &find, host).unwrap()
+    builds.expand(&file, host).unwrap()
 }
 
 /// A plan of microbenchmarks on the systems `good` and `bad`, of SQLite: two tables of 1,000 rows, a second for
@@ -103,8 +101,6 @@ pub(crate) fn sql(plan: &mut Plan, change: impl FnOnce(&mut model::SqlSpec)) {
 /// A lab that is gone with its test.
 pub(crate) struct Bench {
     pub(crate) lab: Lab,
-    /// Steps that finished here, and of which trial.
-    finished: Vec<(TrialKey, StepRecord)>,
     _directory: Option<TempDir>,
 }
 
@@ -112,12 +108,12 @@ impl Bench {
     pub(crate) fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let lab = Self::at(directory.path()).lab;
-        Self { lab, finished: Vec::new(), _directory: Some(directory) }
+        Self { lab, _directory: Some(directory) }
     }
 
     /// In a directory that someone else removes.
     pub(crate) fn at(directory: &Path) -> Self {
-        Self { lab: Lab::open(directory).unwrap(), finished: Vec::new(), _directory: None }
+        Self { lab: Lab::open(directory).unwrap(), _directory: None }
     }
 
     pub(crate) fn begin(&mut self, plan: &Plan) -> RunId {
@@ -140,27 +136,22 @@ impl Bench {
         stop: &Stop,
         listen: &mut dyn FnMut(&Event),
     ) -> Result<Ended, LabError> {
-        let mut trial = None;
-        self.lab.carry_out(run, provider, stop, &mut |event| {
-            match event {
-                Event::TrialStarted { trial: now, .. } | Event::Turn { trial: now } => {
-                    trial = Some(now.clone());
-                }
-                Event::StepFinished { record } => {
-                    self.finished.extend(trial.clone().map(|trial| (trial, (**record).clone())));
-                }
-                _ => {}
-            }
-            listen(event);
-        })
+        self.lab.carry_out(run, provider, stop, listen)
     }
 
-    /// What a step of this bench's only run came to, in the latest trial of the round and system.
-    pub(crate) fn record(&self, round: u32, system: &str, step: &str) -> &StepRecord {
-        let is_it = |trial: &TrialKey| (trial.round, trial.system.as_str()) == (round, system);
-        let mut finished = self.finished.iter().rev();
-        let found = finished.find(|(trial, record)| is_it(trial) && record.step.0 == step);
-        &found.unwrap().1
+    /// What the store keeps of the steps of a trial that has an outcome, without their histograms.
+    pub(crate) fn records(&self, run: &RunId, round: u32, system: &str) -> Vec<StepRecord> {
+        let records = self.lab.store.step_records(run).unwrap().into_iter();
+        let records = records.filter(|(of, _)| (of.round, of.system.as_str()) == (round, system));
+        records.map(|(_, record)| record).collect()
+    }
+
+    /// That of the one step of this name.
+    pub(crate) fn record(&self, run: &RunId, round: u32, system: &str, step: &str) -> StepRecord {
+        let records = self.records(run, round, system).into_iter();
+        let mut records: Vec<_> = records.filter(|record| record.step.0 == step).collect();
+        assert_eq!(records.len(), 1, "records of {step} of {system}, round {round}");
+        records.remove(0)
     }
 
     pub(crate) fn load(&self, run: &RunId) -> RunData {

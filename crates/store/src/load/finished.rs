@@ -1,6 +1,6 @@
 //! The steps of a run that have a record.
 
-use model::{StepId, StepRecord};
+use model::{StepId, StepRecord, TrialKey};
 use rusqlite::{Connection, Row};
 
 use crate::error::Fault;
@@ -29,6 +29,10 @@ pub(crate) struct FinishedStep {
 }
 
 impl FinishedStep {
+    pub(super) fn trial(&self) -> TrialKey {
+        TrialKey { round: self.round, position: self.position, system: self.system.clone() }
+    }
+
     pub(crate) fn damaged(&self, what: &str, cause: &impl ToString) -> Fault {
         let step = describe_step(&self.name, &self.system, self.round);
         Fault::damaged(format!("{what} {step}"), cause)

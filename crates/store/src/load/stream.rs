@@ -5,7 +5,7 @@
 //! the reading and is returned as it is.
 
 use model::{
-    Cell, Interval, IntervalNumbers, Readings, RunId, RunInfo, StepHistogram, StepPlace, TrialKey,
+    Cell, Interval, IntervalNumbers, Readings, RunId, RunInfo, StepHistogram, StepPlace,
     TrialRecord,
 };
 use rusqlite::{Connection, Row};
@@ -126,7 +126,7 @@ impl Store {
 
 fn place(step: &FinishedStep) -> StepPlace {
     StepPlace {
-        trial: TrialKey { round: step.round, position: step.position, system: step.system.clone() },
+        trial: step.trial(),
         step: step.name.clone(),
         clients: step.record.clients,
         kinds: step.kinds.clone(),

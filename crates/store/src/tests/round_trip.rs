@@ -295,6 +295,41 @@ fn a_plan_of_before_connections_were_chosen_is_read() {
 }
 
 #[test]
+fn a_step_is_under_way_from_its_beginning_to_the_end_of_its_trial() {
+    let mut lab = Lab::new();
+    let run = lab.run(&["a"], 1);
+    assert!(lab.store.under_way(&run, 9).unwrap().is_none());
+    let trial = lab.trial(&run, 1, "a");
+    assert!(lab.store.under_way(&run, 9).unwrap().is_none());
+    let step = lab.step(trial, "l.i0", 0);
+    let begun = lab.store.under_way(&run, 9).unwrap().unwrap();
+    assert_eq!((begun.trial, begun.step.0.as_str()), (key(1, "a"), "l.i0"));
+    assert!(begun.latest.is_empty());
+    lab.store.finish_step(step, &record("l.i0", 0), &[]).unwrap();
+    lab.store.finish_trials(&[(trial, &Outcome::Completed, Nanos(1))]).unwrap();
+    assert!(lab.store.under_way(&run, 9).unwrap().is_none());
+}
+
+#[test]
+fn records_are_those_of_every_trial_with_an_outcome() {
+    let mut lab = Lab::new();
+    let run = lab.run(&["a", "b"], 2);
+    lab.whole_trial(&run, 1, "a", &["l.i0", "l.x"]);
+    let broken = lab.trial(&run, 1, "b");
+    let done = lab.step(broken, "l.i0", 0);
+    lab.store.finish_step(done, &record("l.i0", 0), &[]).unwrap();
+    lab.step(broken, "l.x", 1);
+    lab.store.finish_trials(&[(broken, &failed(), Nanos(1))]).unwrap();
+    let open = lab.trial(&run, 2, "a");
+    let done = lab.step(open, "l.i0", 0);
+    lab.store.finish_step(done, &record("l.i0", 0), &[]).unwrap();
+    let records = lab.store.step_records(&run).unwrap();
+    let records = records.iter().map(|(trial, record)| (trial.clone(), record.step.0.as_str()));
+    let expected = [(key(1, "a"), "l.i0"), (key(1, "a"), "l.x"), (key(1, "b"), "l.i0")];
+    assert_eq!(records.collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn a_value_that_is_no_number_is_refused_and_the_step_stays_open() {
     let mut lab = Lab::new();
     let run = lab.run(&["a"], 1);

@@ -179,7 +179,7 @@ impl Contents {
                 seen.row(judge, judged);
             })?;
             if judge.fates.is_complete() {
-                sample.others.extend(seen.gaps(first, last));
+                sample.others.extend(seen.misfit(first, last));
             }
             sample.seen.add(seen);
         }

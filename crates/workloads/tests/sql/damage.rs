@@ -4,7 +4,7 @@ use model::{
     ColumnKind, Distribution, Draw, Expect, SqlColumn, SqlRun, SqlSpec, SqlStep, SqlTable, SqlWork,
     Verb,
 };
-use testkit::Database;
+use testkit::databases::Database;
 
 use crate::spec::{change, draw, errand, int, operation, run, select, single, spec, step};
 use crate::trial::Trial;

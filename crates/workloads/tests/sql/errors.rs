@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use drivers::{Done, SessionError};
 use load::{StepError, Target};
 use model::{Dialect, Draw, SqlOperation, SqlRun, SqlSpec};
-use testkit::{Database, target};
+use testkit::databases::{Database, target};
 
 use crate::faulty::{Call, Faulty, Hook, Outcome, lost, server};
 use crate::spec::{

@@ -7,7 +7,7 @@ use drivers::{
 };
 use load::StepError;
 use model::{Dialect, SqlSpec};
-use testkit::target;
+use testkit::databases::target;
 
 use crate::spec::{key, point, run, single, spec, step};
 use crate::trial::Trial;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use model::{
     Counts, Draw, Expect, SqlRun, SqlStep, SqlWork, Statements, TableChoice, Verb, WorkloadSpec,
 };
-use testkit::{Database, target};
+use testkit::databases::{Database, target};
 
 use self::faulty::Faulty;
 use self::spec::{

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use drivers::SessionError;
 use model::{Arrivals, Dialect, Nanos, OpenLoop, SqlPace, SqlRun, SqlSpec};
-use testkit::{Database, target};
+use testkit::databases::{Database, target};
 
 use crate::faulty::{Call, Faulty, Outcome};
 use crate::spec::{key, point, run, single, spec, step};

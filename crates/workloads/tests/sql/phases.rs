@@ -2,7 +2,7 @@
 //! what is left to do.
 
 use model::{SqlRun, WarmUpEnd};
-use testkit::Database;
+use testkit::databases::Database;
 
 use crate::spec::{key, point, run, settle, single, spec, step};
 use crate::trial::Trial;

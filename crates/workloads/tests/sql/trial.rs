@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use load::{Observer, StepError, Stop, Target, Workload};
 use model::{Check, Edge, Interval, SqlSpec, Step, StepRecord, WorkloadSpec};
-use testkit::Database;
+use testkit::databases::Database;
 
 pub(crate) const SEED: u64 = 20_261_121;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use drivers::{Connector, Session, SessionError};
 use load::Target;
-use testkit::behind;
+use testkit::databases::behind;
 
 struct Beginning {
     inner: Arc<dyn Connector>,

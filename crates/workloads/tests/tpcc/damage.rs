@@ -3,7 +3,7 @@
 
 use load::Target;
 use model::{TpccProfile, TpccSpec};
-use testkit::{Backend, number};
+use testkit::databases::{Backend, number};
 
 use crate::spec::spec;
 use crate::trial::{Trial, failed};

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use load::StepError;
-use testkit::{Backend, number};
+use testkit::databases::{Backend, number};
 
 use crate::beginning::beginning_with;
 use crate::spec::spec;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use drivers::Session;
 use load::{Observer, StepError, Target};
 use model::{Dialect, Edge, Interval, Isolation, StepRecord, TpccForm, TpccMix, TpccSpec};
-use testkit::Backend;
+use testkit::databases::Backend;
 
 use crate::beginning::beginning_with;
 use crate::spec::spec;

@@ -19,7 +19,7 @@ mod strangers;
 mod trial;
 
 use model::Dbms;
-use testkit::Backend;
+use testkit::databases::Backend;
 
 #[test]
 fn everything_holds_on_sqlite() {

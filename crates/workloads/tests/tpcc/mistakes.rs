@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use drivers::Connector;
 use model::{Isolation, TpccMix, TpccSpec};
-use testkit::{Backend, behind};
+use testkit::databases::{Backend, behind};
 
 use crate::spec::spec;
 use crate::spoiled::{Mistake, Spoiled};

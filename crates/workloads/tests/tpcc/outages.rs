@@ -6,7 +6,7 @@ use std::time::Instant;
 use drivers::Session;
 use load::{Observer, Target};
 use model::{Dialect, Edge, Interval, Isolation, Nanos, NoteKind, StepRecord, TpccSpec};
-use testkit::Backend;
+use testkit::databases::Backend;
 
 use crate::spec::spec;
 use crate::trial::{Trial, ops};

@@ -4,7 +4,7 @@ use model::{
     Isolation, PaymentOrder, Statements, StepRecord, StockLevel, TpccForm, TpccIndexes,
     TpccProfile, TpccSpec,
 };
-use testkit::{Backend, number};
+use testkit::databases::{Backend, number};
 
 use crate::spec::spec;
 use crate::trial::{Trial, conditions, ops};

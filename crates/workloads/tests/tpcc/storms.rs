@@ -1,7 +1,7 @@
 //! Many terminals on one warehouse.
 
 use model::{Isolation, TpccForm, TpccMix};
-use testkit::{Backend, number};
+use testkit::databases::{Backend, number};
 
 use crate::spec::spec;
 use crate::trial::{Trial, ops};

@@ -1,7 +1,7 @@
 //! A database that is not the plan's.
 
 use model::{TpccProfile, TpccSpec};
-use testkit::Backend;
+use testkit::databases::Backend;
 
 use crate::spec::spec;
 use crate::trial::Trial;

@@ -39,7 +39,7 @@ impl Database {
     pub(crate) fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("tpcc.sqlite");
-        Self { connector: testkit::sqlite(path.clone()), path, _directory: directory }
+        Self { connector: testkit::databases::sqlite(path.clone()), path, _directory: directory }
     }
 
     pub(crate) fn target(&self) -> Target {
@@ -76,7 +76,7 @@ impl Database {
 
 /// A server of ours behind this connector.
 pub(crate) fn target(connector: &Arc<dyn Connector>) -> Target {
-    testkit::target(Arc::clone(connector), Dialect::Sqlite)
+    testkit::databases::target(Arc::clone(connector), Dialect::Sqlite)
 }
 
 /// A target whose description matters, not its rows.
