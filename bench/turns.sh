@@ -8,9 +8,9 @@
 # that belonged to no turn. From the environment:
 #   TURNS_BUILD      a build [mysql-8.0.31], TURNS_CONFIG its config [z12a]
 #   TURNS_ROUNDS     rounds either way [8]
-#   TURNS_MS         length of a turn [250]
-#   TURNS_PLAN_KEYS  lines for the head of each plan, \n between them [none]
-#   TURNS_WORKLOAD   keys of the workload [ten tests that write, 6 s each]
+#   TURNS_MS         length of a turn [500]
+#   TURNS_PLAN_KEYS  lines for the head of each plan, \n between them [server and client on one CPU]
+#   TURNS_WORKLOAD   keys of the workload [ten tests that write, 12 s each]
 #   TURNS_LAB        where the runs stay, and rows.csv with the ratio of each round [a scratch directory]
 #   TURNS_BACKSLIDE  the program [built from this tree]
 set -euo pipefail
@@ -30,14 +30,14 @@ trap 'rm -rf "$scratch"' EXIT
 lab=${TURNS_LAB:-$scratch/lab}
 
 tests='"update-index", "update-nonindex", "update-zipf", "update-one", "update-inlist", "delete", "insert", "read-write_range=10", "read-write_range=100", "write-only_range=10000"'
-usual='kind = "micro"\ntests = ['$tests']\nrows = 200_000\nwrite_seconds = 6\nwarm_ups = false\nwarmup = "fixed"\nwarmup_seconds = 1\nsettle = 2'
+usual='kind = "micro"\ntests = ['$tests']\nrows = 200_000\nwrite_seconds = 12\nwarm_ups = false\nwarmup = "fixed"\nwarmup_seconds = 1\nsettle = 2'
 workload=${TURNS_WORKLOAD-$usual}
 
 # plan WAY SEED
 plan() {
     printf 'name = "turns"\nrounds = 1\nseed = %s\ncontrol = true\nquarantine = false\ninterleave = "%s"\n' "$2" "$1"
-    printf '%b\n' "${TURNS_PLAN_KEYS:-}"
-    [[ $1 == trials ]] || printf 'slice_ms = %s\n' "${TURNS_MS:-250}"
+    printf '%b\n' "${TURNS_PLAN_KEYS-"placement = \"together\""}"
+    [[ $1 == trials ]] || printf 'slice_ms = %s\n' "${TURNS_MS:-500}"
     printf '[workload]\n%b\n[[system]]\nbuild = "%s"\nconfig = "%s"\nlabel = "a"\n' \
         "$workload" "${TURNS_BUILD:-mysql-8.0.31}" "${TURNS_CONFIG:-z12a}"
 }
