@@ -4,8 +4,7 @@
 #
 #   bench/turns.sh [--out FILE]
 #
-# Prints for each step the standard deviation of the ln ratio of its rate in per cent, either way, and the share of time
-# that belonged to no turn. From the environment:
+# Prints for each step the standard deviation of the ln ratio of its rate in per cent, either way. From the environment:
 #   TURNS_BUILD      a build [mysql-8.0.31], TURNS_CONFIG its config [z12a]
 #   TURNS_ROUNDS     rounds either way [8]
 #   TURNS_MS         length of a turn [500]
@@ -51,8 +50,6 @@ for round in $(seq "${TURNS_ROUNDS:-8}"); do
         # The ratio as the report has it: by turns the mean of the middle half of their pairs.
         "$backslide" --lab "$lab" export "$run" --what comparisons --format csv |
             awk -F, -v way="$way" -v round="$round" -v OFS=, '$4 == "rate" && $8 > 0 { print way, $2, $8, round }' >>"$rows"
-        "$backslide" --lab "$lab" show "$run" --format tsv 2>/dev/null | grep -o '[0-9.]* % of the time between' \
-            >>"$scratch/between" || true
     done
 done
 
