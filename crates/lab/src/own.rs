@@ -68,7 +68,12 @@ impl Own {
                 }
             }
         };
-        match start(&mut instance, system, timeout, cloned.is_none()) {
+        let mut started = start(&mut instance, system, timeout, cloned.is_none());
+        // A new server may have written gigabytes of logs: no load waits for them. A clone is on the disk.
+        if cloned.is_none() {
+            started = started.and_then(|it| Ok(servers::write_back(directory).map(|()| it)?));
+        }
+        match started {
             Ok((sessions, started_in)) => Ok(Self {
                 sessions,
                 system: system.clone(),

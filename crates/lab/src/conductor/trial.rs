@@ -174,10 +174,6 @@ impl<'a> Conductor<'a> {
         place_client(system, "")?;
         match self.provider.open(system, self.timeout(), &directory, template) {
             Ok(site) => {
-                // A new server has written gigabytes of logs: nobody's load waits for them. A clone is on the disk.
-                if template.is_none() {
-                    servers::write_back(&self.instances)?;
-                }
                 let (system, disturbed) = (system.name.clone(), Vec::new());
                 Ok(OpenSite { site, name, system, captured: None, sizes: None, disturbed })
             }
