@@ -257,8 +257,8 @@ impl Site for Own {
         Idle::CanFreeze
     }
 
-    fn freeze(&mut self) -> Result<()> {
-        let frozen = self.instance.freeze();
+    fn freeze(&mut self, told: &mut dyn FnMut()) -> Result<()> {
+        let frozen = self.instance.freeze(told);
         frozen.map_err(|error| SiteError::with_log(error.to_string(), self.log_tail()))
     }
 

@@ -42,8 +42,10 @@ pub trait Site {
         Idle::Works
     }
 
-    /// Holds its server still until [`Site::thaw`]; only where [`Idle::CanFreeze`].
-    fn freeze(&mut self) -> Result<()> {
+    /// Holds its server still until [`Site::thaw`]; only where [`Idle::CanFreeze`]. `told` is called when nothing
+    /// of it goes on but waits for a disk.
+    fn freeze(&mut self, told: &mut dyn FnMut()) -> Result<()> {
+        told();
         Ok(())
     }
 

@@ -273,10 +273,11 @@ impl Instance {
     }
 
     /// Holds the server still, with all processes that it started: it does nothing and costs nothing until
-    /// [`Instance::thaw`]. Stopping, killing and dropping it thaw it.
-    pub fn freeze(&mut self) -> Result<(), FreezeError> {
+    /// [`Instance::thaw`]. Stopping, killing and dropping it thaw it. `told` is called when the kernel has been told:
+    /// then only those processes go on that wait in the kernel, usually for a disk.
+    pub fn freeze(&mut self, told: impl FnOnce()) -> Result<(), FreezeError> {
         match &mut self.running {
-            Some(running) => running.freeze(),
+            Some(running) => running.freeze(told),
             None => Err(FreezeError::NotStarted),
         }
     }

@@ -217,8 +217,8 @@ impl Running {
     }
 
     /// Holds it and all that it started still.
-    pub(crate) fn freeze(&mut self) -> Result<(), FreezeError> {
-        self.freezer.get_or_insert_with(|| Freezer::new(&self.identity)).freeze()
+    pub(crate) fn freeze(&mut self, told: impl FnOnce()) -> Result<(), FreezeError> {
+        self.freezer.get_or_insert_with(|| Freezer::new(&self.identity)).freeze(told)
     }
 
     pub(crate) fn thaw(&mut self) -> Result<(), FreezeError> {

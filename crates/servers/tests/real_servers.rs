@@ -335,7 +335,7 @@ fn victim() {
     let mut server = Instance::create(spec(&build, directory, &[]), StopFlag::default()).unwrap();
     start(&mut server).unwrap();
     if std::env::var_os(FROZEN).is_some() {
-        server.freeze().unwrap();
+        server.freeze(|| {}).unwrap();
     }
     let socket = server.endpoint_socket();
     println!("\npid {} {}", server.pid().unwrap(), socket.parent().unwrap().display());
@@ -419,20 +419,20 @@ fn a_frozen_server_uses_no_cpu_and_stops_cleanly_when_it_is_asked() {
         start(&mut server).unwrap();
         let pids = tree(server.pid().unwrap());
         for _ in 0..20 {
-            server.freeze().unwrap();
+            server.freeze(|| {}).unwrap();
             let before = ticks(&pids);
             std::thread::sleep(Duration::from_millis(20));
             assert_eq!(ticks(&pids), before, "{} ran while it was frozen", build.id());
             server.thaw().unwrap();
         }
-        server.freeze().unwrap();
+        server.freeze(|| {}).unwrap();
         server.stop(LIMIT).unwrap();
         assert!(all_end(&pids));
-        assert!(matches!(server.freeze(), Err(FreezeError::NotStarted)));
+        assert!(matches!(server.freeze(|| {}), Err(FreezeError::NotStarted)));
         // One that is killed while it is frozen ends too.
         start(&mut server).unwrap();
         let pids = tree(server.pid().unwrap());
-        server.freeze().unwrap();
+        server.freeze(|| {}).unwrap();
         server.kill();
         assert!(all_end(&pids));
     }

@@ -240,8 +240,8 @@ impl Site for SpoiledSite {
         self.inner.idle()
     }
 
-    fn freeze(&mut self) -> Result<(), SiteError> {
-        self.inner.freeze()
+    fn freeze(&mut self, told: &mut dyn FnMut()) -> Result<(), SiteError> {
+        self.inner.freeze(told)
     }
 
     fn thaw(&mut self) -> Result<(), SiteError> {

@@ -148,7 +148,7 @@ impl Conductor<'_> {
 
     fn dismiss(&self, open: &mut OpenSite) -> Result<()> {
         if self.freezes {
-            open.site.freeze()?;
+            open.site.freeze(&mut || {})?;
         }
         Ok(())
     }

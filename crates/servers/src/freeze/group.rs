@@ -101,11 +101,12 @@ impl Group {
     }
 
     /// Freezes it; true once all of its processes stand still.
-    pub(super) fn freeze(&self, limit: Duration) -> Result<bool, FreezeError> {
+    pub(super) fn freeze(&self, limit: Duration, told: impl FnOnce()) -> Result<bool, FreezeError> {
         let (switch, freeze, _) = self.version.switch();
         let (state, complete) = self.version.state();
         let began = Instant::now();
         self.write(switch, freeze)?;
+        told();
         loop {
             let path = self.directory.join(state);
             let text = fs::read_to_string(&path).map_err(PathError::of("read", &path))?;

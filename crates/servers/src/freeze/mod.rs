@@ -42,8 +42,9 @@ impl Freezer {
         Self { server: server.clone(), how: How::Signals(Tree::new(server.clone())), frozen: false }
     }
 
-    /// Returns when all processes of the server stand still.
-    pub(crate) fn freeze(&mut self) -> Result<(), FreezeError> {
+    /// Returns when all processes of the server stand still. `told` is called before that, when the kernel has
+    /// been told: from then on only those run that wait in the kernel, until they have what they wait for.
+    pub(crate) fn freeze(&mut self, told: impl FnOnce()) -> Result<(), FreezeError> {
         let pid = self.server.pid;
         if !self.server.is_alive() {
             return Err(FreezeError::Ended { pid });
@@ -51,8 +52,8 @@ impl Freezer {
         // Also where it fails halfway: then some stand still.
         self.frozen = true;
         let still = match &mut self.how {
-            How::Group(group) => group.freeze(LIMIT)?,
-            How::Signals(tree) => tree.stop(LIMIT),
+            How::Group(group) => group.freeze(LIMIT, told)?,
+            How::Signals(tree) => tree.stop(LIMIT, told),
         };
         if still { Ok(()) } else { Err(FreezeError::StillRuns { pid }) }
     }

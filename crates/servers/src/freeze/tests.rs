@@ -84,7 +84,7 @@ fn a_frozen_server_and_all_that_it_started_stand_still_until_they_are_thawed() {
     let family = Family::new();
     for mut freezer in freezers(&family) {
         for _ in 0..3 {
-            freezer.freeze().unwrap();
+            freezer.freeze(|| {}).unwrap();
             assert!(family.stands_still(), "{:?}", freezer.how);
             freezer.thaw().unwrap();
             family.wait_until_counting();
@@ -96,7 +96,7 @@ fn a_frozen_server_and_all_that_it_started_stand_still_until_they_are_thawed() {
 fn dropping_the_freezer_thaws_the_server_and_leaves_no_group() {
     let family = Family::new();
     for mut freezer in freezers(&family) {
-        freezer.freeze().unwrap();
+        freezer.freeze(|| {}).unwrap();
         drop(freezer);
         family.wait_until_counting();
     }
@@ -108,7 +108,7 @@ fn a_server_that_was_left_frozen_is_thawed_and_ended_by_the_next_process() {
     let mut family = Family::new();
     let server = family.identity();
     let mut freezer = Freezer::new(&server);
-    freezer.freeze().unwrap();
+    freezer.freeze(|| {}).unwrap();
     // As after SIGKILL of the process that froze it.
     std::mem::forget(freezer);
     thaw_for_its_end(&server);
@@ -125,7 +125,9 @@ fn one_that_has_ended_is_not_frozen() {
     family.child.kill().unwrap();
     family.child.wait().unwrap();
     for freezer in &mut freezers {
-        assert!(matches!(freezer.freeze(), Err(FreezeError::Ended { pid: ended }) if ended == pid));
+        assert!(
+            matches!(freezer.freeze(|| {}), Err(FreezeError::Ended { pid: ended }) if ended == pid)
+        );
         freezer.thaw().unwrap();
     }
 }

@@ -45,10 +45,13 @@ impl Tree {
     }
 
     /// Stops all of them, those that they start meanwhile too; true once none runs any more.
-    pub(super) fn stop(&mut self, limit: Duration) -> bool {
+    /// `told` is called when each has got the signal.
+    pub(super) fn stop(&mut self, limit: Duration, told: impl FnOnce()) -> bool {
         let began = Instant::now();
         // It is the one that starts most.
         self.root.signal(Signal::STOP);
+        self.processes().iter().for_each(|process| process.signal(Signal::STOP));
+        told();
         loop {
             let in_kernel_counts = began.elapsed() >= IN_KERNEL;
             let stands_still = |process: &Identity| match process.state() {

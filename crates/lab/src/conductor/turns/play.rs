@@ -148,25 +148,29 @@ impl Conductor<'_> {
     fn turn(&mut self, side: &mut Side<'_>, step: &Step) -> Result<(), Halt> {
         let readings = side.read();
         side.gap.end(&readings);
+        // Its clock goes while any of its threads may: they thaw one by one.
+        side.turns().begin();
         if let Err(error) = side.open.site.thaw() {
             return self.lose(side, step, error.reason);
         }
-        side.turns().begin();
         let length = Duration::from(side.turns().length());
         // It ends its turns itself while its window is open.
         side.turns().wait_over(length + length / 4);
-        while !side.turns().end(2 * length) {
-            self.unless_stopped()?;
-            side.turns().wait_over(length);
-        }
         if side.open.site.has_died() {
             side.abandon();
             return self.until_done(side, step);
         }
-        if self.freezes
-            && let Err(error) = side.open.site.freeze()
-        {
-            return self.lose(side, step, error.reason);
+        if self.freezes {
+            let stop = side.stop.clone();
+            let clock_stops = &mut || _ = stop.turns().end(Duration::ZERO);
+            if let Err(error) = side.open.site.freeze(clock_stops) {
+                return self.lose(side, step, error.reason);
+            }
+        } else {
+            while !side.turns().end(2 * length) {
+                self.unless_stopped()?;
+                side.turns().wait_over(length);
+            }
         }
         let readings = side.read();
         side.gap.begin(readings);
