@@ -3,6 +3,7 @@
 #
 #   ./package.sh           builds them
 #   ./package.sh --try     then installs each in a clean directory and runs the demo there
+#   ./package.sh --binary  prints the path of the binary that an earlier call built
 #
 # The binary runs on every Linux with glibc 2.17 (2012) or newer and loads shared libraries: it is linked by zig
 # against that version. Needs cargo, python3 with venv, npm and dpkg-deb; the rest comes from the registries.
@@ -137,7 +138,8 @@ try_all() {
 
 case "$*" in
     '' | --try) ;;
-    *) fail "usage: ./package.sh [--try]" ;;
+    --binary) realpath "$built" && exit ;;
+    *) fail "usage: ./package.sh [--try | --binary]" ;;
 esac
 rm -rf "$dist"
 mkdir -p "$dist"

@@ -57,6 +57,9 @@ install_what_is_missing() {
     command -v mvn >/dev/null || missing+=(maven)
     command -v npm >/dev/null || missing+=(npm)
     command -v pip3 >/dev/null || missing+=(python3-pip)
+    # What packages are made with.
+    python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
+    command -v dpkg-deb >/dev/null || missing+=(dpkg)
     [[ ${#missing[@]} -gt 0 ]] || return 0
     command -v apt-get >/dev/null ||
         fail "install a C compiler, a MariaDB and a PostgreSQL server, mvn, npm and pip; missing: ${missing[*]}"
@@ -79,8 +82,8 @@ check_rust() {
 # The product as a person uses it: a run, its report, and no server or instance left behind.
 smoke() {
     local lab=$scratch/smoke run
-    run=$(cargo run --release --quiet -- --lab "$lab" run smoke | tail -n 1)
-    cargo run --release --quiet -- --lab "$lab" report "$run" -o "$lab/smoke.html"
+    run=$("$backslide" --lab "$lab" run smoke | tail -n 1)
+    "$backslide" --lab "$lab" report "$run" -o "$lab/smoke.html"
     grep -q '</html>' "$lab/smoke.html" || fail "the report of $run is not whole"
     [[ -z $(ls -A "$lab/instances") ]] || fail "$run left an instance behind"
 }
@@ -94,8 +97,8 @@ generations=(
 )
 try_generations() {
     local lab=$scratch/generations
-    cargo run --release --quiet -- --lab "$lab" try "${generations[@]}"
-    cargo run --release --quiet -- --lab "$lab" try mariadb-10.5.23 mariadb-11.8.9 --engine myrocks --config z12a
+    "$backslide" --lab "$lab" try "${generations[@]}"
+    "$backslide" --lab "$lab" try mariadb-10.5.23 mariadb-11.8.9 --engine myrocks --config z12a
     [[ -z $(ls -A "$lab/instances") ]] || fail "a tryout left an instance behind"
 }
 
@@ -140,8 +143,9 @@ say "fuzzers"
 cargo check --manifest-path fuzz/Cargo.toml --target-dir target/fuzz
 say "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
-say "release build"
-cargo build --release
+say "packages"
+./package.sh --try
+backslide=$(./package.sh --binary)
 say "smoke run"
 smoke
 say "builds of each generation"
