@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    BuildSource, Course, Direction, Interleave, Margin, MetricId, Nanos, Plan, Quarantine, System,
-    describe, judged_metrics,
+    BuildSource, Course, Direction, Interleave, Margin, MetricId, Nanos, Plan, Quarantine, Step,
+    System, describe, judged_metrics,
 };
 
 use crate::document::{self, Node, Value};
@@ -31,9 +31,12 @@ const MAX_MARGIN: u32 = 100;
 /// Stands for any kind of operation where only the family of a metric matters.
 const ANY_KIND: &str = "query";
 
-/// The usual lengths. Freezing takes a few milliseconds of each turn.
+/// The usual lengths. Freezing takes a few milliseconds of each turn, whence the longer ones.
 const SLICES: Interleave = Interleave::Slices(Nanos::from_millis(250));
 const TURNS: Interleave = Interleave::Turns(Nanos::from_millis(500));
+const SHORTEST_TURN: Nanos = Nanos::from_millis(250);
+/// Turns that a window needs: among fewer, one with a checkpoint in it decides.
+const TURNS_OF_A_WINDOW: u64 = 16;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CourseEntry {
@@ -42,6 +45,8 @@ pub(crate) struct CourseEntry {
     course: Course,
     /// Where that is asked for.
     place: Place,
+    /// Of a slice or turn, where it is named.
+    length: Option<Nanos>,
     /// Where whole trials have a length of slices.
     stray_length: Option<Place>,
     /// Where pairs are asked for.
@@ -90,10 +95,10 @@ fn interleave(entry: &mut CourseEntry, item: Item<'_>) -> Result<()> {
 }
 
 fn slice_ms(entry: &mut CourseEntry, item: Item<'_>) -> Result<()> {
-    match &mut entry.course.interleave {
+    match entry.course.interleave {
         Interleave::Trials => entry.stray_length = Some(item.place()),
-        Interleave::Slices(length) | Interleave::Turns(length) => {
-            *length = Nanos::from_millis(item.small(SLICE_MILLIS)?.into());
+        Interleave::Slices(_) | Interleave::Turns(_) => {
+            entry.length = Some(Nanos::from_millis(item.small(SLICE_MILLIS)?.into()));
         }
     }
     Ok(())
@@ -112,6 +117,21 @@ impl CourseEntry {
             (false, _) => 1,
             (true, true) => systems.min(2),
             (true, false) => systems,
+        }
+    }
+
+    /// The usual length of turns is shorter where these steps have short windows.
+    fn interleave(&self, steps: &[Step]) -> Interleave {
+        match (self.course.interleave, self.length) {
+            (Interleave::Slices(_), Some(length)) => Interleave::Slices(length),
+            (Interleave::Turns(_), Some(length)) => Interleave::Turns(length),
+            (Interleave::Turns(usual), None) => {
+                let measured = steps.iter().filter(|step| step.measured);
+                let shortest = measured.filter_map(|step| step.window).min();
+                let share = shortest.map(|window| Nanos(window.0 / TURNS_OF_A_WINDOW));
+                Interleave::Turns(share.map_or(usual, |share| share.clamp(SHORTEST_TURN, usual)))
+            }
+            (unnamed, _) => unnamed,
         }
     }
 
@@ -141,11 +161,12 @@ impl CourseEntry {
     }
 }
 
-/// With the limits of the catalog where the plan names none, for these systems.
+/// With the limits of the catalog where the plan names none, for these systems and steps.
 pub(crate) fn resolve(
     entry: &CourseEntry,
     usual: Option<Quarantine>,
     systems: &[System],
+    steps: &[Step],
 ) -> Result<Course> {
     check_servers(systems, entry)?;
     let mut quarantine = usual;
@@ -156,7 +177,7 @@ pub(crate) fn resolve(
         (Allowed::Any, _) => quarantine = None,
         (Allowed::Usual, _) | (Allowed::Named(_), None) => {}
     }
-    Ok(Course { quarantine, ..entry.course.clone() })
+    Ok(Course { quarantine, interleave: entry.interleave(steps), ..entry.course.clone() })
 }
 
 const QUARANTINE: &str = "quarantine";

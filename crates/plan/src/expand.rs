@@ -42,9 +42,10 @@ pub fn expand(
     check_unique(&named)?;
     let base = find_base(file, &named)?.clone();
     let systems: Vec<System> = named.into_iter().map(|named| named.system).collect();
-    let template = template(file, &workload.steps(), &systems)?;
+    let steps = workload.steps();
+    let template = template(file, &steps, &systems)?;
     let systems = with_control(file, systems, &base)?;
-    let course = course::resolve(&file.course, catalog.noise(), &systems)?;
+    let course = course::resolve(&file.course, catalog.noise(), &systems, &steps)?;
     let mut plan = Plan {
         base: base.name.clone(),
         course,

@@ -28,8 +28,8 @@ const WINDOWS: [&str; 5] =
     ["seconds", "query_seconds", "read_seconds", "write_seconds", "scan_seconds"];
 /// Seconds a step of a workload that the catalog has no sizes of, for each size.
 const SECONDS: [u32; 3] = [20, 5, 1];
-const INTERLEAVE: &str = "interleave = \"slices\"\n";
-const IN_PAIRS: &str = "interleave = \"slices\"\nat_once    = \"pairs\"\n";
+const INTERLEAVE: &str = "interleave = \"turns\"\n";
+const IN_PAIRS: &str = "interleave = \"turns\"\nat_once    = \"pairs\"\n";
 
 /// A plan that fits, its text and how long it takes.
 struct Sized {
@@ -201,7 +201,9 @@ fn of_file(named: &str, seconds: u32) -> String {
         "read_seconds = {seconds}\nwrite_seconds = {seconds}\nwarmup = \"fixed\"\nwarmup_seconds = 1\nsettle = 0\n"
     );
     let named = plan::toml_string(named);
-    format!("{INTERLEAVE}quarantine = false\n\n[workload]\nkind = \"sql\"\nfile = {named}\n{keys}")
+    format!(
+        "{INTERLEAVE}placement = \"together\"\nquarantine = false\n\n[workload]\nkind = \"sql\"\nfile = {named}\n{keys}"
+    )
 }
 
 /// The plan of one size with the rounds, [`FIRST_LOOK`] at least, and the windows that detect most in this time.

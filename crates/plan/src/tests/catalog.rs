@@ -90,8 +90,8 @@ fn plans() {
     steps l.i0 l.x l.i1 l.i2 qr100 qp100 qr500 qp500 qr1000 qp1000
     mariadb-10.11.18/innodb/quick, 2m16s: innodb_buffer_pool_size = 256M, innodb_log_file_size = 256M, innodb_flush_log_at_trx_commit = 2, skip_log_bin, innodb_buffer_pool_dump_at_shutdown = OFF, innodb_buffer_pool_load_at_startup = OFF, transaction_isolation = REPEATABLE-READ, innodb_snapshot_isolation = OFF, performance_schema = OFF, character_set_server = latin1, collation_server = latin1_swedish_ci, skip_ssl
     postgres-15.18/quick, 2m05s: shared_buffers = 256MB, max_wal_size = 1GB, synchronous_commit = off, wal_level = replica, checkpoint_timeout = 15min, max_parallel_workers_per_gather = 0, max_parallel_maintenance_workers = 0, jit = off
-    order 1:postgres-15.18/quick 1:mariadb-10.11.18/innodb/quick 2:mariadb-10.11.18/innodb/quick 2:postgres-15.18/quick 3:mariadb-10.11.18/innodb/quick 3:postgres-15.18/quick
-    time 13m04s, disk 761 MiB
+    order 1:postgres-15.18/quick 1:mariadb-10.11.18/innodb/quick 2:mariadb-10.11.18/innodb/quick 2:postgres-15.18/quick 3:mariadb-10.11.18/innodb/quick 3:postgres-15.18/quick 4:postgres-15.18/quick 4:mariadb-10.11.18/innodb/quick
+    time 17m26s, disk 1.24 GiB
     ");
 }
 

@@ -64,6 +64,19 @@ fn whole_trials_alternate_unless_slices_are_asked_for() {
 }
 
 #[test]
+fn the_usual_turns_are_shorter_in_short_windows() {
+    let turns = |seconds: u32| {
+        let micro = format!(
+            "workload = {{ kind = \"micro\", tests = [\"insert\", \"point-query\"], read_seconds = 30, write_seconds = {seconds} }}"
+        );
+        let plan = plan_of(&micro, "rounds = 3\ninterleave = \"turns\"", TWO);
+        plan.unwrap().course.interleave
+    };
+    let millis = |millis| Interleave::Turns(Nanos::from_millis(millis));
+    assert_eq!([1, 6, 30].map(turns), [250, 375, 500].map(millis));
+}
+
+#[test]
 fn slices_that_cannot_be() {
     assert_snapshot!(error(MICRO, "rounds = 3\ninterleave = \"slice\""), @"my.toml:3: no way to interleave `slice`; nearest `slices`; available: trials, slices, turns");
     assert_snapshot!(error(MICRO, "rounds = 3\nslice_ms = 500"), @r#"my.toml:3: `slice_ms` without `interleave = "slices"` or `"turns"`: whole trials have no slices; leave it out, or add `interleave`"#);
