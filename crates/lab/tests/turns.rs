@@ -164,13 +164,44 @@ fn a_stop_ends_servers_that_stand_still() {
     });
 }
 
-/// Ends the server of the trial at this place of the round.
-fn kill_server(instances: &Path, run: &RunId, position: u32) {
+/// The server of the trial at this place of the round.
+fn server(instances: &Path, run: &RunId, position: u32) -> i32 {
     let directory = instances.join(format!("{run}-1-{position}"));
     let record = std::fs::read(directory.join("instance.json")).unwrap();
     let record: serde_json::Value = serde_json::from_slice(&record).unwrap();
-    let pid = Pid::from_raw(record["server"]["pid"].as_i64().unwrap() as i32).unwrap();
-    kill_process(pid, Signal::KILL).unwrap();
+    record["server"]["pid"].as_i64().unwrap() as i32
+}
+
+/// How often threads of a process have had a CPU so far.
+fn switches(pid: i32) -> u64 {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    let statuses = tasks.map(|task| std::fs::read_to_string(task.unwrap().path().join("status")));
+    let numbers = |status: &str| -> u64 {
+        let lines = status.lines().filter_map(|line| line.split_once("ctxt_switches:"));
+        lines.map(|(_, number)| number.trim().parse::<u64>().unwrap()).sum()
+    };
+    statuses.map(|status| numbers(&status.unwrap())).sum()
+}
+
+#[test]
+fn a_server_stands_still_while_the_others_are_made() {
+    try_servers(MICRO, |bench, run| {
+        let instances = bench.lab.instances();
+        let (mut position, mut seen) = (0, Vec::new());
+        let provider = Providers::default();
+        let ended = bench.listen(run, &provider, &Stop::default(), &mut |event| {
+            if let Event::TrialStarted { trial, .. } = event {
+                position = trial.position;
+            }
+            if position == 2 && seen.len() < 2 {
+                seen.push(switches(server(&instances, run, 1)));
+            }
+        });
+        assert_eq!(ended.unwrap(), Ended::Finished { failed: 0 });
+        // When the second trial started, and when its server was ready.
+        assert_eq!(seen.len(), 2);
+        assert_eq!(seen[0], seen[1]);
+    });
 }
 
 #[test]
@@ -185,7 +216,8 @@ fn a_server_that_dies_frozen_fails_its_trial_alone() {
             // Events come when all of them stand still.
             Event::IntervalClosed { .. } if is_measured && died.is_none() => {
                 let other = 3 - turn;
-                kill_server(&instances, run, other);
+                let pid = Pid::from_raw(server(&instances, run, other)).unwrap();
+                kill_process(pid, Signal::KILL).unwrap();
                 died = Some(other);
             }
             _ => {}

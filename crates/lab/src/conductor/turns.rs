@@ -41,15 +41,14 @@ impl Conductor<'_> {
         let mut parts = Vec::new();
         let mut played = Ok(());
         for (due, template) in round.iter().zip(templates) {
-            match self.part(due, template) {
-                Ok(part) => parts.push(part),
-                Err(halt) => {
-                    played = Err(halt);
-                    break;
-                }
+            played = self.part(due, template).and_then(|part| {
+                parts.push(part);
+                self.hold_still(&mut parts)
+            });
+            if played.is_err() {
+                break;
             }
         }
-        let played = played.and_then(|()| self.hold_still(&mut parts));
         let played = played.and_then(|()| self.steps_of_round(&mut parts));
         let outcomes = self.close(parts, played)?;
         self.finish_together(round, &outcomes)?;
@@ -80,7 +79,8 @@ impl Conductor<'_> {
         }
     }
 
-    /// Freezes all servers, where the plan wants that and it can be.
+    /// Freezes all servers, where the plan wants that and it can be. Each as soon as it is open: one that waits for the
+    /// others would be further with what a new server does by itself.
     fn hold_still(&mut self, parts: &mut [Part<'_>]) -> Result<(), Halt> {
         let can_freeze = |part: &Part<'_>| match &part.going {
             Ok(going) => going.open.site.idle() == Idle::CanFreeze,
@@ -90,7 +90,12 @@ impl Conductor<'_> {
         self.freezes = wanted && parts.iter().all(can_freeze);
         for part in parts {
             let Ok(Going { open, .. }) = &mut part.going else { continue };
-            if let Err(outcome) = apart(self.dismiss(open))? {
+            let held = if self.freezes {
+                self.dismiss(open)
+            } else {
+                open.site.thaw().map_err(Into::into)
+            };
+            if let Err(outcome) = apart(held)? {
                 self.leave(part, outcome)?;
             }
         }
