@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { Browser } from './browser.mjs';
 
-const WIDTHS = [400, 1600];
+const WIDTHS = [400, 1280, 1600];
 const SCHEMES = ['light', 'dark'];
 // The gravest first.
 const IMPACTS = ['critical', 'serious', 'moderate', 'minor'];

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Is a report accessible, quiet and whole? Opens it in headless Chromium, 400 and 1,600 pixels wide, light and
-# dark, and asks axe-core. Needs Chromium, Node.js and npm, which fetches axe-core once.
+# Is a report accessible, quiet and whole? Opens it in headless Chromium, 400, 1,280 and 1,600 pixels wide, light
+# and dark, and asks axe-core. Needs Chromium, Node.js and npm, which fetches axe-core once.
 #
 #   tools/accessibility/check.sh REPORT.html...
 #

@@ -115,7 +115,7 @@ fn pages_are_served_to_those_who_may_read_them() {
         ("/nothing", "404"),
         ("/../../etc/passwd", "404"),
         ("/%2e%2e/lab.sqlite", "404"),
-        ("/runs/r1?base=none", "500"),
+        ("/runs/r1?base=none", "400"),
         ("/runs/r9/events", "404"),
     ] {
         let answer = serving.get(path);

@@ -98,6 +98,7 @@ pub(crate) fn site_links(links: &[(String, String)]) -> Markup {
 /// The part of a page that changes: sentences, then tables.
 pub fn live_html(sentences: &[String], tables: &[Table]) -> String {
     let part = html! {
+        h2 { "Progress" }
         @for sentence in sentences { p { (sentence) } }
         @for table in tables { section { (crate::page::table(table)) } }
     };

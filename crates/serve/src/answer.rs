@@ -208,6 +208,7 @@ fn busy() -> Response {
 fn refused(refusal: &Refusal) -> Response {
     let status = match refusal {
         Refusal::Missing(_) => StatusCode::NOT_FOUND,
+        Refusal::Wrong(_) => StatusCode::BAD_REQUEST,
         Refusal::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
     };
     plain(status, refusal.to_string())

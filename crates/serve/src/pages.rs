@@ -32,6 +32,9 @@ pub enum Refusal {
     /// Nothing is at this address; the text says what there is.
     #[error("{0}")]
     Missing(String),
+    /// The address asks for what cannot be shown; the text says why.
+    #[error("{0}")]
+    Wrong(String),
     #[error("{0}")]
     Failed(String),
 }

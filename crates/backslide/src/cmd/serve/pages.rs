@@ -1,6 +1,7 @@
 //! Which address has which page.
 
 use std::collections::HashMap;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -91,9 +92,12 @@ fn parts(address: &Address) -> Vec<&str> {
 }
 
 fn refusal(error: &Error) -> Refusal {
+    let text = format!("{error:#}");
+    let of_lab = error.chain().any(|cause| cause.is::<StoreError>() || cause.is::<io::Error>());
     match error.downcast_ref::<StoreError>() {
-        Some(StoreError::UnknownRun { .. }) => Refusal::Missing(format!("{error:#}")),
-        _ => Refusal::Failed(format!("{error:#}")),
+        Some(StoreError::UnknownRun { .. }) => Refusal::Missing(text),
+        _ if of_lab => Refusal::Failed(text),
+        _ => Refusal::Wrong(text),
     }
 }
 
