@@ -221,7 +221,7 @@ injected() { # PART WHAT METRIC [MIN_EFFECT]
             read -r run minutes < <(carry_out "$lab/plan.toml")
             cells=$(comparisons "$run" "$3" "${4:-}")
             found=$(cell_of slow <<<"$cells")
-            others=$(grep -v "^$point"$'\t' <<<"$cells" | changed)
+            others=$(awk -F '\t' -v step="$point" '$1 != step' <<<"$cells" | changed)
             spun=$(injected_by "$libraries/$server-slow.so")
             printf '| %s, %s | %s | %s / %s | %s | %s |\n' "$server" "$run" "$minutes" "$asked" "$spun" "$found" "$others"
             all=$((all + 1))
