@@ -393,6 +393,7 @@ fn builds_for_programs() {
         "installed",
         "engines",
         "compiler",
+        "flags",
         "allocator",
         "symbols",
         "note",

@@ -54,6 +54,7 @@ fn source(parcel: &Parcel) -> String {
     match &parcel.origin {
         Origin::Maven(_) => "maven".to_owned(),
         Origin::Npm(_) => "npm".to_owned(),
+        Origin::Cargo(_) => "cargo".to_owned(),
         Origin::Pypi(_) => "pypi".to_owned(),
         Origin::Debian { suite, .. } => format!("debian {suite}"),
         Origin::Url(_) | Origin::File(_) => panic!("the catalog has coordinates only: {parcel:?}"),
@@ -194,7 +195,10 @@ fn archives_are_known_by_content_and_packages_by_version() {
             (Origin::Debian { packages, .. }, None) => {
                 assert!(packages.iter().all(|p| p.contains('=')), "{name}");
             }
-            (Origin::Maven(_) | Origin::Npm(_) | Origin::Pypi(_), Some(digest)) => {
+            (
+                Origin::Maven(_) | Origin::Npm(_) | Origin::Cargo(_) | Origin::Pypi(_),
+                Some(digest),
+            ) => {
                 let digits = digest.bytes().all(|b| b.is_ascii_hexdigit());
                 assert!(digest.len() == 64 && digits, "{name}");
             }
