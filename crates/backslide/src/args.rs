@@ -462,6 +462,8 @@ pub(crate) enum HistoryFormat {
     Md,
     /// One self-contained page
     Html,
+    /// Its leading picture, which needs nothing else
+    Svg,
 }
 
 #[derive(Debug, ClapArgs)]
