@@ -13,7 +13,7 @@ use servers::PathError;
 use crate::error::SystemError;
 use crate::site::{Idle, PATIENCE, Result, Site, SiteError, move_directory, remove_all, target};
 use crate::template::Template;
-use crate::variables::{captures_of, take_all};
+use crate::variables::{captures_of, take_all, take_pragmas};
 
 const FILE: &str = "ib.sqlite";
 
@@ -144,7 +144,12 @@ impl Site for Embedded {
     }
 
     fn captures(&mut self) -> (Vec<Capture>, Vec<String>) {
-        take_all(&*self.connector, captures_of(&self.system))
+        let (mut captures, mut missing) = take_all(&*self.connector, captures_of(&self.system));
+        match take_pragmas(&*self.connector, self.system.build.dbms) {
+            Ok(variables) => captures.insert(0, variables),
+            Err(error) => missing.push(format!("variables not captured: {error}")),
+        }
+        (captures, missing)
     }
 
     fn sizes(&self) -> Option<Sizes> {

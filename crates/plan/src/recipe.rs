@@ -326,6 +326,7 @@ mod tests {
         assert_eq!(recipe.parcel.place[0].from, "*.txz");
         let facts = BuildFacts {
             compiler: Some("gcc 7.5".to_owned()),
+            flags: None,
             allocator: Some("jemalloc".to_owned()),
             symbols: Some(true),
             engines: vec![Engine::Heap],
@@ -437,8 +438,8 @@ mod parcels {
 
     #[test]
     fn a_stanza_has_one_source() {
-        assert_snapshot!(error("sha256 = \"x\""), @"b.toml:1: a build comes from exactly one of `maven`, `npm`, `pypi`, `debian`");
-        assert_snapshot!(error("npm = \"a@1\"\npypi = \"a==1\""), @"b.toml:1: a build comes from exactly one of `maven`, `npm`, `pypi`, `debian`");
+        assert_snapshot!(error("sha256 = \"x\""), @"b.toml:1: a build comes from exactly one of `maven`, `npm`, `cargo`, `pypi`, `debian`");
+        assert_snapshot!(error("npm = \"a@1\"\npypi = \"a==1\""), @"b.toml:1: a build comes from exactly one of `maven`, `npm`, `cargo`, `pypi`, `debian`");
     }
 
     #[test]
