@@ -88,6 +88,21 @@ smoke() {
     [[ -z $(ls -A "$lab/instances") ]] || fail "$run left an instance behind"
 }
 
+# A version of SQLite that this machine's compiler makes in ten seconds, beside the one that is built in.
+versions() {
+    local lab=$scratch/versions run
+    {
+        echo 'name = "versions"'
+        echo 'rounds = 1'
+        echo 'quarantine = false'
+        echo 'workload = { kind = "micro", tests = ["point-query", "update-index"], rows = 1000, seconds = 1, warm_ups = false }'
+        printf '[[system]]\nbuild = "%s"\nconfig = "wal"\n' sqlite sqlite-3.7.17
+    } >"$lab.toml"
+    run=$("$backslide" --lab "$lab" run "$lab.toml" | tail -n 1)
+    "$backslide" --lab "$lab" history "$run" -o "$lab.svg"
+    grep -q 'sqlite-3.7.17' "$lab.svg" || fail "the history of $run is not whole"
+}
+
 # A build of each generation: fetched, installed, initialised, started, loaded, restarted, stopped. About
 # 350 MB the first time; `backslide try --all` does it for every build of the catalog.
 generations=(
@@ -148,6 +163,8 @@ say "packages"
 backslide=$(./package.sh --binary)
 say "smoke run"
 smoke
+say "versions of SQLite"
+versions
 say "builds of each generation"
 try_generations
 say "logins without a password on each generation"

@@ -196,13 +196,16 @@ pub(crate) struct BuildsArgs {
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = include_str!("../help/add.txt"),
-    group(clap::ArgGroup::new("what").required(true).args(["path", "archive"])))]
+    group(clap::ArgGroup::new("what").required(true).args(["path", "archive", "source"])))]
 pub(crate) struct AddArgs {
     /// Its name in plans: letters, digits, `.`, `-`, `_`
     pub(crate) name: String,
-    /// A directory that holds bin/, or the server program
+    /// A directory that holds bin/, the server program, or a library of SQLite
     #[arg(long, value_name = "DIR")]
     pub(crate) path: Option<PathBuf>,
+    /// SQLite as one source file, which is compiled like the catalog's builds
+    #[arg(long, value_name = "FILE.c")]
+    pub(crate) source: Option<PathBuf>,
     /// An archive: a file, or an address that begins with https:// or http://
     #[arg(long, value_name = "FILE-or-URL")]
     pub(crate) archive: Option<String>,
@@ -214,7 +217,7 @@ pub(crate) struct TryArgs {
     /// Builds, named as in plans
     #[arg(value_name = "BUILD")]
     pub(crate) builds: Vec<String>,
-    /// Every build of the catalog except older PostgreSQL minor versions
+    /// Every build of the catalog except older minor versions
     #[arg(long, conflicts_with = "builds")]
     pub(crate) all: bool,
     /// The storage engine, where there are several
@@ -459,6 +462,8 @@ pub(crate) enum HistoryFormat {
     Md,
     /// One self-contained page
     Html,
+    /// Its leading picture, which needs nothing else
+    Svg,
 }
 
 #[derive(Debug, ClapArgs)]

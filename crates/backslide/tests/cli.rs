@@ -273,8 +273,20 @@ fn a_missing_build_is_told_what_there_is() {
 #[test]
 fn an_unsupported_version_is_named() {
     let error = plan_error(WORKLOAD, "build = \"sqlite-3.1\"");
-    assert!(error.contains("`sqlite-3.1` was requested, but sqlite-3."), "{error}");
-    assert!(error.contains(" was found, which does not match"), "{error}");
+    assert!(error.contains("no build `sqlite-3.1`: "), "{error}");
+    assert!(error.contains("nearest `sqlite-3.7.17`"), "{error}");
+}
+
+#[test]
+fn a_library_that_is_no_sqlite_is_not_added() {
+    let bench = Bench::new();
+    bench.write("libmine.so", "not a library, and long enough to hold the header of one: 64 bytes");
+    let ran = bench.run(&["add", "mine", "--path", "libmine.so"]);
+    assert_eq!(ran.code(), 1);
+    let said = "libmine.so is not a usable SQLite library: invalid ELF header";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    let ran = bench.run(&["add", "mine", "--source", "none.c"]);
+    assert!(ran.stderr.contains("none.c is not a readable file"), "{}", ran.stderr);
 }
 
 #[test]
@@ -393,6 +405,7 @@ fn builds_for_programs() {
         "installed",
         "engines",
         "compiler",
+        "flags",
         "allocator",
         "symbols",
         "note",

@@ -64,7 +64,7 @@ fn what_is_wrong_is_told_of_its_argument() {
     insta::assert_snapshot!(error(&["sqlite/wal", "sqlite/wal"]), @"error: SYSTEM: `sqlite/wal` is named twice: name two different systems");
     insta::assert_snapshot!(error(&["sqlite/wal", "sqlite/waal"]), @"error: SYSTEM: no sqlite config `waal`; nearest `wal`; available: default, rollback, wal");
     insta::assert_snapshot!(error(&["sqlite/wal", "no-such"]), @"error: SYSTEM: no build `no-such`: it is neither installed nor in the catalog; `backslide builds` lists available builds, `backslide add` adds one of your own, in a plan `path = \"…\"` says where one is");
-    insta::assert_snapshot!(error(&["sqlite/wal", "--set", "synchronos=off"]), @"error: --set: sqlite-3.54.1: setting `synchronos` is refused: error SQLITE_ERROR: SQLite 3.54.1 has no pragma `synchronos` (in `PRAGMA synchronos = off`)");
+    insta::assert_snapshot!(error(&["sqlite/wal", "--set", "synchronos=off"]), @"error: --set: sqlite-3.54.1bundled: setting `synchronos` is refused: error SQLITE_ERROR: SQLite 3.54.1 has no pragma `synchronos` (in `PRAGMA synchronos = off`)");
     insta::assert_snapshot!(error(&["sqlite/wal", "sqlite", "--workload", "none.toml"]), @"
     error: --workload
       because cannot read none.toml

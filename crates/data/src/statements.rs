@@ -1,6 +1,6 @@
 //! Parts of statements, and statements about any table, in each dialect.
 
-use model::Dialect;
+use model::{Dialect, Version};
 
 /// Counts the tables with this name: one or none.
 pub fn count_tables(dialect: Dialect, name: &str) -> String {
@@ -14,9 +14,14 @@ pub fn count_tables(dialect: Dialect, name: &str) -> String {
              WHERE table_schema = current_schema() AND table_name = lower('{name}')"
         ),
         Dialect::Sqlite => {
-            format!("SELECT COUNT(*) FROM sqlite_schema WHERE lower(name) = lower('{name}')")
+            format!("SELECT COUNT(*) FROM sqlite_master WHERE lower(name) = lower('{name}')")
         }
     }
+}
+
+/// Can an INSERT have several rows? SQLite before 3.7.11 takes one.
+pub fn takes_several_rows(dialect: Dialect, version: &Version) -> bool {
+    dialect != Dialect::Sqlite || version.parts() >= [3, 7, 11].as_slice()
 }
 
 pub fn begin(dialect: Dialect) -> &'static str {

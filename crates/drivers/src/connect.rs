@@ -11,8 +11,8 @@ impl Connector for Endpoint {
         Ok(match self {
             Self::Mysql(server) => Box::new(MysqlSession::open(server)?),
             Self::Postgres(server) => Box::new(PostgresSession::open(server)?),
-            Self::Sqlite { path, pragmas, timeout } => {
-                Box::new(SqliteSession::open(path, pragmas, *timeout)?)
+            Self::Sqlite { library, path, pragmas, timeout } => {
+                Box::new(SqliteSession::open(library.as_deref(), path, pragmas, *timeout)?)
             }
         })
     }
@@ -62,6 +62,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.sqlite");
         let sqlite = connector(&Endpoint::Sqlite {
+            library: None,
             path: path.clone(),
             pragmas: Vec::new(),
             timeout: TIMEOUT,

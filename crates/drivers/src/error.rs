@@ -1,6 +1,7 @@
 //! What can go wrong on a connection.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use model::Dialect;
@@ -10,6 +11,8 @@ use model::Dialect;
 pub enum SessionError {
     #[error("cannot connect to {address}: {cause}")]
     Connect { address: String, cause: String },
+    #[error("{} is not a usable SQLite library: {cause}", .path.display())]
+    Library { path: PathBuf, cause: String },
     /// The server refused the login, or asks for something that this client does not offer.
     #[error("{address} refused the login of user `{user}`: {message}")]
     Login {
@@ -44,6 +47,7 @@ impl SessionError {
     pub fn code(&self) -> &str {
         match self {
             Self::Connect { .. } => "connect",
+            Self::Library { .. } => "library",
             Self::Login { .. } => "login",
             Self::Server { code, .. } => code,
             Self::Lost { .. } => "lost",

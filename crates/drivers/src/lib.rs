@@ -25,4 +25,4 @@ pub use session::{
     Address, Connector, Done, Endpoint, Execution, Login, Param, ParamType, Row, ServerEndpoint,
     Session, SessionInfo, StatementId, Value,
 };
-pub use sqlite::{SqliteSession, sqlite_version};
+pub use sqlite::{SqliteSession, sqlite_library, sqlite_version};

@@ -262,6 +262,8 @@ pub enum Endpoint {
     Mysql(ServerEndpoint),
     Postgres(ServerEndpoint),
     Sqlite {
+        /// The library whose SQLite it is; `None` for the one that is built in.
+        library: Option<PathBuf>,
         /// The file; created when missing.
         path: PathBuf,
         /// `PRAGMA name = value` for each session, in this order.

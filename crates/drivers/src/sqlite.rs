@@ -1,26 +1,29 @@
-//! SQLite, embedded: no server and no wire, the same [`Session`] seam.
+//! SQLite, embedded: no server and no wire, the same [`Session`] seam, over the version that is built in or
+//! over a library of this machine.
 
+mod connection;
 mod fault;
+mod library;
 mod pragma;
 
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags, Statement};
+use connection::{Connection, Failure, Statement};
 
 use crate::pipeline::find;
-use crate::{
-    Done, Param, ParamType, Result, Row, Session, SessionError, SessionInfo, StatementId, Value,
-};
-
-/// Prepared statements that one connection keeps open. A workload has a few dozen; a statement that
-/// falls out of the cache is prepared again, which costs time but changes no answer.
-const KEPT_STATEMENTS: usize = 1024;
+use crate::{Done, Param, ParamType, Result, Row, Session, SessionError, SessionInfo, StatementId};
 
 /// Version of the SQLite library that is built in: `3.50.4`.
 pub fn sqlite_version() -> &'static str {
-    rusqlite::version()
+    library::BUILT_IN.version()
+}
+
+/// The version of the library at `path`, and that with the commit that it was made from. The library stays loaded.
+/// Fails with [`SessionError::Library`] when it is none that sessions can use.
+pub fn sqlite_library(path: &Path) -> Result<(&'static str, String)> {
+    let functions = library::load(path)?;
+    Ok((functions.version(), functions.line()))
 }
 
 /// SQLite counts the wait in whole milliseconds of an `i32`, and takes zero as "do not wait".
@@ -33,48 +36,50 @@ fn busy_timeout(asked: Duration) -> Duration {
 /// SQLite opens a file without looking into it; this look finds out now that it is no database.
 /// It comes after the pragmas because some of them only work before the first read.
 fn read_header(connection: &Connection, path: &Path) -> Result {
-    const LOOK: &str = "SELECT count(*) FROM sqlite_schema";
-    connection
-        .query_row(LOOK, [], |_| Ok(()))
-        .map_err(|error| fault::at_connect(path, LOOK, &error))
+    const LOOK: &str = "SELECT count(*) FROM sqlite_master";
+    let looked = connection.value(LOOK).map(drop);
+    looked.map_err(|failure| fault::at_connect(path, LOOK, &failure))
 }
 
 #[derive(Debug)]
 pub struct SqliteSession {
-    connection: Connection,
-    /// Text of the prepared statements, by [`StatementId`]. A `Statement` borrows its connection and
-    /// so cannot be kept beside it; the connection's own cache keeps it under this text. The look-up
-    /// costs one hash and one small allocation per operation.
+    /// The prepared statements, by [`StatementId`]; before the connection, which is closed after them.
     statements: Vec<Prepared>,
+    connection: Connection,
     info: SessionInfo,
 }
 
+// SAFETY: nothing else has its pointers, and SQLite lets threads use a connection one after the other.
+#[expect(unsafe_code, reason = "pointers are not `Send` by themselves")]
+unsafe impl Send for SqliteSession {}
+
 #[derive(Debug)]
 struct Prepared {
+    statement: Statement,
     sql: String,
     params: usize,
 }
 
 impl SqliteSession {
     /// Opens the file `path`, which is created when missing (its directory is not), and sets the pragmas in
-    /// this order; `timeout` is the longest wait for a lock. Fails with [`SessionError::Connect`] when the
-    /// file cannot be opened or is no database, with [`SessionError::Server`] when a pragma is not obeyed.
-    pub fn open(path: &Path, pragmas: &[(String, String)], timeout: Duration) -> Result<Self> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags)
-            .map_err(|error| fault::at_connect(path, "open", &error))?;
-        connection
-            .busy_timeout(busy_timeout(timeout))
-            .map_err(|error| fault::at_connect(path, "busy_timeout", &error))?;
+    /// this order; `timeout` is the longest wait for a lock. `library` is the SQLite to use instead of the
+    /// one that is built in. Fails with [`SessionError::Connect`] when the file cannot be opened or is no
+    /// database, with [`SessionError::Server`] when a pragma is not obeyed, and like [`sqlite_library`].
+    pub fn open(
+        library: Option<&Path>,
+        path: &Path,
+        pragmas: &[(String, String)],
+        timeout: Duration,
+    ) -> Result<Self> {
+        let functions = library.map_or(Ok(&library::BUILT_IN), library::load)?;
+        let connection = Connection::open(functions, path, busy_timeout(timeout))
+            .map_err(|failure| fault::at_connect(path, "open", &failure))?;
         for (name, value) in pragmas {
             pragma::set(&connection, path, name, value)?;
         }
         read_header(&connection, path)?;
-        connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
         let info = SessionInfo {
-            server_version: sqlite_version().to_owned(),
+            server_version: functions.version().to_owned(),
             authentication: "none".to_owned(),
             ..SessionInfo::default()
         };
@@ -84,24 +89,22 @@ impl SqliteSession {
 
 impl Session for SqliteSession {
     fn query(&mut self, sql: &str, each: &mut dyn FnMut(&dyn Row)) -> Result<Done> {
-        let mut run = || {
-            let mut statement = self.connection.prepare(sql)?;
-            step(&self.connection, &mut statement, each)
-        };
-        run().map_err(|error| fault::of_statement(sql, &error))
+        let statement = self.connection.prepare(sql, false);
+        let run = statement.and_then(|mut statement| self.connection.run(&mut statement, each));
+        run.map_err(|failure| fault::of_statement(sql, &failure))
     }
 
     fn prepare(&mut self, sql: &str, types: &[ParamType]) -> Result<StatementId> {
-        let wanted = self
+        let statement = self
             .connection
-            .prepare_cached(sql)
-            .map_err(|error| fault::of_statement(sql, &error))?
-            .parameter_count();
-        if wanted != types.len() {
-            return Err(parameter_count(sql, wanted, types.len()));
+            .prepare(sql, true)
+            .map_err(|failure| fault::of_statement(sql, &failure))?;
+        let params = statement.parameters();
+        if params != types.len() {
+            return Err(parameter_count(sql, params, types.len()));
         }
         let id = StatementId(self.statements.len() as u32);
-        self.statements.push(Prepared { sql: sql.to_owned(), params: wanted });
+        self.statements.push(Prepared { statement, sql: sql.to_owned(), params });
         Ok(id)
     }
 
@@ -116,12 +119,12 @@ impl Session for SqliteSession {
             let (wanted, given) = (prepared.params, params.len());
             return Err(parameter_count(&prepared.sql, wanted, given));
         }
-        let mut run = || {
-            let mut statement = self.connection.prepare_cached(&prepared.sql)?;
-            bind(&mut statement, params)?;
-            step(&self.connection, &mut statement, each)
+        let run = if prepared.statement.bind(params) {
+            self.connection.run(&mut prepared.statement, each)
+        } else {
+            Err(self.connection.failure())
         };
-        run().map_err(|error| fault::of_statement(&prepared.sql, &error))
+        run.map_err(|failure| fault::of_statement(&prepared.sql, &failure))
     }
 
     fn info(&self) -> &SessionInfo {
@@ -131,57 +134,6 @@ impl Session for SqliteSession {
 
 fn parameter_count(sql: &str, wanted: usize, given: usize) -> SessionError {
     SessionError::parameter_count("SQLITE_RANGE", wanted, given).about(sql)
-}
-
-/// Binds all parameters; their number was checked.
-fn bind(statement: &mut Statement<'_>, params: &[Param<'_>]) -> rusqlite::Result<()> {
-    for (position, param) in (1_usize..).zip(params) {
-        match *param {
-            Param::Int(value) => statement.raw_bind_parameter(position, value)?,
-            Param::Text(text) => statement.raw_bind_parameter(position, text)?,
-        }
-    }
-    Ok(())
-}
-
-fn step(
-    connection: &Connection,
-    statement: &mut Statement<'_>,
-    each: &mut dyn FnMut(&dyn Row),
-) -> rusqlite::Result<Done> {
-    let before = connection.total_changes();
-    let mut done = Done::default();
-    let mut rows = statement.raw_query();
-    while let Some(row) = rows.next()? {
-        done.rows += 1;
-        each(&SqliteRow { row });
-    }
-    // `changes` keeps the number of an earlier statement until the next INSERT, UPDATE or DELETE, so
-    // it counts only when this statement changed something at all.
-    if connection.total_changes() != before {
-        done.affected = connection.changes();
-    }
-    Ok(done)
-}
-
-struct SqliteRow<'a> {
-    row: &'a rusqlite::Row<'a>,
-}
-
-impl Row for SqliteRow<'_> {
-    fn len(&self) -> usize {
-        // Asked anew: a change of the table's structure can widen the rows of a prepared `SELECT *`.
-        self.row.as_ref().column_count()
-    }
-
-    fn value(&self, column: usize) -> Value<'_> {
-        match self.row.get_ref(column) {
-            Ok(ValueRef::Integer(value)) => Value::Int(value),
-            Ok(ValueRef::Real(value)) => Value::Real(value),
-            Ok(ValueRef::Text(bytes) | ValueRef::Blob(bytes)) => Value::Bytes(bytes),
-            Ok(ValueRef::Null) | Err(_) => Value::Null,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "the helpers of a test fail like the test")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use drivers::{
-    Done, Param, ParamType, Session, SessionError, SqliteSession, StatementId, Value,
-    sqlite_version,
+    Done, Param, ParamType, Row, Session, SessionError, SqliteSession, StatementId, Value,
+    sqlite_library, sqlite_version,
 };
 
 const PATIENT: Duration = Duration::from_secs(10);
@@ -19,7 +19,7 @@ fn open(
 ) -> Result<SqliteSession, SessionError> {
     let pragmas: Vec<_> =
         pragmas.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
-    SqliteSession::open(path, &pragmas, timeout)
+    SqliteSession::open(None, path, &pragmas, timeout)
 }
 
 fn ints(session: &mut dyn Session, sql: &str) -> Vec<Option<i64>> {
@@ -317,4 +317,56 @@ fn a_batch_is_run_one_by_one_and_rows_are_not_loaded() {
     assert!(!session.can_load_rows());
     let refused = session.load_rows("t", &["id"], &mut |_| false);
     assert_eq!(refused.unwrap_err().code(), "protocol");
+}
+
+/// A library of the SQLite that is built in: its objects, linked anew.
+fn library(directory: &Path) -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let builds = test.ancestors().nth(2).unwrap().join("build");
+    let objects = std::fs::read_dir(builds).unwrap().flatten();
+    let objects = objects.map(|entry| entry.path().join("out/libsqlite3.a"));
+    let library = directory.join("libsqlite3.so");
+    let linked = std::process::Command::new("cc")
+        .args(["-shared", "-Wl,-Bsymbolic", "-o"])
+        .arg(&library)
+        .arg("-Wl,--whole-archive")
+        .arg(objects.into_iter().find(|path| path.is_file()).unwrap())
+        .args(["-Wl,--no-whole-archive", "-lpthread", "-ldl", "-lm"])
+        .status();
+    assert!(linked.unwrap().success());
+    library
+}
+
+#[test]
+fn a_library_does_what_is_built_in() {
+    let dir = tempfile::tempdir().unwrap();
+    let library = library(dir.path());
+    let (version, line) = sqlite_library(&library).unwrap();
+    assert_eq!(version, sqlite_version());
+    assert!(line.starts_with(&format!("SQLite {version} 20")), "{line}");
+    let pragmas = [("journal_mode".to_owned(), "wal".to_owned())];
+    let open = |name: &str| {
+        SqliteSession::open(Some(&library), &dir.path().join(name), &pragmas, PATIENT).unwrap()
+    };
+    let mut session = open("one");
+    session.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT, price REAL)").unwrap();
+    let types = [ParamType::Int, ParamType::Text];
+    let insert = session.prepare("INSERT INTO t VALUES (?, ?, 1.5)", &types).unwrap();
+    let row = [Param::Int(7), Param::Text("seven")];
+    let done = session.execute_prepared(insert, &row, &mut |_| ()).unwrap();
+    assert_eq!(done, Done { rows: 0, affected: 1 });
+    let twice = session.execute_prepared(insert, &row, &mut |_| ()).unwrap_err();
+    assert_eq!(twice.code(), "SQLITE_CONSTRAINT");
+    let mut seen = Vec::new();
+    let select = "SELECT id, name, price, NULL, x'' FROM t";
+    let mut see = |row: &dyn Row| {
+        assert_eq!(row.value(1), Value::Bytes(b"seven"));
+        seen.extend((0..row.len()).map(|column| row.value(column).to_text()));
+    };
+    session.query(select, &mut see).unwrap();
+    assert_eq!(seen.iter().flatten().collect::<Vec<_>>(), ["7", "seven", "1.5", ""]);
+    // Both may be open in one process, each with files of its own.
+    let mut built_in = with_table(&dir.path().join("two"), &[]);
+    assert_eq!(ints(&mut built_in, "SELECT count(*) FROM t"), [Some(0)]);
+    assert_eq!(ints(&mut open("one"), "SELECT count(*) FROM t"), [Some(1)]);
 }

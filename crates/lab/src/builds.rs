@@ -7,6 +7,7 @@ use model::{Build, BuildSource, Bytes, Cause, Dbms, HostShape, Plan, Recipe, Sys
 use obtain::{Added, Depot, Held, Installed, Listen, ObtainError, Obtained};
 use plan::{BuildRequest, Catalog, Choices, PlanError, PlanFile};
 
+use crate::embedded;
 use crate::error::SystemError;
 use crate::foreign;
 use crate::reach::{ForeignAddress, Secrets};
@@ -19,8 +20,16 @@ const MUCH_SMALLER: u64 = 4;
 /// Says in place of a version line that a build would first have to be installed.
 const NOT_INSTALLED: &str = "not installed";
 
-fn identify(directory: &Path) -> Result<Build, Cause> {
-    Ok(servers::inspect(directory)?)
+/// The build at a path: a server or a library, or the directory that it is in.
+pub(crate) fn inspect(path: &Path) -> Result<Build, SystemError> {
+    match embedded::library_at(path) {
+        Some(library) => embedded::inspect(&library),
+        None => Ok(servers::inspect(path)?),
+    }
+}
+
+fn identify(path: &Path) -> Result<Build, Cause> {
+    Ok(inspect(path)?)
 }
 
 fn depot_of_user() -> Depot {
@@ -70,6 +79,8 @@ impl Builds {
         self.found.get_or_init(servers::discover)
     }
 
+    /// The one that is part of backslide: `sqlite` in plans. The catalog's build of the same version is another,
+    /// with flags of its own.
     pub fn embedded() -> Result<Build, SystemError> {
         let version = drivers::sqlite_version();
         let number = version.parse().map_err(|_| SystemError::NoVersion)?;
@@ -82,7 +93,7 @@ impl Builds {
     /// The build of the catalog that `name` means: the one of that name, else the newest that fits.
     pub fn recipe(&self, name: &str) -> Result<&Recipe, SystemError> {
         let request = BuildRequest::named(name);
-        if request.dbms.is_some_and(Dbms::is_embedded) {
+        if is_built_in(&request) {
             return Err(SystemError::NothingToInstall(name.to_owned()));
         }
         let exact = self.catalog.recipe(name).ok();
@@ -146,14 +157,14 @@ impl Builds {
     /// is returned as it would be, and remembered: [`Builds::take_wanted`].
     pub fn find(&self, request: &BuildRequest) -> Result<Build, SystemError> {
         if let Some(path) = &request.path {
-            return Ok(servers::inspect(Path::new(path))?);
+            return inspect(Path::new(path));
         }
         if let (Some(connect), Some(dbms)) = (&request.connect, request.dbms) {
             let address = ForeignAddress::parse(connect)?;
             self.secrets.borrow_mut().keep(&address);
             return foreign::ask(dbms, &address, &self.secrets.borrow());
         }
-        if request.dbms.is_some_and(Dbms::is_embedded) {
+        if is_built_in(request) {
             return Self::embedded();
         }
         let installed = self.depot.installed()?;
@@ -183,14 +194,14 @@ impl Builds {
         plan::expand(file, &self.catalog, &|request| Ok(self.find(request)?), host)
     }
 
-    /// The names of the catalog's builds without the older minor versions of PostgreSQL, of which there
-    /// are a hundred.
+    /// The names of the catalog's builds without the older minor versions of PostgreSQL and SQLite, of which there
+    /// are over a hundred.
     pub fn leading(&self) -> Vec<&str> {
         let recipes = self.catalog.recipes();
         let is_older = |one: &Recipe, other: &Recipe| {
             one.dbms.product().many_minors
                 && other.dbms == one.dbms
-                && series(&other.version) == series(&one.version)
+                && series(other) == series(one)
                 && other.version > one.version
         };
         let leading =
@@ -223,6 +234,12 @@ impl Builds {
         let nearest = nearest(request, &here.chain(of_catalog).collect::<Vec<_>>());
         SystemError::NoBuild { nearest }
     }
+}
+
+/// Is it the product's name alone, or the id of the build that is part of backslide?
+fn is_built_in(request: &BuildRequest) -> bool {
+    let is_id = || Builds::embedded().is_ok_and(|build| build.id() == request.name);
+    request.dbms.is_some_and(|dbms| dbms.is_embedded() && (request.name == dbms.name() || is_id()))
 }
 
 /// Names the build that `request` comes nearest to, after a semicolon: by version where it has one, otherwise by
@@ -264,10 +281,10 @@ fn not_installed(recipe: &Recipe) -> Build {
     }
 }
 
-/// The major version of PostgreSQL: two numbers before 10.
-fn series(version: &Version) -> &[u32] {
-    let depth = if version.major() < 10 { 2 } else { 1 };
-    version.parts().get(..depth).unwrap_or_default()
+/// The major version of PostgreSQL, two numbers before 10; of SQLite it is always 3.
+fn series(recipe: &Recipe) -> &[u32] {
+    let is_one = recipe.dbms.is_embedded() || recipe.version.major() >= 10;
+    recipe.version.parts().get(..if is_one { 1 } else { 2 }).unwrap_or_default()
 }
 
 /// Has it another name than its family and version: a second build of a version, one of the user's own?
@@ -381,7 +398,25 @@ mod tests {
         assert_eq!(name("postgres-18.6deb").unwrap(), "postgres-18.6deb");
         assert_eq!(name("postgres-18").unwrap(), "postgres-18.6");
         assert!(name("sqlite").unwrap_err().to_string().contains("part of backslide"));
+        assert_eq!(name("sqlite-3.46").unwrap(), "sqlite-3.46.0");
         assert!(name("mysqll-5.7.22").unwrap_err().to_string().contains("nearest `mysql-5.7.22`"));
+    }
+
+    #[test]
+    fn what_is_built_in_is_not_the_build_of_the_catalog() {
+        let depot = tempfile::tempdir().unwrap();
+        let builds = builds_of(depot.path());
+        let ours = Builds::embedded().unwrap();
+        let version = drivers::sqlite_version();
+        assert_eq!(ours.id(), format!("sqlite-{version}bundled"));
+        for name in ["sqlite", &ours.id()] {
+            assert_eq!(builds.find(&request(name)).unwrap(), ours);
+        }
+        for (asked, id) in [("sqlite-3.46.0", "sqlite-3.46.0"), ("sqlite-3.46", "sqlite-3.46.0")] {
+            let found = builds.find(&request(asked)).unwrap();
+            assert_eq!((found.id().as_str(), found.version_line.as_str()), (id, NOT_INSTALLED));
+        }
+        assert!(builds.find(&request(&format!("sqlite-{version}"))).unwrap() != ours);
     }
 
     #[test]
@@ -430,20 +465,21 @@ mod tests {
     }
 
     #[test]
-    fn older_minors_of_postgres_do_not_lead() {
+    fn older_minors_do_not_lead() {
         let depot = tempfile::tempdir().unwrap();
         let builds = builds_of(depot.path());
         let leading: BTreeSet<&str> = builds.leading().into_iter().collect();
-        assert_eq!(leading.len(), 35);
+        assert_eq!(leading.len(), 36);
         for name in [
             "mysql-5.5.9",
             "postgres-9.6.24",
             "postgres-18.6",
             "postgres-18.6deb",
             "postgres-19rc1",
+            "sqlite-3.54.1",
         ] {
             assert!(leading.contains(name), "{name}");
         }
-        assert!(!leading.contains("postgres-16.3"));
+        assert!(!leading.contains("postgres-16.3") && !leading.contains("sqlite-3.46.0"));
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use load::Stop;
 use model::{BuildSource, System};
 
-use crate::builds::Builds;
+use crate::builds::{self, Builds};
 use crate::capacity::Capacity;
 use crate::embedded::Embedded;
 use crate::error::{MEASURED_ELSEWHERE, SystemError};
@@ -30,7 +30,7 @@ impl Provider for Providers {
         let now = match &was.source {
             BuildSource::Embedded => Builds::embedded()?,
             BuildSource::Path(path) | BuildSource::Installed { directory: path, .. } => {
-                servers::inspect(Path::new(path))?
+                builds::inspect(Path::new(path))?
             }
             BuildSource::Connect(address) => {
                 let parsed = ForeignAddress::parse(address)?;
@@ -67,13 +67,15 @@ impl Provider for Providers {
         template: Option<&Template>,
     ) -> Result<Box<dyn Site>> {
         Ok(match &system.build.source {
-            BuildSource::Embedded => {
-                Box::new(Embedded::open(system, directory, timeout, template)?)
-            }
-            BuildSource::Path(_)
+            BuildSource::Embedded
+            | BuildSource::Path(_)
             | BuildSource::Installed { .. }
             | BuildSource::Obtainable { .. } => {
-                Box::new(Own::open(system, directory, timeout, &self.stop, template)?)
+                if system.build.dbms.is_embedded() {
+                    Box::new(Embedded::open(system, directory, timeout, template)?)
+                } else {
+                    Box::new(Own::open(system, directory, timeout, &self.stop, template)?)
+                }
             }
             BuildSource::Connect(_) if template.is_some() => return Err(SiteError::new(NOT_OURS)),
             BuildSource::Connect(address) => {

@@ -22,14 +22,14 @@ const NAMES: u32 = 1_000;
 pub fn refused_setting(system: &System) -> Option<RefusedSetting> {
     let scratch = Scratch::new().ok()?;
     match &system.build.source {
-        BuildSource::Embedded => of_embedded(system, &scratch),
         BuildSource::Obtainable { .. } => Instance::check_settings(system),
+        _ if system.build.dbms.is_embedded() => of_embedded(system, &scratch),
         BuildSource::Path(_) | BuildSource::Installed { .. } => {
             let spec = own::spec(system, &scratch.directory());
             let refused = Instance::check_settings(system);
             refused.or_else(|| Instance::examine(spec).ok().flatten())
         }
-        BuildSource::Connect(_) | BuildSource::Imported(_) => None,
+        BuildSource::Embedded | BuildSource::Connect(_) | BuildSource::Imported(_) => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use drivers::{Connector, Session, SessionError};
-use model::{Capture, Provenance, System};
+use model::{Capture, Dbms, Provenance, System};
 
 use crate::directory::{ASKED, Claim};
 use crate::kept;
@@ -47,6 +47,18 @@ fn take(session: &mut dyn Session, name: &str, sql: &str) -> Result<Capture, Ses
     })?;
     let capture = Capture { name: name.to_owned(), columns: Vec::new(), rows };
     Ok(capture.without_secrets())
+}
+
+/// The listing `variables` of a product without a server: the value of each of its pragmas.
+pub(crate) fn take_pragmas(connector: &dyn Connector, dbms: Dbms) -> Result<Capture, SessionError> {
+    let mut session = connector.connect()?;
+    let rows = dbms.product().pragmas.iter().map(|name| {
+        let taken = take(&mut *session, name, &format!("PRAGMA {name}"))?;
+        let value = taken.rows.into_iter().flatten().next().flatten();
+        Ok(vec![Some(name.clone()), value])
+    });
+    let rows = rows.collect::<Result<_, SessionError>>()?;
+    Ok(Capture { name: "variables".to_owned(), columns: Vec::new(), rows })
 }
 
 /// The listings of a system, by name, and the statements that take them.

@@ -120,6 +120,7 @@ impl Rules {
             }
             // Connecting has its own rules; a server that hangs or breaks the protocol must be seen.
             SessionError::Connect { .. }
+            | SessionError::Library { .. }
             | SessionError::Login { .. }
             | SessionError::Timeout { .. }
             | SessionError::Protocol { .. } => Reaction::Fail,
@@ -141,7 +142,9 @@ fn stands_for(listed: &str, code: &str) -> bool {
 }
 
 fn is_duplicate_key(message: &str) -> bool {
-    DUPLICATE_KEY.iter().any(|extended| message.ends_with(&format!("(extended code {extended})")))
+    let ends = |extended| message.ends_with(&format!("(extended code {extended})"));
+    // Before 3.7.16 there is no extended code: `PRIMARY KEY must be unique`, `column id is not unique`.
+    DUPLICATE_KEY.iter().any(ends) || message.ends_with(" unique")
 }
 
 #[cfg(test)]

@@ -90,7 +90,9 @@ fn is_final(error: &SessionError) -> bool {
         }
         // Of the statements that a connector sends: a file or server that is busy passes.
         SessionError::Server { .. } => !error.is_retryable(),
-        SessionError::Login { .. } | SessionError::Protocol { .. } => true,
+        SessionError::Library { .. }
+        | SessionError::Login { .. }
+        | SessionError::Protocol { .. } => true,
     }
 }
 

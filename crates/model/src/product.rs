@@ -33,6 +33,8 @@ pub struct Product {
     pub order: u32,
     pub dialect: Dialect,
     pub embedded: bool,
+    /// Names of pragmas: what a database without a server tells of itself.
+    pub pragmas: Vec<String>,
     /// `false`: only imported systems have it.
     #[serde(default = "yes")]
     pub runs: bool,

@@ -16,7 +16,21 @@ pub struct Recipe {
     /// Approximate download size: for progress, and for choosing.
     pub download: Bytes,
     pub size: Bytes,
+    /// How its source becomes a library; `None` where the archive has programs.
+    pub compile: Option<Compile>,
     pub facts: BuildFacts,
+}
+
+/// How a C compiler makes a library of one source file: the same for all versions of a product.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compile {
+    /// The name of the source file; where there are several, the nearest to the top is meant.
+    pub source: String,
+    pub library: String,
+    /// Arguments before the source file.
+    pub flags: Vec<String>,
+    /// Arguments after it: `-lm`.
+    pub libraries: Vec<String>,
 }
 
 /// Something to download, and where its files go.
@@ -37,6 +51,8 @@ pub enum Origin {
     Maven(String),
     /// `name@version`.
     Npm(String),
+    /// `name@version` of a package of Rust.
+    Cargo(String),
     /// `name==version`.
     Pypi(String),
     /// Packages of a Debian suite, with the libraries that they need.
@@ -59,6 +75,7 @@ impl Origin {
         match self {
             Self::Maven(coordinates) => format!("Maven {coordinates}"),
             Self::Npm(package) => format!("npm {package}"),
+            Self::Cargo(package) => format!("Cargo {package}"),
             Self::Pypi(requirement) => format!("PyPI {requirement}"),
             Self::Debian { suite, packages } => format!("Debian {suite} {}", packages.join(" ")),
             Self::Url(address) => without_secrets(address),
@@ -106,6 +123,9 @@ pub struct BuildFacts {
     /// The compiler: `gcc 8.5`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compiler: Option<String>,
+    /// What it was compiled with, where backslide did that: `-O2 -fPIC`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flags: Option<String>,
     /// The allocator that it brings along: `jemalloc`; `None` for that of the C library.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocator: Option<String>,
@@ -128,6 +148,9 @@ pub enum ObtainEvent {
         total: Bytes,
     },
     Unpacking {
+        what: String,
+    },
+    Compiling {
         what: String,
     },
     Checking {

@@ -35,11 +35,13 @@ impl Build {
         }
     }
 
-    /// The id: `mariadb-10.11.18`, or the name that it was installed under.
+    /// The id: `mariadb-10.11.18`, or the name that it was installed under. That of a build that is part of
+    /// backslide is no other's: it was compiled with flags of its own.
     pub fn id(&self) -> String {
+        let bundled = if self.source == BuildSource::Embedded { "bundled" } else { "" };
         match &self.name {
             Some(name) => name.clone(),
-            None => format!("{}-{}", self.dbms, self.version),
+            None => format!("{}-{}{bundled}", self.dbms, self.version),
         }
     }
 }
@@ -228,11 +230,11 @@ impl System {
     }
 
     /// Has it a server process that we start?
-    pub const fn has_server(&self) -> bool {
+    pub fn has_server(&self) -> bool {
         match &self.build.source {
             BuildSource::Path(_)
             | BuildSource::Installed { .. }
-            | BuildSource::Obtainable { .. } => true,
+            | BuildSource::Obtainable { .. } => !self.build.dbms.is_embedded(),
             BuildSource::Embedded | BuildSource::Connect(_) | BuildSource::Imported(_) => false,
         }
     }

@@ -21,7 +21,7 @@ use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf, absolute};
 
-use model::{BuildSource, Bytes, Helper, ObtainEvent, Origin, Recipe};
+use model::{BuildSource, Bytes, Compile, Helper, ObtainEvent, Origin, Recipe};
 
 use crate::error::{ObtainError, Result};
 use crate::tree;
@@ -41,6 +41,8 @@ pub struct Obtained {
 pub enum Added {
     Path(PathBuf),
     Archive(String),
+    /// A source file, and how it is compiled.
+    Source(PathBuf, Compile),
 }
 
 /// The builds of this user, shared by all labs.
@@ -133,7 +135,10 @@ impl Depot {
         let mut work = Work { root: &self.root, helpers, identify, listen };
         let record = match what {
             Added::Path(path) => in_place(name, path, &mut work)?,
-            Added::Archive(place) => work.add(name, &origin_of(place)?)?,
+            Added::Archive(place) => work.add(name, &origin_of(place)?, None)?,
+            Added::Source(file, compile) => {
+                work.add(name, &Origin::File(whole(file)?.display().to_string()), Some(compile))?
+            }
         };
         Ok(record.installed(&self.root))
     }
@@ -251,7 +256,7 @@ fn default_root(own: Option<PathBuf>, xdg: Option<PathBuf>, home: Option<PathBuf
 
 /// A directory of the user's own, which stays where it is.
 fn in_place(name: &str, path: &Path, work: &mut Work<'_>) -> Result<Record> {
-    let path = absolute(path).map_err(ObtainError::io("find", path))?;
+    let path = whole(path)?;
     let what = path.display().to_string();
     (work.listen)(ObtainEvent::Checking { what: what.clone() });
     let mut build = (work.identify)(&path)
@@ -280,9 +285,11 @@ fn origin_of(place: &str) -> Result<Origin> {
     if place.starts_with("http://") || place.starts_with("https://") {
         return Ok(Origin::Url(place.to_owned()));
     }
-    let path = Path::new(place);
-    let path = absolute(path).map_err(ObtainError::io("find", path))?;
-    Ok(Origin::File(path.display().to_string()))
+    Ok(Origin::File(whole(Path::new(place))?.display().to_string()))
+}
+
+fn whole(path: &Path) -> Result<PathBuf> {
+    absolute(path).map_err(ObtainError::io("find", path))
 }
 
 fn in_use(there: &Installed) -> ObtainError {

@@ -30,6 +30,12 @@ pub enum ObtainError {
     WrongDigest { what: String, expected: String, found: String },
     #[error("{name} is the wrong server: it reports `{found}`, expected {expected}")]
     WrongVersion { name: String, expected: String, found: String },
+    #[error(
+        "cannot compile {what}: this machine has no C compiler: install one (Debian's packages `gcc` and `libc6-dev`)"
+    )]
+    NoCompiler { what: String },
+    #[error("cannot compile {what}: {} said: {said}", .compiler.display())]
+    Compile { what: String, compiler: PathBuf, said: String },
     #[error("no server in {what}: looked for {looked_for}")]
     NoServer { what: String, looked_for: String },
     #[error("{what} does not run here: {cause}")]

@@ -8,6 +8,7 @@
 //! are called.
 
 mod archive;
+mod compile;
 mod depot;
 mod error;
 mod fetch;

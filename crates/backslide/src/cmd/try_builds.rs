@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 use lab::{Builds, Claim, Lab, TRYOUT_ROWS, Tryout};
-use model::System;
-use plan::{Argument, SystemArguments};
+use model::{Dbms, System};
+use plan::{Argument, BuildRequest, SystemArguments};
 use report::{Cell, Columns, Table};
 
 use crate::args::TryArgs;
@@ -17,7 +17,8 @@ use crate::table::{self, time};
 pub(crate) fn run(args: &TryArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let builds = Builds::of_user()?;
     let names = if args.all {
-        builds.leading().into_iter().map(str::to_owned).collect()
+        let servers = builds.leading().into_iter().filter(|name| !is_embedded(name));
+        servers.map(str::to_owned).collect()
     } else {
         args.builds.clone()
     };
@@ -44,6 +45,11 @@ pub(crate) fn run(args: &TryArgs, root: &Path, printer: Printer) -> Result<Exit>
         table::print(printer, &as_table(done));
     }
     Ok(if failed { Exit::Failed } else { Exit::Fine })
+}
+
+/// There is no server to start and to stop.
+fn is_embedded(name: &str) -> bool {
+    BuildRequest::named(name).dbms.is_some_and(Dbms::is_embedded)
 }
 
 /// Installs the build where it is not here, and tries it out: the one system that the arguments describe, as a plan

@@ -9,6 +9,7 @@ use model::{Dialect, LoadMethod};
 use super::batches::{SendBatch, Sending};
 use crate::sink::{Cells, Lines, Tuples};
 use crate::source::{Rows, Source};
+use crate::statements::takes_several_rows;
 use crate::table::{Batch, Table};
 use load::{Notes, Result, StepError, Target, Worker, note};
 
@@ -48,7 +49,7 @@ impl<S> Shared<S> {
         worker: &mut Worker,
         notes: &Notes,
     ) -> Result<Self> {
-        let statement_size = statement_size(target.dialect, worker)?;
+        let statement_size = statement_size(target, worker)?;
         Ok(Self {
             source,
             dialect: target.dialect,
@@ -236,9 +237,10 @@ fn method(wanted: LoadMethod, dialect: Dialect, session: &dyn Session) -> Result
     }
 }
 
-/// An INSERT as text gets no more rows when it is so long; `worker` asks the server.
-fn statement_size(dialect: Dialect, worker: &mut Worker) -> Result<usize> {
-    match dialect {
+/// An INSERT gets no more rows when it is so long; `worker` asks the server. With zero, each has one row.
+fn statement_size(target: &Target, worker: &mut Worker) -> Result<usize> {
+    match target.dialect {
+        dialect if !takes_several_rows(dialect, &target.version) => Ok(0),
         // Servers before 5.6 take 1 MiB by default, and some are set to less.
         Dialect::Mysql => {
             let packet = worker.number("SELECT @@max_allowed_packet")?;

@@ -2,33 +2,33 @@
 
 use std::path::Path;
 
-use rusqlite::{Error, ffi};
+use rusqlite::ffi;
 
 use model::said;
 
+use super::Failure;
 use crate::SessionError;
 
 /// An error of `statement`; the session goes on.
-pub(super) fn of_statement(statement: &str, error: &Error) -> SessionError {
-    server(code_of(error), said(message_of(error).as_bytes()), statement)
+#[cold]
+pub(super) fn of_statement(statement: &str, failure: &Failure) -> SessionError {
+    server(code_name(failure), said(message_of(failure).as_bytes()), statement)
 }
 
 /// An error while the session is set up: one of the file, or one of a statement of the set-up.
-pub(super) fn at_connect(path: &Path, statement: &str, error: &Error) -> SessionError {
-    match primary_code(error) {
-        Some(
-            ffi::SQLITE_CANTOPEN
-            | ffi::SQLITE_NOTADB
-            | ffi::SQLITE_PERM
-            | ffi::SQLITE_AUTH
-            | ffi::SQLITE_CORRUPT
-            | ffi::SQLITE_IOERR
-            | ffi::SQLITE_READONLY,
-        ) => SessionError::Connect {
+pub(super) fn at_connect(path: &Path, statement: &str, failure: &Failure) -> SessionError {
+    match primary_code(failure) {
+        ffi::SQLITE_CANTOPEN
+        | ffi::SQLITE_NOTADB
+        | ffi::SQLITE_PERM
+        | ffi::SQLITE_AUTH
+        | ffi::SQLITE_CORRUPT
+        | ffi::SQLITE_IOERR
+        | ffi::SQLITE_READONLY => SessionError::Connect {
             address: path.display().to_string(),
-            cause: format!("{} ({})", message_of(error), code_of(error)),
+            cause: format!("{} ({})", message_of(failure), code_name(failure)),
         },
-        _ => of_statement(statement, error),
+        _ => of_statement(statement, failure),
     }
 }
 
@@ -36,33 +36,19 @@ pub(super) fn server(code: &str, message: String, statement: &str) -> SessionErr
     SessionError::server(code, message).about(statement)
 }
 
-/// SQLite's name for the error's primary result code.
-fn code_of(error: &Error) -> &'static str {
-    // Errors without a code are the binding's own: a statement too many, a NUL in the text.
-    primary_code(error).map_or("SQLITE_MISUSE", code_name)
-}
-
-/// The library's text; the extended code is added where it says more than the primary one. An error of
-/// syntax tells the place only: the binding would repeat the whole statement.
-fn message_of(error: &Error) -> String {
-    if let Error::SqlInputError { msg, offset, .. } = error {
-        return format!("{msg} at offset {offset}");
-    }
-    let extended = error.sqlite_extended_error_code().unwrap_or_default();
-    if extended > 0xff { format!("{error} (extended code {extended})") } else { error.to_string() }
+/// The library's text; the extended code is added where it says more than the primary one.
+fn message_of(Failure { code, message }: &Failure) -> String {
+    if *code > 0xff { format!("{message} (extended code {code})") } else { message.clone() }
 }
 
 /// Extended result codes carry the primary one in their low byte: <https://sqlite.org/rescode.html>.
-fn primary_code(error: &Error) -> Option<i32> {
-    let extended = match error {
-        Error::SqlInputError { error, .. } => error.extended_code,
-        _ => error.sqlite_extended_error_code()?,
-    };
-    Some(extended & 0xff)
+const fn primary_code(failure: &Failure) -> i32 {
+    failure.code & 0xff
 }
 
-fn code_name(primary: i32) -> &'static str {
-    match primary {
+/// SQLite's name for the primary result code.
+fn code_name(failure: &Failure) -> &'static str {
+    match primary_code(failure) {
         ffi::SQLITE_INTERNAL => "SQLITE_INTERNAL",
         ffi::SQLITE_PERM => "SQLITE_PERM",
         ffi::SQLITE_ABORT => "SQLITE_ABORT",
@@ -93,43 +79,32 @@ fn code_name(primary: i32) -> &'static str {
 mod tests {
     use super::*;
 
+    fn failure(code: i32) -> Failure {
+        Failure { code, message: "said".to_owned() }
+    }
+
     #[test]
     fn an_extended_code_is_named_by_its_primary_one() {
         // 2067 is SQLITE_CONSTRAINT_UNIQUE, 517 SQLITE_BUSY_SNAPSHOT.
         for (extended, name) in
             [(2067, "SQLITE_CONSTRAINT"), (517, "SQLITE_BUSY"), (13, "SQLITE_FULL")]
         {
-            let error = Error::SqliteFailure(ffi::Error::new(extended), Some("said".to_owned()));
-            assert_eq!(of_statement("COMMIT", &error).code(), name);
+            assert_eq!(of_statement("COMMIT", &failure(extended)).code(), name);
         }
     }
 
     #[test]
     fn only_an_extended_code_is_added_to_the_message() {
-        let unique = Error::SqliteFailure(ffi::Error::new(2067), Some("said".to_owned()));
-        assert_eq!(message_of(&unique), "said (extended code 2067)");
-        let full = Error::SqliteFailure(ffi::Error::new(13), Some("said".to_owned()));
-        assert_eq!(message_of(&full), "said");
-    }
-
-    #[test]
-    fn an_error_of_syntax_does_not_repeat_the_statement() {
-        let connection = rusqlite::Connection::open_in_memory().unwrap();
-        let sql = format!("SELEKT {}", "1, ".repeat(1000));
-        let error = connection.prepare(&sql).unwrap_err();
-        assert_eq!(message_of(&error), "near \"SELEKT\": syntax error at offset 0");
-        let said = of_statement(&sql, &error).to_string();
-        assert!(said.len() < 250, "{said}");
+        assert_eq!(message_of(&failure(2067)), "said (extended code 2067)");
+        assert_eq!(message_of(&failure(13)), "said");
     }
 
     #[test]
     fn a_busy_file_is_retryable_and_a_missing_one_is_not_a_statement_error() {
-        let busy = Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None);
         let path = Path::new("lab.sqlite");
-        assert!(at_connect(path, "PRAGMA x", &busy).is_retryable());
-        let missing = Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CANTOPEN), None);
+        assert!(at_connect(path, "PRAGMA x", &failure(ffi::SQLITE_BUSY)).is_retryable());
         assert!(matches!(
-            at_connect(path, "open", &missing),
+            at_connect(path, "open", &failure(ffi::SQLITE_CANTOPEN)),
             SessionError::Connect { address, .. } if address == "lab.sqlite"
         ));
     }

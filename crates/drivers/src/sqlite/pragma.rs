@@ -5,54 +5,43 @@
 
 use std::path::Path;
 
-use rusqlite::Connection;
-use rusqlite::types::ValueRef;
+use rusqlite::ffi;
 
-use super::fault;
+use super::{Connection, Failure, fault};
 use crate::Result;
 
 /// Sets one pragma and compares its value with the requested one.
 pub(super) fn set(connection: &Connection, path: &Path, name: &str, value: &str) -> Result {
     let statement = format!("PRAGMA {name} = {value}");
-    let failed = |error: rusqlite::Error| fault::at_connect(path, &statement, &error);
-    if !is_known(connection, name).map_err(failed)? {
-        let message = format!("SQLite {} has no pragma `{name}`", rusqlite::version());
-        return Err(fault::server("SQLITE_ERROR", message, &statement));
+    let failed = |failure: Failure| fault::at_connect(path, &statement, &failure);
+    let refused = |message: String| Err(fault::server("SQLITE_ERROR", message, &statement));
+    let listed = is_listed(connection, name).map_err(failed)?;
+    if listed != Some(false) {
+        let quoted = value.replace('\'', "''");
+        connection.value(&format!("PRAGMA {name} = '{quoted}'")).map_err(failed)?;
+        match connection.value(&format!("PRAGMA {name}")).map_err(failed)? {
+            Some(got) if !same_value(name, value, &got) => {
+                return refused(format!("asked for {name} = {value}, got {got}"));
+            }
+            // One that returns nothing, such as `case_sensitive_like`.
+            None if listed.is_none() => {}
+            Some(_) | None => return Ok(()),
+        }
     }
-    connection.pragma_update(None, name, value).map_err(failed)?;
-    match read_back(connection, name).map_err(failed)? {
-        Some(got) if !same_value(name, value, &got) => {
-            let message = format!("asked for {name} = {value}, got {got}");
-            Err(fault::server("SQLITE_ERROR", message, &statement))
-        }
-        Some(_) | None => Ok(()),
+    refused(format!("SQLite {} has no pragma `{name}`", connection.functions.version()))
+}
+
+/// Does the library list this pragma? `None` for versions before 3.30, which list none: there, one that
+/// returns no value cannot be told from one that does not exist.
+fn is_listed(connection: &Connection, name: &str) -> Result<Option<bool>, Failure> {
+    if name.contains(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
+        return Ok(Some(false));
     }
-}
-
-fn is_known(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
-    connection.prepare("SELECT 1 FROM pragma_pragma_list WHERE name = lower(?1)")?.exists([name])
-}
-
-/// The pragma's value now; `None` for one that returns nothing, such as `case_sensitive_like`.
-fn read_back(connection: &Connection, name: &str) -> rusqlite::Result<Option<String>> {
-    let mut value = None;
-    connection.pragma_query(None, name, |row| {
-        if value.is_none() {
-            value = as_text(row.get_ref(0)?);
-        }
-        Ok(())
-    })?;
-    Ok(value)
-}
-
-fn as_text(value: ValueRef<'_>) -> Option<String> {
-    match value {
-        ValueRef::Null => None,
-        ValueRef::Integer(integer) => Some(integer.to_string()),
-        ValueRef::Real(real) => Some(real.to_string()),
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
-            Some(String::from_utf8_lossy(bytes).into_owned())
-        }
+    let sql = format!("SELECT count(*) FROM pragma_pragma_list WHERE name = lower('{name}')");
+    match connection.value(&sql) {
+        Ok(count) => Ok(count.map(|count| count != "0")),
+        Err(Failure { code: ffi::SQLITE_ERROR, .. }) => Ok(None),
+        Err(failure) => Err(failure),
     }
 }
 
@@ -92,6 +81,11 @@ fn number_of_word(name: &str, word: &str) -> Option<i64> {
 mod tests {
     use super::*;
 
+    fn in_memory() -> Connection {
+        let timeout = std::time::Duration::ZERO;
+        Connection::open(&super::super::library::BUILT_IN, Path::new(":memory:"), timeout).unwrap()
+    }
+
     fn message(connection: &Connection, name: &str, value: &str) -> String {
         set(connection, Path::new("lab.sqlite"), name, value).unwrap_err().to_string()
     }
@@ -124,7 +118,7 @@ mod tests {
 
     #[test]
     fn pragmas_of_every_kind_are_set() {
-        let connection = Connection::open_in_memory().unwrap();
+        let connection = in_memory();
         for (name, value) in [
             ("page_size", "8192"),
             ("synchronous", "NORMAL"),
@@ -141,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_pragma_that_sqlite_would_ignore_is_an_error() {
-        let connection = Connection::open_in_memory().unwrap();
+        let connection = in_memory();
         // A database in memory has no write-ahead log.
         assert_eq!(
             message(&connection, "journal_mode", "WAL"),

@@ -38,10 +38,14 @@ pub(super) fn open(
     stop: &Stop,
 ) -> Result<Box<dyn Victim>> {
     match &system.build.source {
-        BuildSource::Embedded => Ok(Box::new(Embedded::open(system, directory, timeout, None)?)),
-        BuildSource::Path(_) | BuildSource::Installed { .. } | BuildSource::Obtainable { .. } => {
-            Ok(Box::new(Own::open(system, directory, timeout, stop, None)?))
-        }
+        BuildSource::Embedded
+        | BuildSource::Path(_)
+        | BuildSource::Installed { .. }
+        | BuildSource::Obtainable { .. } => Ok(if system.build.dbms.is_embedded() {
+            Box::new(Embedded::open(system, directory, timeout, None)?)
+        } else {
+            Box::new(Own::open(system, directory, timeout, stop, None)?)
+        }),
         BuildSource::Connect(_) => {
             Err(SiteError::new("backslide does not kill a foreign server: name a build"))
         }

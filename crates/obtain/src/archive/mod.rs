@@ -5,6 +5,7 @@
 
 mod checks;
 mod deb;
+mod gzip;
 mod meter;
 mod sink;
 mod tar;
@@ -20,9 +21,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 pub use checks::Flaw;
-use flate2::bufread::MultiGzDecoder;
 use lzma_rust2::XzReader;
 
+use gzip::Members;
 use meter::{CHUNK, Meter, Metered};
 use sink::Sink;
 use tar::{HEAD, head_of};
@@ -143,8 +144,7 @@ fn read(mut file: File, meter: &Rc<Meter>, sink: &mut Sink<'_>) -> Result<()> {
 fn stream(mut input: impl BufRead, meter: &Rc<Meter>, sink: &mut Sink<'_>) -> Result<()> {
     let head = input.fill_buf().map_err(ObtainError::damaged)?;
     let (kind, result) = match Format::of(head.get(..HEAD).unwrap_or(head))? {
-        // All members; the checksums are verified where they end.
-        Format::Gzip => ("gzip", tar::read(MultiGzDecoder::new(input), true, meter, sink)),
+        Format::Gzip => ("gzip", tar::read(Members::new(input), true, meter, sink)),
         Format::Xz => {
             let decoder = XzReader::new_mem_limit(input, true, XZ_MEMORY_KIB);
             ("xz", tar::read(decoder, true, meter, sink))

@@ -3,12 +3,13 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use model::{Build, BuildFacts, BuildSource, Bytes, ObtainEvent, Origin, Placing, Recipe};
+use model::{Build, BuildFacts, BuildSource, Bytes, Compile, ObtainEvent, Origin, Placing, Recipe};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::record::{self, Installed, Record, path_of, within};
 use super::{held, now, unknown};
 use crate::Work;
+use crate::compile::Compiler;
 use crate::error::{ObtainError, Result};
 use crate::fetch::{Clients, Closure, Errand, Fetched, fetch};
 use crate::{library, place, tree};
@@ -24,16 +25,20 @@ struct Order<'a> {
     size: Bytes,
     /// By which rules, and what the catalog knows of it; `None` for the user's own archive, of unknown layout.
     rules: Option<(&'a [Placing], &'a BuildFacts)>,
+    compile: Option<&'a Compile>,
+    /// Is it the user's own?
+    added: bool,
 }
 
 /// Archives that are here, and what becomes of them.
-struct Material {
+struct Material<'a> {
     fetched: Fetched,
     digests: Vec<String>,
     libraries: Vec<String>,
     /// What the tree is called: a digest of all that it is made from.
     key: String,
     download: PathBuf,
+    compiler: Option<Compiler<'a>>,
 }
 
 impl Work<'_> {
@@ -46,6 +51,8 @@ impl Work<'_> {
             download: recipe.download,
             size: recipe.size,
             rules: Some((&parcel.place, &recipe.facts)),
+            compile: recipe.compile.as_ref(),
+            added: false,
         };
         self.make(&order, |build| {
             if build.dbms == recipe.dbms && build.version == recipe.version {
@@ -59,10 +66,18 @@ impl Work<'_> {
         })
     }
 
-    /// Makes what the user's own archive holds, wherever in it that is.
-    pub(super) fn add(&mut self, name: &str, origin: &Origin) -> Result<Record> {
+    /// Makes what the user's own archive holds, wherever in it that is, or compiles the user's own source file.
+    pub(super) fn add(
+        &mut self,
+        name: &str,
+        origin: &Origin,
+        compile: Option<&Compile>,
+    ) -> Result<Record> {
         let (download, size) = (Bytes(0), Bytes(0));
-        let order = Order { name, origin, sha256: None, download, size, rules: None };
+        let facts = BuildFacts::default();
+        let rules = compile.map(|_| (&[][..], &facts));
+        let sha256 = None;
+        let order = Order { name, origin, sha256, download, size, rules, compile, added: true };
         self.make(&order, |_| Ok(()))
     }
 
@@ -110,7 +125,7 @@ impl Work<'_> {
     }
 
     /// Fetches the archives, after a look at the disk.
-    fn gather(&mut self, order: &Order<'_>) -> Result<Material> {
+    fn gather<'a>(&mut self, order: &Order<'a>) -> Result<Material<'a>> {
         let download = self.downloads().join(tree::text_digest(&whole_origin(order.origin)));
         let need = order.download + order.size + tree::RESERVE;
         let free = tree::free(self.root)?;
@@ -118,6 +133,10 @@ impl Work<'_> {
             return Err(ObtainError::NoSpace { directory: self.root.to_owned(), need, free });
         }
         let clients = Clients::of_user();
+        let compiler = order.compile.map(|how| {
+            Compiler::find(how, &order.origin.describe(), &clients, &self.root.join("tmp"))
+        });
+        let compiler = compiler.transpose()?;
         let mut errand =
             Errand::new(order.origin, order.download, &download, &clients, self.listen)?;
         let fetched = fetch(order.origin, order.sha256, Closure::Whole, &mut errand)?;
@@ -127,19 +146,37 @@ impl Work<'_> {
             (_, archives) => digests_of(archives)?,
         };
         let libraries = digests_of(&fetched.libraries)?;
-        let key = key_of(order, &digests, &libraries);
-        Ok(Material { fetched, digests, libraries, key, download })
+        let key = key_of(order, &digests, &libraries, compiler.as_ref());
+        Ok(Material { fetched, digests, libraries, key, download, compiler })
     }
 
     /// Makes the tree at `place`, all at once. The digest of its files as they came, and of the libraries
     /// that they run with.
-    fn unpack(&mut self, order: &Order<'_>, material: &Material, place: &Path) -> Result<String> {
+    fn unpack(
+        &mut self,
+        order: &Order<'_>,
+        material: &Material<'_>,
+        place: &Path,
+    ) -> Result<String> {
         let tmp = self.root.join("tmp");
         let work = tempfile::tempdir_in(&tmp).map_err(ObtainError::io("create", &tmp))?;
         let scratch = work.path().join("scratch");
         let made = work.path().join("made");
         let rules = order.rules.map_or(&[][..], |(rules, _)| rules);
-        place::assemble(&material.fetched.archives, rules, &scratch, &made)?;
+        let archives = &material.fetched.archives;
+        if let Some(compiler) = &material.compiler {
+            let unpacked = work.path().join("unpacked");
+            let source = match archives.as_slice() {
+                [own] if order.added => own.clone(),
+                _ => {
+                    place::assemble(archives, rules, &scratch, &unpacked)?;
+                    compiler.source_in(&unpacked)?
+                }
+            };
+            compiler.run(&order.origin.describe(), &source, &made, self.listen)?;
+        } else {
+            place::assemble(archives, rules, &scratch, &made)?;
+        }
         let made = if order.rules.is_none() {
             let first = material.fetched.archives.first();
             unknown::open_inner(&made).map_err(|error| match first {
@@ -200,7 +237,7 @@ impl Work<'_> {
     fn register(
         &mut self,
         order: &Order<'_>,
-        material: Material,
+        material: Material<'_>,
         base: String,
         build: Build,
         digest: String,
@@ -220,7 +257,7 @@ impl Work<'_> {
             _ => None,
         };
         let name = order.name.to_owned();
-        let facts = order.rules.map_or_else(|| build.facts.clone(), |(_, facts)| facts.clone());
+        let facts = facts_of(order, &build);
         let record = Record {
             installed: Installed {
                 build: Build { name: Some(name.clone()), facts, source, ..build },
@@ -231,7 +268,7 @@ impl Work<'_> {
             },
             tree: Some(material.key),
             base,
-            added: order.rules.is_none(),
+            added: order.added,
         };
         record::write(self.root, &record)?;
         // It is only space; what stays is used or removed by the next install of this build.
@@ -261,7 +298,25 @@ fn digests_of(files: &[PathBuf]) -> Result<Vec<String>> {
     files.iter().map(|file| tree::file_digest(file)).collect()
 }
 
-fn key_of(order: &Order<'_>, archives: &[String], libraries: &[String]) -> String {
+/// What the catalog knows of it, otherwise the build itself; of what was compiled here, also how.
+fn facts_of(order: &Order<'_>, build: &Build) -> BuildFacts {
+    let facts = order.rules.map_or_else(|| build.facts.clone(), |(_, facts)| facts.clone());
+    match order.compile {
+        None => facts,
+        Some(compile) => BuildFacts {
+            compiler: build.facts.compiler.clone(),
+            flags: Some(compile.flags.join(" ")),
+            ..facts
+        },
+    }
+}
+
+fn key_of(
+    order: &Order<'_>,
+    archives: &[String],
+    libraries: &[String],
+    compiler: Option<&Compiler<'_>>,
+) -> String {
     let mut lines = vec![format!("layout {LAYOUT}")];
     lines.extend(archives.iter().map(|digest| format!("archive {digest}")));
     lines.extend(libraries.iter().map(|digest| format!("library {digest}")));
@@ -269,6 +324,7 @@ fn key_of(order: &Order<'_>, archives: &[String], libraries: &[String]) -> Strin
         None => lines.push("as found".to_owned()),
         Some((rules, _)) => lines.extend(rules.iter().map(line_of)),
     }
+    lines.extend(compiler.map(Compiler::line));
     tree::text_digest(&lines.join("\n"))
 }
 

@@ -16,6 +16,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
 
 use super::words::last_words;
+use crate::error::{ObtainError, Result};
 use crate::tree;
 
 /// How long a client may print nothing and write nothing before it is ended.
@@ -257,6 +258,16 @@ pub(crate) struct Finished {
 impl Finished {
     pub(crate) fn is_well(&self) -> bool {
         matches!(self.end, End::Exited(status) if status.success())
+    }
+
+    /// An error where it was ended because it filled the disk that `directory` is on.
+    pub(crate) fn found_room(&self, directory: &Path) -> Result<()> {
+        match self.end {
+            End::NoSpace { need, free } => {
+                Err(ObtainError::NoSpace { directory: directory.to_owned(), need, free })
+            }
+            End::Exited(_) | End::Stalled | End::TooLarge => Ok(()),
+        }
     }
 
     pub(crate) fn code(&self) -> Option<i32> {

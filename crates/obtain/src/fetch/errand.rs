@@ -98,11 +98,9 @@ impl<'a> Errand<'a> {
         let finished = call
             .run(patience, most, &mut |size| self.tell(size))
             .map_err(ObtainError::io("run", call.program))?;
+        finished.found_room(&self.into)?;
         match finished.end {
-            End::Exited(_) => Ok(finished),
-            End::NoSpace { need, free } => {
-                Err(ObtainError::NoSpace { directory: self.into.clone(), need, free })
-            }
+            End::Exited(_) | End::NoSpace { .. } => Ok(finished),
             End::TooLarge => {
                 // Going on from it would end in the same way.
                 call.grows.map_or(Ok(()), tree::remove)?;

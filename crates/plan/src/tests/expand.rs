@@ -56,7 +56,7 @@ fn the_base_goes_by_any_name_that_is_its_own() {
         let plan = plan(&format!("base = \"{name}\""), &[QUICK, labelled]);
         assert_eq!(plan.base, "new", "{name}");
     }
-    assert_eq!(plan("base = \"sqlite-3.51.1\"", &[QUICK, WAL]).base, "sqlite/wal");
+    assert_eq!(plan("base = \"sqlite-3.51.1bundled\"", &[QUICK, WAL]).base, "sqlite/wal");
 }
 
 #[test]

@@ -48,7 +48,7 @@ pub(super) fn build(request: &BuildRequest, version: &str) -> Build {
     let dbms = request.dbms.unwrap();
     let source = match (&request.connect, dbms) {
         (Some(_), _) => BuildSource::Connect("db1".to_owned()),
-        (None, Dbms::Sqlite) => BuildSource::Embedded,
+        (None, Dbms::Sqlite) if request.version.is_none() => BuildSource::Embedded,
         (None, _) => BuildSource::Path("/opt/server".to_owned()),
     };
     Build {

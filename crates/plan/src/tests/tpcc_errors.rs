@@ -73,10 +73,10 @@ fn values_that_do_not_go_together() {
 #[test]
 fn systems_that_cannot_do_it() {
     let on = |keys: &str, system: &str| error(&format!("warehouses = 2, {keys}"), system);
-    assert_snapshot!(keys("partitions = 4"), @"my.toml:5: `partitions` = 4 and `build`: sqlite-3.51.1 has no hash partitions; leave one of them out");
-    assert_snapshot!(keys("foreign_keys = true"), @"my.toml:5: `foreign_keys = true` and `build`: sqlite-3.51.1 cannot add foreign keys to tables that are there; leave one of them out");
-    assert_snapshot!(keys("form = \"procedures\""), @r#"my.toml:5: `form = "procedures"` and `build`: sqlite-3.51.1 has no stored procedures; leave one of them out"#);
-    assert_snapshot!(keys("isolation = \"read-committed\""), @r#"my.toml:5: `isolation = "read-committed"` and `build`: sqlite-3.51.1 knows "serializable" and nothing else; leave one of them out"#);
+    assert_snapshot!(keys("partitions = 4"), @"my.toml:5: `partitions` = 4 and `build`: sqlite-3.51.1bundled has no hash partitions; leave one of them out");
+    assert_snapshot!(keys("foreign_keys = true"), @"my.toml:5: `foreign_keys = true` and `build`: sqlite-3.51.1bundled cannot add foreign keys to tables that are there; leave one of them out");
+    assert_snapshot!(keys("form = \"procedures\""), @r#"my.toml:5: `form = "procedures"` and `build`: sqlite-3.51.1bundled has no stored procedures; leave one of them out"#);
+    assert_snapshot!(keys("isolation = \"read-committed\""), @r#"my.toml:5: `isolation = "read-committed"` and `build`: sqlite-3.51.1bundled knows "serializable" and nothing else; leave one of them out"#);
     assert_snapshot!(on("foreign_keys = true, partitions = 4", "build = \"mariadb\""), @"my.toml:5: `foreign_keys = true` and `partitions` = 4: mariadb-10.11.18 has no foreign keys on partitioned tables; leave one of them out");
     let myrocks = "build = \"mariadb\"\nengine = \"myrocks\"";
     assert_snapshot!(on("foreign_keys = true", myrocks), @"my.toml:5: `foreign_keys = true` and `engine`: myrocks has no foreign keys; leave one of them out");

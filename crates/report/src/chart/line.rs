@@ -104,9 +104,13 @@ impl LineChart {
         if percent > KEYS.1 { 1.0 } else { percent.max(KEYS.0) }
     }
 
-    /// Do the keys of its lines have no room beside them in the page?
-    pub(crate) fn needs_legend(&self) -> bool {
-        self.keys_percent(NARROW) < KEYS.0
+    /// What tells its lines apart where their keys have no room beside them in the page.
+    pub(crate) fn legend(&self) -> Markup {
+        html! {
+            @if self.keys_percent(NARROW) < KEYS.0 {
+                ul.legend { @for line in &self.lines { li { (line.of.style.swatch()) " " (line.of.name) } } }
+            }
+        }
     }
 
     /// What the horizontal axis shows; stops that are counted have no zero.

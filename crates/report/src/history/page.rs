@@ -4,7 +4,8 @@ use maud::{Markup, html};
 use stats::{History, HistoryLine};
 
 use super::tables::{LINES, build_by_build, history_tables};
-use super::{fell_to_zero, heading, history_sentence, spark, step_name};
+use super::{fell_to_zero, heading, history_sentence, picture, spark, step_name};
+use crate::chart::Chart;
 use crate::chart::sparkline::sparkline;
 use crate::format;
 use crate::list_page::site_links;
@@ -44,6 +45,7 @@ fn body(history: &History) -> Markup {
                 p { "No change was found." }
             }
         }
+        section #overview { (leading(history)) }
         section #lines { h2 { (LINES) } (lines(history)) }
         section #builds {
             h2 { "Build by build" }
@@ -51,11 +53,25 @@ fn body(history: &History) -> Markup {
                 @let one = build_by_build(history, line);
                 details id={ "line-" (place) } {
                     summary { (one.title) }
+                    (of_line(history, line))
                     (bare(&one))
                 }
             }
         }
     }
+}
+
+/// The lines of the first metric in one picture, and what tells them apart.
+fn leading(history: &History) -> Markup {
+    let chart = picture::leading(history);
+    html! {
+        @if let Chart::Lines(lines) = &chart { (lines.legend()) }
+        (chart)
+    }
+}
+
+fn of_line(history: &History, line: &HistoryLine) -> Chart {
+    picture::lines(history, &[line])
 }
 
 fn lines(history: &History) -> Markup {

@@ -67,9 +67,7 @@ pub(super) fn leading_picture(report: &Report<'_>) -> Markup {
             @for (place, figure) in overview(report).iter().enumerate() {
                 @let shown = html! {
                     @match &figure.chart {
-                        Chart::Lines(chart) => @if chart.needs_legend() {
-                            ul.legend { @for line in &chart.lines { li { (line.of.style.swatch()) " " (line.of.name) } } }
-                        },
+                        Chart::Lines(chart) => (chart.legend()),
                         Chart::Rows(_) => @if shown(report).len() > 1 { (legend(report)) },
                         Chart::Nothing(_) => {},
                     }

@@ -1,7 +1,7 @@
 //! Where the numbers come from, in enough detail to get them again, and the commands that do so.
 
 use maud::{Markup, html};
-use model::{BuildSource, DiskFacts, Host, Step, System};
+use model::{BuildFacts, BuildSource, DiskFacts, Host, Step, System};
 
 use super::sections::part;
 use super::table::folded;
@@ -104,7 +104,8 @@ fn one_system(report: &Report<'_>, system: &System) -> Markup {
         BuildSource::Embedded => "compiled into backslide".to_owned(),
         BuildSource::Path(path) => path.clone(),
         BuildSource::Installed { origin, digest, .. } => {
-            format!("{origin}, files {}", digest.get(..12).unwrap_or(digest))
+            let compiled = compiled(&system.build.facts);
+            format!("{origin}, files {}{compiled}", digest.get(..12).unwrap_or(digest))
         }
         BuildSource::Obtainable { origin } => origin.clone(),
         BuildSource::Connect(address) => format!("a running server at {address}"),
@@ -137,6 +138,13 @@ fn one_system(report: &Report<'_>, system: &System) -> Markup {
             }
         }
     }
+}
+
+/// How backslide compiled it; nothing where it did not.
+fn compiled(facts: &BuildFacts) -> String {
+    let compiler = facts.compiler.as_deref().unwrap_or("an unknown compiler");
+    let said = facts.flags.as_ref().map(|flags| format!(", compiled by {compiler} with {flags}"));
+    said.unwrap_or_default()
 }
 
 /// Columns from which on a table of variables is no use to a reader, and too large for the page.

@@ -29,7 +29,7 @@ use self::state::{State, TableLoad, TableReader};
 use self::writer::{
     Coupling, Deleter, IndexBuilder, InsertStatement, Inserter, Pacer, Turn, Writer,
 };
-use data::statements::around_index;
+use data::statements::{around_index, takes_several_rows};
 use data::{Found, Table, check, push_placeholder, settle, taken};
 use load::{
     Client, Clients, End, Notes, Observer, Pace, Result, Role, Schedule, StepError, StepSetup,
@@ -117,6 +117,12 @@ impl Insert {
             return Err(StepError::Unsupported(format!(
                 "this database has no partitioned tables: leave out `partitions` = {}",
                 self.spec.partitions
+            )));
+        }
+        let version = &step.target.version;
+        if !takes_several_rows(dialect, version) {
+            return Err(StepError::Unsupported(format!(
+                "SQLite {version} takes one row per INSERT, this workload gives several: use 3.7.11 or later"
             )));
         }
         let mut worker = step.connect("create tables")?;

@@ -193,6 +193,11 @@ fn refuse_unsupported(
     version: &Version,
 ) -> Result {
     let (has_keys, has_partitions) = (schema.foreign_keys, schema.partitions > 0);
+    if dialect == Dialect::Sqlite && version.parts() < [3, 8, 2].as_slice() {
+        return Err(StepError::Unsupported(format!(
+            "SQLite {version} has no tables WITHOUT ROWID, which this workload needs: use 3.8.2 or later"
+        )));
+    }
     let why = match dialect {
         Dialect::Sqlite if has_keys => "SQLite adds no foreign keys to tables that are loaded",
         Dialect::Sqlite if has_partitions => "SQLite has no partitions",
