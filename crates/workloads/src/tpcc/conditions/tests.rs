@@ -160,7 +160,7 @@ impl Database {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("tpcc.sqlite");
         let pragmas = vec![("synchronous".to_owned(), "off".to_owned())];
-        let session = SqliteSession::open(&path, &pragmas, Duration::from_secs(5)).unwrap();
+        let session = SqliteSession::open(None, &path, &pragmas, Duration::from_secs(5)).unwrap();
         let mut database = Self { session: Box::new(session), _directory: directory };
         database.run(&TABLES);
         for warehouse in 1..=SCALE.warehouses {
