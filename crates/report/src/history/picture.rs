@@ -35,17 +35,19 @@ pub(super) fn leading(history: &History) -> Chart {
 
 /// These lines of one metric over the builds; a line that is alone has its 95 % intervals as a band.
 pub(super) fn lines(history: &History, shown: &[&HistoryLine]) -> Chart {
-    let drawn = shown.iter().enumerate();
-    let drawn =
-        drawn.map(|(place, line)| drawn_line(history, line, Style(place), shown.len() == 1));
-    let drawn: Vec<SystemLine> = drawn.collect();
-    let Some(y) = around_ratios(drawn.iter().flat_map(extent)) else {
+    let is_alone = shown.len() == 1;
+    let all: Vec<Vec<(usize, Ratio)>> =
+        shown.iter().map(|line| ratios(history, line, is_alone)).collect();
+    let Some(y) = around_ratios(all.iter().flatten().map(|(_, ratio)| *ratio)) else {
         return Chart::Nothing("There is no ratio to the base.");
     };
     let names: Vec<String> = (0..history.builds.len()).map(|place| name(history, place)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let base = name(history, history.base);
-    let band = if shown.len() == 1 { "; band: 95 % intervals" } else { "" };
+    let band = if is_alone { "; band: 95 % intervals" } else { "" };
+    let drawn = shown.iter().zip(&all).enumerate();
+    let drawn =
+        drawn.map(|(place, (line, ratios))| drawn_line(history, line, Style(place), ratios));
     Chart::lines(LineChart {
         label: format!("Every build relative to {base}"),
         height: HEIGHT,
@@ -55,49 +57,51 @@ pub(super) fn lines(history: &History, shown: &[&HistoryLine]) -> Chart {
             text: format::tick,
         },
         y: Axis { scale: y, name: format!("ratio to {base}"), text: format::ratio },
-        lines: drawn,
+        lines: drawn.collect(),
         reference: Some((1.0, String::new())),
         noise: None,
         stops: (0..).map(f64::from).zip(short_names(&names)).collect(),
     })
 }
 
-/// What the vertical axis must show of a line.
-fn extent(line: &SystemLine) -> impl Iterator<Item = Ratio> {
-    let ends = |x: f64| line.band.iter().find(|band| band.0 == x).map(|band| (band.1, band.2));
-    let points = line.points.iter();
-    points.map(move |(x, value)| Ratio { value: *value, ends: ends(*x), margin: 0.0 })
+/// The ratio of each build that has one to the base, with or without its interval.
+fn ratios(history: &History, line: &HistoryLine, with_ends: bool) -> Vec<(usize, Ratio)> {
+    let points = line.points.iter().enumerate();
+    let ratios = points.filter_map(|(place, point)| {
+        let to_base = point.as_ref()?.to_base.map(|to| (to.ratio, to.ends));
+        let is_base = (place == history.base).then_some((1.0, Some((1.0, 1.0))));
+        let (value, ends) = is_base.or(to_base)?;
+        Some((place, Ratio { value, ends: ends.filter(|_| with_ends), margin: 0.0 }))
+    });
+    ratios.collect()
 }
 
-fn drawn_line(history: &History, line: &HistoryLine, style: Style, has_band: bool) -> SystemLine {
-    let ratios = line.points.iter().enumerate().filter_map(|(place, point)| {
-        let point = point.as_ref()?;
-        let is_base = place == history.base;
-        let ratio =
-            point.to_base.map(|to| (to.ratio, to.ends)).or(is_base.then_some((1.0, None)))?;
-        Some((place, ratio))
-    });
-    let ratios: Vec<(usize, (f64, Option<(f64, f64)>))> = ratios.collect();
+fn drawn_line(
+    history: &History,
+    line: &HistoryLine,
+    style: Style,
+    ratios: &[(usize, Ratio)],
+) -> SystemLine {
+    let step = step_name(history, line);
     let marks = line.changes.iter().filter_map(|change| {
-        let (_, (value, _)) = ratios.iter().find(|(place, _)| *place == change.at)?;
+        let (_, ratio) = ratios.iter().find(|(place, _)| *place == change.at)?;
         let (word, tone) = verdict(line, change);
-        let (step, build) = (step_name(history, line), name(history, change.at));
+        let build = name(history, change.at);
         Some(StopMark {
             at: change.at as f64,
-            ratio: Ratio { value: *value, ends: None, margin: 0.0 },
+            ratio: Ratio { ends: None, ..*ratio },
             text: format!("{step}, {build}: {word}, {}", ratio_of_change(change)),
             tone: tone_class(tone).unwrap_or_default(),
         })
     });
-    let band = ratios.iter().filter(|_| has_band).map(|(place, (value, ends))| {
-        let (low, high) = ends.unwrap_or((*value, *value));
-        (*place as f64, low, high)
+    let band = ratios.iter().filter_map(|(place, ratio)| {
+        let (low, high) = ratio.ends?;
+        Some((*place as f64, low, high))
     });
-    let step = step_name(history, line);
     SystemLine {
-        of: Series { style, key: step.clone(), name: step },
-        points: ratios.iter().map(|(place, (value, _))| (*place as f64, *value)).collect(),
+        points: ratios.iter().map(|(place, ratio)| (*place as f64, ratio.value)).collect(),
         band: band.collect(),
         marks: marks.collect(),
+        of: Series { style, key: step.clone(), name: step },
     }
 }
