@@ -444,7 +444,7 @@ pub(crate) struct ReportArgs {
     /// A smaller page: only the main operations of each step, and only differing steps where there are dozens
     #[arg(long)]
     pub(crate) brief: bool,
-    /// Show the file in the browser: `$BROWSER`, otherwise the desktop's
+    /// Show the file in the browser: `$BROWSER`, which may have arguments, otherwise the desktop's
     #[arg(long)]
     pub(crate) open: bool,
     /// Also write each chart into this directory, as SVG (and PNG, if built in); a Markdown report shows them

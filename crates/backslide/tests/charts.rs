@@ -151,26 +151,31 @@ fn a_run_that_no_chart_shows_says_so() {
 #[test]
 fn a_report_is_shown_in_the_browser_of_the_user() {
     let bench = imported();
-    let script = bench.write("browser", "#!/bin/sh\nprintf %s \"$1\" > shown\n");
+    // It stays, as browsers may.
+    let script = "#!/bin/sh\nprintf %s \"$1 $2\" > shown\nexec /bin/sleep 60\n";
+    let script = bench.write("browser", script);
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
     let open = |browser: &str, arguments: &[&str]| {
         let mut command = bench.command(arguments);
         // No opener of this machine is found.
         command.env("PATH", bench.path("none")).env("BROWSER", browser).output().unwrap()
     };
-    let browser = format!("no-such-browser:{}", bench.path("browser").display());
+    let browser = format!("no-such-browser:{} --new", bench.path("browser").display());
+    let begun = Instant::now();
     let ran = open(&browser, &["report", "-o", "my page.html", "--open"]);
     assert_eq!(ran.status.code(), Some(0), "{ran:?}");
     let file = bench.path("my page.html").canonicalize().unwrap();
-    let begun = Instant::now();
-    while fs::read_to_string(bench.path("shown")).ok() != Some(file.display().to_string()) {
+    assert!(begun.elapsed() < Duration::from_secs(30), "the browser was waited for");
+    let shown = format!("--new {}", file.display());
+    while fs::read_to_string(bench.path("shown")).ok().as_ref() != Some(&shown) {
         assert!(begun.elapsed() < Duration::from_mins(1), "the browser was not started");
         sleep(Duration::from_millis(20));
     }
-    let none = open("", &["report", "-o", "x.html", "--open"]);
+    let none = open("/bin/false --new", &["report", "-o", "x.html", "--open"]);
     let told = String::from_utf8(none.stderr).unwrap();
     assert_eq!(none.status.code(), Some(1), "{told}");
     assert!(told.contains("no browser was found: set BROWSER to one, or open "), "{told}");
+    assert!(told.contains("(/bin/false --new: exit status: 1; xdg-open: "), "{told}");
     assert!(bench.path("x.html").exists());
     let nowhere = open("", &["report", "-o", "-", "--open"]);
     assert_eq!(nowhere.status.code(), Some(1));

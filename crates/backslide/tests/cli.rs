@@ -180,6 +180,24 @@ fn the_shortest_and_the_longest_that_a_run_may_take() {
 }
 
 #[test]
+fn a_plan_in_pairs_counts_the_rounds_of_all_pairs_and_runs_two_systems_at_once() {
+    let bench = Bench::new();
+    let third = format!("{ROLLBACK}\nlabel = \"third\"");
+    let pairs = "interleave = \"turns\"\nat_once = \"pairs\"\nrounds = { min = 3, max = 4 }";
+    let text = plan(WORKLOAD, 3, &[WAL, ROLLBACK, &third]).replace("rounds = 3", pairs);
+    bench.write("my.toml", &text);
+    let shown = on_one_line(&bench.run(&["plan", "my.toml"]).fine());
+    for told in [
+        ": 2 × 6 to 8 rounds = at most 16 trials",
+        "looked at after 6 rounds and after each further one",
+        "both systems of a round run at once",
+        "the base and one other system, in 4 rounds for each",
+    ] {
+        assert!(shown.contains(told), "{told}: {shown}");
+    }
+}
+
+#[test]
 fn margins_of_a_plan_are_shown() {
     let bench = Bench::new();
     let text = plan(WORKLOAD, 3, &[WAL, ROLLBACK])

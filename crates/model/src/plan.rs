@@ -123,6 +123,11 @@ impl Plan {
         self.rounds / self.cycle()
     }
 
+    /// The rounds after which the run may end at the earliest; `None` where their number is fixed.
+    pub fn fewest_rounds(&self) -> Option<u32> {
+        Some(self.course.first_look?.saturating_mul(self.cycle()))
+    }
+
     /// Rounds that may be run again for disturbed ones, at most.
     pub fn rounds_again(&self) -> u32 {
         self.rounds.saturating_mul(self.course.reruns())
@@ -158,7 +163,7 @@ impl Plan {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Course {
-    /// The number of rounds before the first look; further looks follow after each round. The run ends as soon as
+    /// The number of rounds of each system before the first look; further looks follow after each round. The run ends as soon as
     /// everything is decided. `None`: every round is run, whatever is found.
     pub first_look: Option<u32>,
     pub interleave: Interleave,

@@ -9,7 +9,7 @@ use crate::format::plural;
 /// The rounds that a plan asks for: `4 rounds`, `3 to 12 rounds`.
 pub fn planned_rounds(plan: &Plan) -> String {
     let most = plural(plan.rounds as usize, "round");
-    match plan.course.first_look {
+    match plan.fewest_rounds() {
         None => most,
         Some(least) => format!("{least} to {most}"),
     }

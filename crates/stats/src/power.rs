@@ -7,7 +7,7 @@ use crate::student::{LEVEL, Quantiles, z_critical};
 const MOST: u32 = 1000;
 
 /// The probability with which the rounds asked for shall decide, if the estimate is the truth.
-const POWER: f64 = 0.9;
+const DECIDED: f64 = 0.9;
 
 /// Facts about an undecided cell; all on the scale of logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,19 +30,18 @@ pub struct Situation {
 /// The nearer of the margins ±δ is what has to be told from the estimate `m`. The decision is the
 /// one that the verdict's own rule would take with n rounds:
 /// - inside the margin, "unchanged": the end of the 95 % interval must stay inside, so
-///   `δ − |m| ≥ (t(0.975) + z(0.9))·s/√n`;
+///   `δ − |m| ≥ λ(0.975)·s/√n`;
 /// - outside, a change: the estimate must stay outside, `|m| − δ ≥ z(0.9)·s/√n`, and the test must
-///   reject, `|m| ≥ (t(1−α/2) + z(0.9))·s/√n`.
+///   reject, `|m| ≥ λ(1−α/2)·s/√n`.
 ///
-/// This is the usual approximation of the noncentral t by a shifted normal (Guenther 1981,
-/// *Sample size formulas for normal theory t tests*, The American Statistician 35(4)), with the
-/// quantile of t for the degrees of freedom and the look at the n in question.
+/// λ is the [`distance`] for the degrees of freedom and the look at the n in question.
 pub fn further_rounds(now: &Situation) -> Option<u32> {
     further_rounds_by(now, &Quantiles::default())
 }
 
 pub(crate) fn further_rounds_by(now: &Situation, quantiles: &Quantiles) -> Option<u32> {
-    let decided = |further: u32| decides(now, now.rounds.saturating_add(further), quantiles);
+    let decided =
+        |further: u32| decides(now, now.rounds.saturating_add(further), DECIDED, quantiles);
     if !decided(MOST) {
         return None;
     }
@@ -59,24 +58,35 @@ pub(crate) fn further_rounds_by(now: &Situation, quantiles: &Quantiles) -> Optio
     Some(enough)
 }
 
-fn decides(now: &Situation, rounds: u32, quantiles: &Quantiles) -> bool {
+/// Would so many rounds decide the cell with this probability?
+pub(crate) fn decides(now: &Situation, rounds: u32, power: f64, quantiles: &Quantiles) -> bool {
     if rounds < 2 {
         return false;
     }
     let error = now.sd / f64::from(rounds).sqrt();
-    let distance = now.mean.abs() - now.margin;
-    let z = z_critical(1.0 - POWER);
+    let beyond = now.mean.abs() - now.margin;
+    let z = z_critical(1.0 - power);
     // Nothing decides sooner than the normal distribution does, whose quantile costs little.
-    if distance.abs() < z * error {
+    if beyond.abs() < z * error {
         return false;
     }
     let df = f64::from(rounds - 1) + now.prior_df;
-    let t = |level| quantiles.t_critical(tail_among(now.looks, rounds, level), df);
-    if distance < 0.0 {
-        -distance >= (t(LEVEL) + z) * error
+    let least = |level| {
+        let t = quantiles.t_critical(tail_among(now.looks, rounds, level), df);
+        distance(t, df, z) * error
+    };
+    if beyond < 0.0 {
+        -beyond >= least(LEVEL)
     } else {
-        distance > 0.0 && now.mean.abs() >= (t(now.alpha) + z) * error
+        beyond > 0.0 && now.mean.abs() >= least(now.alpha)
     }
+}
+
+/// λ, with which a noncentral t exceeds the critical value `t` with the probability of −`z`.
+///
+/// It is approximately normal: P(T ≥ t) = Φ((λ − t(1 − 1/4ν)) / √(1 + t²/2ν)) (Abramowitz and Stegun 1964, 26.7.10).
+pub(crate) fn distance(t: f64, df: f64, z: f64) -> f64 {
+    t * (1.0 - 0.25 / df) + z * (1.0 + t * t / (2.0 * df)).sqrt()
 }
 
 #[cfg(test)]

@@ -7,12 +7,13 @@ use model::{Evidence, Nanos, Scatter};
 use crate::family::OF_A_START;
 use crate::looks::{Looks, tail_among};
 use crate::options::USUAL_Q;
+use crate::power::distance;
 use crate::student::{FEWEST_ROUNDS, FEWEST_STARTS, t_critical, z_critical};
 use crate::summary::median;
 use crate::verdict::{START_EFFECT, log_margin};
 
 /// A change is detectable if a run calls it with this probability.
-const POWER: f64 = 0.8;
+const DETECTED: f64 = 0.8;
 
 /// The share of a whole step's variance that a longer window reduces. A step without slices does not show it.
 const OF_THE_WINDOW: f64 = 0.5;
@@ -48,9 +49,8 @@ pub fn scatter(evidence: &Evidence, window: Option<Nanos>) -> Scatter {
 /// if no other step changes; infinite without a verdict.
 ///
 /// A change µ is called if the test rejects and the mean is beyond the margin. The test statistic has a noncentral t
-/// distribution, approximately normal: P(T ≥ t) = Φ((λ − t(1 − 1/4ν)) / √(1 + t²/2ν)), where λ = µ√n/σ (Abramowitz
-/// and Stegun 1964, 26.7.10). Benjamini and Hochberg's rule gives a change that stands alone the level q ÷ steps. Of
-/// several looks the last one counts.
+/// distribution with λ = µ√n/σ, the [`distance`]. Benjamini and Hochberg's rule gives a change that stands alone the
+/// level q ÷ steps. Of several looks the last one counts.
 pub fn detectable(scatter: &Scatter, seconds: f64, rounds: u32, calling: &Calling) -> f64 {
     if rounds < FEWEST_ROUNDS {
         return f64::INFINITY;
@@ -61,17 +61,11 @@ pub fn detectable(scatter: &Scatter, seconds: f64, rounds: u32, calling: &Callin
     let error = ((scatter.between + scatter.within / seconds) / n).sqrt();
     let df = n - 1.0 + scatter.prior_df;
     let level = USUAL_Q / f64::from(calling.steps.max(1));
-    let z = z_critical(1.0 - POWER);
-    let distance = distance(tail_among(looks, rounds, level), df, z);
+    let z = z_critical(1.0 - DETECTED);
+    let distance = distance(t_critical(tail_among(looks, rounds, level), df), df, z);
     let least = if rounds < FEWEST_STARTS { log_margin(START_EFFECT) } else { 0.0 };
     let margin = log_margin(calling.margin).max(least);
     (distance * error).max(margin + z * error).exp_m1()
-}
-
-/// λ, with which a noncentral t exceeds the value that t exceeds in `tail`, with the probability of −`z`.
-fn distance(tail: f64, df: f64, z: f64) -> f64 {
-    let t = t_critical(tail, df);
-    t * (1.0 - 0.25 / df) + z * (1.0 + t * t / (2.0 * df)).sqrt()
 }
 
 /// The same of the median step; `None` without steps.
@@ -126,6 +120,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::power::{Situation, decides};
+    use crate::student::Quantiles;
 
     #[test]
     fn agrees_with_a_textbook_power() {
@@ -133,7 +129,7 @@ mod tests {
         // gives an effect of 0.996 standard deviations; of 20 rounds 0.660, of 5 rounds 1.682.
         let z = z_critical(0.2);
         for (n, effect) in [(5.0, 1.682), (10.0, 0.996), (20.0, 0.660_f64)] {
-            let found = distance(0.025, n - 1.0, z) / n.sqrt();
+            let found = distance(t_critical(0.025, n - 1.0), n - 1.0, z) / n.sqrt();
             assert!((found / effect - 1.0).abs() < 0.02, "{n}: {found}");
         }
     }
@@ -154,6 +150,24 @@ mod tests {
         let looked = detectable(&noisy, 1.0, 6, &Calling { first_look: Some(4), ..ALONE });
         let fixed = detectable(&noisy, 1.0, 6, &Calling { first_look: Some(6), ..ALONE });
         assert!(alone < looked && alone < among && (fixed - alone).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn what_is_detectable_takes_as_many_rounds_as_an_undecided_cell_needs() {
+        let scatter = Scatter { between: 1e-4, within: 0.0, prior_df: 6.0 };
+        for (rounds, first_look) in [(4, None), (8, None), (20, None), (12, Some(4))] {
+            let calling = Calling { steps: 10, margin: 0.002, first_look };
+            let effect = detectable(&scatter, 1.0, rounds, &calling).ln_1p();
+            let decided = |mean, rounds| {
+                let looks = first_look.and_then(|first| Looks::new(first, rounds).ok());
+                let (sd, prior_df) = (scatter.between.sqrt(), scatter.prior_df);
+                let (margin, alpha) = (log_margin(calling.margin), USUAL_Q / 10.0);
+                let now = Situation { rounds: 3, mean, sd, prior_df, margin, alpha, looks };
+                decides(&now, rounds, DETECTED, &Quantiles::default())
+            };
+            assert!(decided(1.001 * effect, rounds) && !decided(0.999 * effect, rounds));
+            assert!(!decided(effect, rounds - 1), "{rounds}");
+        }
     }
 
     #[test]

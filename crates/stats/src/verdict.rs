@@ -248,11 +248,11 @@ mod tests {
     #[test]
     fn big_and_uncertain_is_inconclusive_and_says_for_how_long() {
         // Mean 0.045, sd 0.0516, p = 0.18, so that a change needs p <= 0.01 * 0.18 / 0.2 = 0.009:
-        // 23 rounds, for (t(0.9955, 22) + 1.28) * 0.0516 / sqrt(23) = 0.045 within 1 %.
+        // 24 rounds, for λ * 0.0516 / sqrt(24) = 0.0443, where λ = 4.21 is the distance for t(0.9955, 23) = 2.85.
         let noisy = [0.10, -0.02, 0.07, 0.03];
         assert_eq!(
             judged(&evidence(&noisy, true), 0.2),
-            Verdict::Inconclusive(Reason::TooNoisy { more_rounds: Some(19) })
+            Verdict::Inconclusive(Reason::TooNoisy { more_rounds: Some(20) })
         );
     }
 

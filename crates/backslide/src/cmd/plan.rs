@@ -81,7 +81,7 @@ fn key_table(keys: &KeyTable) -> Table {
 fn outline(plan: &Plan, needs: &Estimate, host: &Host, directory: &Path, printer: Printer) {
     let at_most = if plan.course.first_look.is_some() { "at most " } else { "" };
     let Plan { name, base, seed, .. } = plan;
-    let (systems, rounds) = (plan.systems.len(), report::planned_rounds(plan));
+    let (systems, rounds) = (plan.trials_a_round(), report::planned_rounds(plan));
     let trials = plan.trials().len();
     printer.result(&format!(
         "plan {name}: {systems} × {rounds} = {at_most}{trials} trials, base {base}, seed {seed}"
@@ -117,19 +117,20 @@ fn outline(plan: &Plan, needs: &Estimate, host: &Host, directory: &Path, printer
 /// How the rounds are carried out and judged, where the plan asks for more than a number of them.
 fn course(plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some(first) = plan.course.first_look {
+    if let Some(first) = plan.fewest_rounds() {
         lines.push(format!(
             "looked at after {} and after each further one; ends as soon as everything is decided",
             report::format::plural(first as usize, "round")
         ));
     }
+    let all = if plan.course.pairs { "both" } else { "all" };
     match plan.course.interleave {
         Interleave::Trials => {}
         Interleave::Slices(length) => lines.push(format!(
-            "in slices of {length}, where a step changes no data: all systems of a round run at once"
+            "in slices of {length}, where a step changes no data: {all} systems of a round run at once"
         )),
         Interleave::Turns(length) => lines.push(format!(
-            "in turns of {length} in every step: all systems of a round run at once, and each is frozen outside its turns"
+            "in turns of {length} in every step: {all} systems of a round run at once, and each is frozen outside its turns"
         )),
     }
     if plan.course.pairs {

@@ -111,7 +111,7 @@ pub fn estimate(plan: &Plan) -> Estimate {
         memory,
         store: Bytes(store),
         time,
-        shortest: plan.course.first_look.map(|first| of_rounds(first.saturating_mul(cycle))),
+        shortest: plan.fewest_rounds().map(of_rounds),
         longest: (again > 0).then(|| of_rounds(plan.rounds.saturating_add(again))),
         parts,
         templates,

@@ -134,10 +134,12 @@ impl Scale {
         Some(Self::Log { low: low / room, high: high * room })
     }
 
-    /// Where a value is, 0 to 1 within the scale; `None` where the scale has no place for it.
+    /// Where a value is, 0 to 1 within the scale; `None` where the scale has no place for it. Zero is at the lower end
+    /// of a log scale.
     pub(crate) fn place(self, value: f64) -> Option<f64> {
         let place = match self {
             Self::Linear { low, high } => (value - low) / (high - low),
+            Self::Log { .. } if value == 0.0 => 0.0,
             Self::Log { low, high } if value > 0.0 => (value / low).ln() / (high / low).ln(),
             Self::Nines { most } if value < 1.0 => -(1.0 - value).log10() / most,
             Self::Log { .. } | Self::Nines { .. } => return None,
@@ -234,7 +236,8 @@ mod tests {
         near(Scale::Linear { low: 0.0, high: 4.0 }.place(1.0), 0.25);
         near(Scale::Log { low: 0.1, high: 10.0 }.place(1.0), 0.5);
         near(Scale::Nines { most: 4.0 }.place(0.99), 0.5);
-        assert_eq!(Scale::Log { low: 0.1, high: 10.0 }.place(0.0), None);
+        assert_eq!(Scale::Log { low: 0.1, high: 10.0 }.place(0.0), Some(0.0));
+        assert_eq!(Scale::Log { low: 0.1, high: 10.0 }.place(-1.0), None);
         assert_eq!(Scale::Nines { most: 4.0 }.place(1.0), None);
         assert_eq!(Scale::Linear { low: 1.0, high: 1.0 }.place(1.0), None);
         assert_eq!(Scale::from_zero([0.0, f64::NAN].into_iter()), None);

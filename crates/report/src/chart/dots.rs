@@ -50,13 +50,11 @@ fn dot_row(row: &DotRow, scale: Scale, unit: &str) -> StripRow {
     };
     StripRow {
         of: row.of.clone(),
-        about: String::new(),
-        heading: String::new(),
         said: vec![Said { plain: text, ..Said::default() }],
         label,
-        tone: "",
         height: ROW,
         strip,
+        ..StripRow::default()
     }
 }
 

@@ -211,6 +211,9 @@ impl LineChart {
                     line.interval x1=(across) x2=(across) y1=(low) y2=(high) {}
                 }
                 circle.point cx=(across) cy=(px(at)) r="3.4" {}
+                @if mark.ratio.is_zero() {
+                    text.tick x=(across) dx="6" y=(px(at - 3.0)) { "0" }
+                }
             }
         }
     }

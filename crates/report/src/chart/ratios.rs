@@ -6,7 +6,7 @@ use maud::html;
 use super::Chart;
 use super::axis::{Axis, Scale};
 use super::rows::{Ratio, Rows, Said, StripRow, ground, whiskers};
-use super::style::{Series, Style, percent, px};
+use super::style::{Series, percent, px};
 use super::sweep::around_ratios;
 use crate::format;
 
@@ -67,21 +67,22 @@ fn forest_row(row: &ForestRow, is_single: bool, scale: Scale) -> StripRow {
                         @if is_single { circle.point cx=(percent(at)) cy=(px(middle(place))) r="4" {} }
                         @else { (lane.of.style.marker(at, middle(place), None)) }
                     }
-                } @else {
-                    text.tick x="0" y=(px(middle(place) + 4.0)) { (lane.said.verdict) }
+                }
+                @if lane.ratio.is_none_or(Ratio::is_zero) {
+                    text.tick x="0" dx="7" y=(px(middle(place) + 4.0)) { (lane.said.verdict) }
                 }
             }
         }
     };
     StripRow {
-        of: Series { style: Style(0), key: String::new(), name: row.name.clone() },
+        of: Series { name: row.name.clone(), ..Series::default() },
         about: row.about.clone(),
         heading: row.heading.clone(),
         said: row.lanes.iter().filter(|_| is_single).map(|lane| lane.said.clone()).collect(),
         label: format!("{}: {}", row.name, format::joined(row.lanes.iter().map(named), "; ")),
-        tone: "",
         height,
         strip,
+        ..StripRow::default()
     }
 }
 
@@ -152,19 +153,18 @@ fn level_row(row: &LevelRow, scale: Scale) -> StripRow {
     };
     StripRow {
         of: row.of.clone(),
-        about: String::new(),
-        heading: String::new(),
         said: row.levels.iter().map(|level| level.said.clone()).collect(),
         label: format!("{}: {texts}", row.of.name),
-        tone: "",
         height,
         strip,
+        ..StripRow::default()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::style::Style;
     use maud::Render;
 
     fn lane(place: usize, ratio: Option<Ratio>, verdict: &str) -> Lane {
@@ -190,6 +190,7 @@ mod tests {
     }
 
     const RATIO: Ratio = Ratio { value: 0.8, ends: Some((0.75, 0.86)), margin: 0.02 };
+    const ZERO: Ratio = Ratio { value: 0.0, ends: None, margin: 0.02 };
 
     #[test]
     fn snapshot() {
@@ -200,11 +201,12 @@ mod tests {
 
     #[test]
     fn of_several_candidates_each_has_a_lane_and_its_own_mark() {
-        let lanes = vec![lane(1, Some(RATIO), "slower"), lane(2, None, "fell to zero")];
+        let lanes = vec![lane(1, Some(RATIO), "slower"), lane(2, Some(ZERO), "fell to zero")];
         let page = forest(&[row(lanes)], "a").render().0;
         for part in [
             r#"<g class="lane k1" data-system="B">"#,
             "href=\"#mark1\"",
+            "href=\"#mark2\"",
             ">fell to zero</text>",
             "<title>&lt;l.x&gt;, B 0.80 [0.75, 0.86] slower</title>",
         ] {
@@ -217,6 +219,7 @@ mod tests {
 #[cfg(test)]
 mod tests_of_levels {
     use super::*;
+    use crate::chart::style::Style;
     use maud::Render;
 
     fn level(label: &str, value: Option<f64>, ends: Option<(f64, f64)>) -> Level {

@@ -8,6 +8,7 @@ use super::column::{Column, Look};
 use super::style::{Series, percent, px};
 use crate::format::joined;
 
+#[derive(Default)]
 pub(crate) struct StripRow {
     /// A system; a step has no key.
     pub(crate) of: Series,
@@ -177,6 +178,13 @@ pub(crate) struct Ratio {
     pub(crate) margin: f64,
 }
 
+impl Ratio {
+    /// Is nothing left of the candidate's rate?
+    pub(crate) fn is_zero(self) -> bool {
+        self.value == 0.0
+    }
+}
+
 const HEIGHT: f64 = 16.0;
 
 /// A scale symmetrical about 1 that all of these share, so that bars can be compared across a table.
@@ -244,17 +252,15 @@ mod tests {
         Rows {
             lines: vec![StripRow {
                 of: Series { style: Style(1), key: "B".into(), name: name.into() },
-                about: String::new(),
-                heading: String::new(),
                 said: vec![Said {
                     plain: "0.80 [0.75, 0.86]".into(),
                     verdict: "slower".into(),
                     tone: "regressed",
                 }],
-                label: String::new(),
                 tone: "regressed",
                 height: 26.0,
                 strip: html! { line x1="0" x2="50%" {} },
+                ..StripRow::default()
             }],
             axis: Axis {
                 scale: Scale::Linear { low: 0.0, high: 1.0 },

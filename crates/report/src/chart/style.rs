@@ -36,14 +36,14 @@ pub(crate) fn markers() -> Markup {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Series {
     pub(crate) style: Style,
     pub(crate) key: String,
     pub(crate) name: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Style(pub(crate) usize);
 
 impl Style {

@@ -50,21 +50,24 @@ fn across(clients: &[u32]) -> Option<Scale> {
     (low > 0.0).then_some(Scale::Log { low: low / span.powf(0.18), high: high * span.powf(0.03) })
 }
 
-/// Ratios up: all of them and 1, with their intervals as far as these are not absurd; never so narrow
+/// Ratios up; `None` without one. All of them but zeros, and 1, with their intervals as far as these are not absurd; never so narrow
 /// that noise looks like a mountain.
 pub(crate) fn around_ratios(ratios: impl Iterator<Item = Ratio>) -> Option<Scale> {
-    let ratios: Vec<Ratio> = ratios.collect();
+    let ratios: Vec<Ratio> = ratios.filter(|r| r.value.is_finite() && r.value >= 0.0).collect();
+    if ratios.is_empty() {
+        return None;
+    }
     let ratios = || ratios.iter().copied();
     let usable = |value: &f64| value.is_finite() && *value > 0.0;
-    let (least, most) = crate::index::range(ratios().map(|r| r.value).filter(usable))?;
+    let values = ratios().map(|r| r.value).chain([1.0]);
+    let around = crate::index::range(values.filter(usable))?;
     let ends = ratios().flat_map(|r| {
         let (low, high) = r.ends.unwrap_or((r.value, r.value));
         // An interval of three rounds may be of any width; what it is about must remain to be seen.
         [low.max(r.value / 2.0), high.min(r.value * 2.0)]
     });
-    let (low, high) = ends
-        .filter(usable)
-        .fold((least.min(1.0), most.max(1.0)), |(low, high), end| (low.min(end), high.max(end)));
+    let (low, high) =
+        ends.filter(usable).fold(around, |(low, high), end| (low.min(end), high.max(end)));
     let (low, high) = (low.min(0.97), high.max(1.03));
     Some(Scale::Log { low: low / 1.02, high: high * 1.02 })
 }
@@ -136,7 +139,7 @@ mod tests {
 
     #[test]
     fn absurd_ratios_leave_a_chart_or_a_sentence() {
-        for value in [f64::NAN, f64::INFINITY, 0.0, -1.0] {
+        for value in [f64::NAN, f64::INFINITY, -1.0] {
             let alone = page(vec![line(vec![mark(4, value, "")])], &[4]);
             assert!(alone.contains("There is no ratio"), "{alone}");
             let beside = vec![line(vec![mark(4, value, ""), mark(8, 1.1, "")])];
@@ -144,6 +147,9 @@ mod tests {
             assert!(!beside.contains("NaN") && !beside.contains("inf"), "{beside}");
             assert_eq!(beside.matches("circle").count(), 2, "{beside}");
         }
+        // Nothing is left: at the end of the scale.
+        let zero = page(vec![line(vec![mark(4, 0.0, "regressed")])], &[4]);
+        assert!(zero.contains(">0</text>") && zero.contains("class=\"regressed\""), "{zero}");
         for clients in [[1, 2], [0, 2]] {
             assert!(page(Vec::new(), &clients).contains("There is no ratio"));
         }

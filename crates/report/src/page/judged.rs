@@ -24,6 +24,14 @@ pub(super) fn ratio_text(comparison: &Comparison) -> String {
     }
 }
 
+/// The ratio and its interval, or that nothing is left.
+pub(super) fn ratio_and_ends(comparison: &Comparison) -> String {
+    match comparison.ratio {
+        Some(_) => format::ratio_and_interval(comparison),
+        None => ratio_text(comparison),
+    }
+}
+
 /// A verdict on what decides a step, in a word.
 pub(super) const fn word(verdict: &Verdict) -> &'static str {
     match verdict {
@@ -56,10 +64,10 @@ pub(super) fn margin(comparison: &Comparison) -> f64 {
     evidence.map_or_else(of_metric, |evidence| evidence.margin)
 }
 
-/// What the charts draw of a comparison; `None` without a ratio.
+/// What the charts draw of a comparison, zero where nothing is left; `None` without a ratio.
 pub(super) fn ratio(comparison: &Comparison) -> Option<Ratio> {
     Some(Ratio {
-        value: usable_ratio(comparison)?,
+        value: usable_ratio(comparison).or(comparison.verdict.fell_to_zero().then_some(0.0))?,
         ends: format::finite_pair(comparison.low, comparison.high),
         margin: margin(comparison),
     })

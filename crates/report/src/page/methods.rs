@@ -53,24 +53,26 @@ pub(super) fn methods(report: &Report<'_>) -> Markup {
 
 /// How the rounds were carried out, where a plan asks for more than a number of them.
 fn course(report: &Report<'_>) -> Vec<String> {
-    let course = &report.input.data.info.plan.course;
+    let plan = &report.input.data.info.plan;
+    let course = &plan.course;
+    let all = if course.pairs { "both" } else { "all" };
     let mut texts = Vec::new();
     match course.interleave {
         Interleave::Trials => {}
         Interleave::Slices(length) => texts.push(format!(
-            "In steps that change no data, all systems of a round run at once and take turns in slices of {length}. Each slice is compared with its neighbours; slices are not rounds."
+            "In steps that change no data, {all} systems of a round run at once and take turns in slices of {length}. Each slice is compared with its neighbours; slices are not rounds."
         )),
         Interleave::Turns(length) => texts.push(format!(
-            "All systems of a round run at once and take turns of {length} in every step. A server is frozen outside its turns; its times and costs are those of its own turns. Each turn is compared with its neighbours; turns are not rounds."
+            "In every step, {all} systems of a round run at once and take turns of {length}. A server is frozen outside its turns; its times and costs are those of its own turns. Each turn is compared with its neighbours; turns are not rounds."
         )),
     }
     if course.pairs {
         texts.push(format!(
             "Each round holds the base and one other system, because not all systems run at once. Each other system has {}, and is compared with the base of its own rounds.",
-            plural(report.input.data.info.plan.rounds_of_each() as usize, "round")
+            plural(plan.rounds_of_each() as usize, "round")
         ));
     }
-    if let Some(first) = course.first_look {
+    if let Some(first) = plan.fewest_rounds() {
         texts.push(format!(
             "backslide looked at the run after {} and after each further one, and ended it as soon as every step was decided. The error probability is split over these looks, so repeated looks do not inflate false positives.",
             plural(first as usize, "round")

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use model::MetricId;
 
 use super::figures::Figure;
-use super::judged::{COLOURS, ratio, shade, with_sign, word};
+use super::judged::{COLOURS, ratio, ratio_and_ends, shade, with_sign, word};
 use super::sections::{Page, part};
 use super::table::{heading, legend, name, named, table, tone};
 use crate::chart::line::StopMark;
@@ -131,7 +131,7 @@ fn line(report: &Report<'_>, test: &Test, system: &Seen<'_>) -> SweepLine {
     let marks = test.steps(report).filter_map(|step| {
         let comparison = report.at(system, step).comparison(MetricId::RATE)?;
         let clients = format::plural(step.clients as usize, "client");
-        let (told, word) = (format::ratio_and_interval(comparison), word(&comparison.verdict));
+        let (told, word) = (ratio_and_ends(comparison), word(&comparison.verdict));
         let tone = tone(verdict::tone(&comparison.verdict)).filter(|tone| *tone != "muted");
         Some(StopMark {
             at: step.clients.into(),

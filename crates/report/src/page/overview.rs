@@ -6,7 +6,7 @@ use model::{Comparison, MetricId, Step, System, Verdict};
 use stats::summarise;
 
 use super::figures::Figure;
-use super::judged::{ratio, shade, word};
+use super::judged::{ratio, ratio_and_ends, shade, word};
 use super::table::legend;
 use crate::chart::Chart;
 use crate::chart::axis::{Axis, Scale};
@@ -124,26 +124,38 @@ fn as_one(report: &Report<'_>, group: &StepGroup) -> Part {
     }
 }
 
-/// The ratio of a candidate in a part. That of a group has a colour where its interval lies beyond the margin, and no
-/// verdict in words.
+/// The ratio of a candidate in a part, in the colour of its verdict.
 fn judged(report: &Report<'_>, system: &Seen<'_>, part: &Part) -> Option<Lane> {
     let steps = part.places.iter().filter_map(|place| report.steps.get(*place));
-    let is_group = part.places.len() > 1;
-    let decisions = steps.filter_map(|step| report.at(system, step).decision());
     let decisions: Vec<&Comparison> =
-        decisions.filter(|one| !is_group || one.metric.0 == MetricId::RATE).collect();
-    let mut of = (*decisions.first()?).clone();
-    if is_group {
-        let all = summarise(&decisions)?;
-        of.ratio = Some(all.geometric_mean);
-        (of.low, of.high) = all.ends.unzip();
-        let is_more = all.geometric_mean > 1.0;
-        of.verdict = if is_more { Verdict::Improved } else { Verdict::Regressed };
-    }
-    let tone = shade(&of).filter(|tone| !is_group || *tone != "edge").unwrap_or_default();
-    let verdict = if is_group { String::new() } else { word(&of.verdict).to_owned() };
-    let said = Said { plain: format::ratio_and_interval(&of), verdict, tone };
+        steps.filter_map(|step| report.at(system, step).decision()).collect();
+    let (of, said) = if part.places.len() > 1 {
+        as_one_comparison(&decisions)?
+    } else {
+        let one = *decisions.first()?;
+        (one.clone(), word(&one.verdict).to_owned())
+    };
+    let tone = shade(&of).filter(|tone| *tone != "edge" || !said.is_empty()).unwrap_or_default();
+    let said = Said { plain: ratio_and_ends(&of), verdict: said, tone };
     Some(Lane { of: system.series(), ratio: ratio(&of), said })
+}
+
+/// The mean of the steps of a group, and what is said of it. It has the verdict that its side has in a step at least.
+/// A step that fell to zero stands for its group, which has no mean.
+fn as_one_comparison(steps: &[&Comparison]) -> Option<(Comparison, String)> {
+    let steps: Vec<&Comparison> =
+        steps.iter().copied().filter(|one| one.metric.0 == MetricId::RATE).collect();
+    if let Some(fallen) = steps.iter().find(|one| one.verdict.fell_to_zero()) {
+        return Some(((*fallen).clone(), format!("{} {}", fallen.step, format::FELL_TO_ZERO)));
+    }
+    let all = summarise(&steps)?;
+    let side = if all.geometric_mean > 1.0 { Verdict::Improved } else { Verdict::Regressed };
+    let is_called = steps.iter().any(|one| one.verdict == side);
+    let mut of = (*steps.first()?).clone();
+    of.ratio = Some(all.geometric_mean);
+    (of.low, of.high) = all.ends.unzip();
+    of.verdict = if is_called { side } else { Verdict::Unchanged };
+    Some((of, String::new()))
 }
 
 /// The interval of the control in a part, where others are judged.

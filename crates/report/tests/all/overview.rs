@@ -1,6 +1,6 @@
 //! The picture that leads the page.
 
-use model::{Build, Comparison, RunData};
+use model::{Build, Comparison, Reason, RunData, Verdict};
 use report::{Input, Report};
 use testkit::made_up::micro::{self, Micro};
 use testkit::made_up::{self, Shape};
@@ -92,6 +92,45 @@ fn of_dozens_of_steps_groups_lead_and_each_step_is_folded() {
     assert!(!lead.contains("slower") && lead.contains("lane regressed"), "{lead}");
     assert_eq!(each.matches("<div class=\"row\">").count(), data.steps.len());
     assert_eq!(each.matches("<div class=\"heading\">").count(), 4);
+}
+
+#[test]
+fn what_fell_to_zero_has_a_mark_at_the_end_of_the_scale() {
+    let fallen = |data: &RunData, step: &str| {
+        let mut comparisons = made_up::comparisons(data);
+        made_up::fall(&mut comparisons, &data.info.plan.systems[1].name, step);
+        picture(data, &comparisons)
+    };
+    let data = made_up::run(&Shape::usual());
+    let rows = fallen(&data, "l.x");
+    let mark = "<title>l.x, B 0 fell to zero</title><circle class=\"point\" cx=\"0%\"";
+    assert!(rows.contains(mark), "{rows}");
+    // In a line of many systems.
+    let systems = (0..9).map(|i| (format!("config-{i}"), 1.0 - 0.02 * f64::from(i)));
+    let data = made_up::run(&Shape { systems: systems.collect(), ..Shape::usual() });
+    let line = fallen(&data, "l.x");
+    assert!(line.contains("<g class=\"regressed\"><title>l.x, config-1: 0 fell to zero</title>"));
+    // As one with the rest of its group.
+    let data = micro::run(&Micro::usual());
+    let groups = fallen(&data, "point-query");
+    let (lead, _) = groups.split_once("<summary>Every step</summary>").unwrap();
+    assert!(lead.contains(">point-query fell to zero</span>"), "{lead}");
+}
+
+#[test]
+fn a_group_has_a_colour_only_where_a_step_of_it_is_called() {
+    let data = micro::run(&Micro::usual());
+    let mut comparisons = made_up::comparisons(&data);
+    let coloured = |comparisons: &[Comparison]| {
+        let picture = picture(&data, comparisons);
+        let (lead, _) = picture.split_once("<summary>Every step</summary>").unwrap();
+        lead.matches("class=\"lane regressed\"").count()
+    };
+    assert!(coloured(&comparisons) > 0);
+    for one in &mut comparisons {
+        one.verdict = Verdict::Inconclusive(Reason::TooNoisy { more_rounds: None });
+    }
+    assert_eq!(coloured(&comparisons), 0);
 }
 
 #[test]

@@ -75,6 +75,10 @@ fn rounds_are_told_as_they_were_planned_and_as_they_came() {
     data.info.plan.course.first_look = Some(3);
     assert_eq!(report::rounds(&data), "4 of at most 12 rounds");
     assert_eq!(report::planned_rounds(&data.info.plan), "3 to 12 rounds");
+    // Three rounds of the base with each of the two others.
+    data.info.plan.course.pairs = true;
+    assert_eq!(report::planned_rounds(&data.info.plan), "6 to 12 rounds");
+    data.info.plan.course.pairs = false;
     data.info.state = RunState::Unfinished;
     let findings = Report::new(&input(&data, &[])).findings();
     let systems = data.info.plan.systems.len();

@@ -287,8 +287,9 @@ fn what_fell_to_zero_has_a_row_and_a_value_of_zero() {
     let relative = Report::new(&input).relative();
     assert_eq!(shown(&relative, CANDIDATE)[2], "0 fell to zero");
     let page = Report::new(&input).html();
-    let cell = r#"<span class="ratio">0</span><span class="verdict">fell to zero</span>"#;
-    assert_eq!(page.matches(cell).count(), 1);
+    let mark = r#"<span class="ratio">0</span><svg class="bar""#;
+    assert_eq!(page.matches(mark).count(), 1);
+    assert_eq!(page.matches(r#"<span class="verdict">fell to zero</span>"#).count(), 1);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use model::{MetricId, Nanos, Rng, RunData, Scatter, Verdict};
 
 use super::normal;
-use crate::{Budget, Calling, Options, compare, in_median_step, scatter};
+use crate::{Budget, Calling, Looks, Options, compare, in_median_step, scatter};
 use testkit::fixtures::{cell, empty_run, slice};
 
 /// The middle one is the median step; the noisiest has three times the noise of the quietest.
@@ -42,36 +42,44 @@ fn run(rng: &mut Rng, (rounds, seconds): (u32, u32), truth: Noise, effect: f64) 
     data
 }
 
-fn options() -> Options {
-    Options { margins: [(MetricId::new("rate"), MARGIN)].into(), ..Options::default() }
+fn options(looks: Option<Looks>) -> Options {
+    let margins = [(MetricId::new("rate"), MARGIN)].into();
+    Options { margins, looks, ..Options::default() }
 }
 
-/// The share of so many runs that call the effect.
-fn found(runs: u32, design: (u32, u32), truth: Noise, effect: f64) -> f64 {
+/// Runs, of which [`found`] says how many call the effect.
+const RUNS: u32 = 400;
+
+/// The share of runs that call the effect, at the last look at the latest.
+fn found(design: (u32, u32), first_look: Option<u32>, truth: Noise, effect: f64) -> f64 {
+    let looks = first_look.filter(|first| *first < design.0);
+    let options = options(looks.and_then(|first| Looks::new(first, design.0).ok()));
     let mut rng = Rng::new(83);
     let mut found = 0;
-    for _ in 0..runs {
-        let compared = compare(&run(&mut rng, design, truth, effect), &options()).unwrap();
+    for _ in 0..RUNS {
+        let compared = compare(&run(&mut rng, design, truth, effect), &options).unwrap();
         let middle = compared.iter().find(|c| c.ordinal == MIDDLE).unwrap();
         found += u32::from(middle.verdict == Verdict::Improved);
     }
-    f64::from(found) / f64::from(runs)
+    f64::from(found) / f64::from(RUNS)
 }
 
 fn seen(rng: &mut Rng, (rounds, seconds): (u32, u32), truth: Noise) -> Vec<Scatter> {
     let window = Some(Nanos::from_secs(seconds.into()));
-    let compared = compare(&run(rng, (rounds, seconds), truth, 0.0), &options()).unwrap();
+    let compared = compare(&run(rng, (rounds, seconds), truth, 0.0), &options(None)).unwrap();
     compared.iter().map(|c| scatter(c.evidence.as_ref().unwrap(), window)).collect()
 }
 
 #[test]
 fn a_run_finds_what_was_foreseen_and_other_designs_find_less() {
     const SECONDS: u32 = 2;
-    let calling = Calling { steps: STEPS, margin: MARGIN, first_look: None };
     // A round takes half a minute and 20 s for the windows of all systems and steps.
     let secs = Nanos::from_secs;
     let budget = Budget { time: secs(600), once: secs(0), round: secs(50), windows: secs(20) };
-    for (start, slice) in [(0.005, 0.03), (0.01, 0.03), (0.003, 0.12)] {
+    let cases =
+        [(0.005, 0.03, None), (0.01, 0.03, None), (0.003, 0.12, None), (0.01, 0.03, Some(4))];
+    for (start, slice, first_look) in cases {
+        let calling = Calling { steps: STEPS, margin: MARGIN, first_look };
         let truth = Noise { start, slice };
         let mut rng = Rng::new(29);
         let noise = seen(&mut rng, (8, SECONDS), truth);
@@ -81,7 +89,7 @@ fn a_run_finds_what_was_foreseen_and_other_designs_find_less() {
             in_median_step(&noise, f64::from(SECONDS * times), rounds, &calling).unwrap()
         };
         let effect = reach(rounds, times).ln_1p();
-        let power = found(400, (rounds, SECONDS * times), truth, effect);
+        let power = found((rounds, SECONDS * times), first_look, truth, effect);
         eprintln!(
             "{truth:?}: {rounds} rounds of {} s, {:.2} % found in {power}",
             SECONDS * times,
@@ -90,7 +98,7 @@ fn a_run_finds_what_was_foreseen_and_other_designs_find_less() {
         assert!((0.7..=0.92).contains(&power), "{power}");
         // The fewest rounds with the longest windows, and the most with the shortest.
         for (rounds, times) in [(4, 6), (12, 1)] {
-            let other = found(400, (rounds, SECONDS * times), truth, effect);
+            let other = found((rounds, SECONDS * times), first_look, truth, effect);
             eprintln!("  {rounds} rounds of {} s: found in {other}", SECONDS * times);
             assert!(other <= power + 0.03, "{other} {power}");
         }
