@@ -149,14 +149,21 @@ impl<'a> Rounds<'a> {
         None
     }
 
-    /// The looks of the plan and the rounds there are to look at. Between two rounds only, so that half a round
+    /// The looks of the plan and the rounds there are to look at: those that each system has which is not given up. Between two rounds only, so that half a round
     /// decides nothing; and not after one that was disturbed, which says no more than was known before.
     fn to_look_at(&self) -> Option<(Looks, u32)> {
         let looks = Looks::of(self.plan)?;
         let (last, begun) = self.begun.last_key_value()?;
         let all = self.begun.iter();
         let whole = all.filter(|(round, begun)| self.is_finished(**round) && !begun.is_disturbed);
-        let rounds = whole.count() as u32 / self.plan.cycle();
+        let whole: Vec<Vec<usize>> = whole.map(|(round, _)| self.plan.systems_of(*round)).collect();
+        let systems = self.plan.systems.iter().enumerate();
+        let compared = systems.filter(|(_, system)| {
+            system.name != self.plan.base && self.given_up(&system.name).is_none()
+        });
+        let of_each =
+            compared.map(|(place, _)| whole.iter().filter(|round| round.contains(&place)).count());
+        let rounds = of_each.min()? as u32;
         let is_new = self.is_finished(*last) && !begun.is_disturbed;
         (is_new && rounds >= looks.min()).then_some((looks, rounds))
     }
@@ -547,6 +554,9 @@ mod tests {
         // b is given up: round 5 would be of a and b.
         let journal = with_failures(&done);
         assert_eq!(Rounds::of(&plan, &journal).next().map(|turn| turn.round), Some(6));
+        // The rounds that b misses do not delay the looks at c.
+        done.extend([(6, "a", None), (6, "c", None)]);
+        assert_eq!(looked(&done), Some(3));
     }
 
     #[test]
