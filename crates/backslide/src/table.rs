@@ -30,6 +30,7 @@ pub(crate) fn print(printer: Printer, table: &Table) {
     let (text, left_out) = fitted(table, printer.width());
     printer.styled(&text);
     if !left_out.is_empty() {
+        let left_out: Vec<String> = left_out.iter().map(|head| format!("`{head}`")).collect();
         let left_out = left_out.join(", ");
         let told = format!("no room for {left_out}: a wider terminal shows more");
         printer.note(&printer.wrapped(&told));

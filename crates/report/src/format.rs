@@ -233,8 +233,8 @@ pub(crate) fn host(info: &RunInfo) -> String {
     let (name, shape) = (&info.host.name, info.host.shape);
     match (info.is_imported(), shape.cpus) {
         (true, 0) => name.clone(),
-        (true, cpus) => format!("{name}, {cpus} CPUs"),
-        (false, cpus) => format!("{name}, {cpus} CPUs, {}", shape.memory),
+        (true, cpus) => format!("{name}, {}", plural(cpus as usize, "CPU")),
+        (false, cpus) => format!("{name}, {}, {}", plural(cpus as usize, "CPU"), shape.memory),
     }
 }
 

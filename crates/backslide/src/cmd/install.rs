@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use lab::Builds;
 use model::{Bytes, Compile, Nanos, ObtainEvent, Recipe};
 use obtain::{Added, Installed, ObtainError, Obtained};
+use plan::BuildRequest;
 use report::printable;
 
 use crate::args::AddArgs;
@@ -45,6 +46,10 @@ pub(crate) fn add(args: &AddArgs, printer: Printer) -> Result<Exit> {
         with_progress(&args.name, printer, |listen| builds.add(&args.name, &what, listen))
             .with_context(|| format!("{} was not added", args.name))?;
     say_done(&installed, begun, printer);
+    if !BuildRequest::named(&args.name).fits(&installed.build) {
+        let id = installed.build.id();
+        printer.note(&format!("its name says otherwise, but backslide runs it as {id}"));
+    }
     printer.result(&installed.name);
     Ok(Exit::Fine)
 }

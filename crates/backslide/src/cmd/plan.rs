@@ -83,32 +83,32 @@ fn outline(plan: &Plan, needs: &Estimate, host: &Host, directory: &Path, printer
     let Plan { name, base, seed, .. } = plan;
     let (systems, rounds) = (plan.trials_a_round(), report::planned_rounds(plan));
     let trials = plan.trials().len();
-    printer.result(&format!(
+    printer.prose(&format!(
         "plan {name}: {systems} × {rounds} = {at_most}{trials} trials, base {base}, seed {seed}"
     ));
     let shortest = needs.shortest.map_or(String::new(), |time| format!("{time} to "));
     let longest =
         needs.longest.map_or(String::new(), |time| format!(" (up to {time} with re-run rounds)"));
     let (Estimate { time, disk, .. }, free, place) = (needs, host.disk.free, directory.display());
-    printer.result(&format!(
+    printer.prose(&format!(
         "about {shortest}{time}{longest} and {disk} of disk; {free} are free in {place}"
     ));
-    printer.result(&format!(
+    printer.prose(&format!(
         "about {} of memory; the host has {}",
         needs.peak_memory, host.shape.memory
     ));
     for line in course(plan) {
-        printer.result(&line);
+        printer.prose(&line);
     }
     printer.prose(&disturbed::limits(plan));
     for line in report::tables::placement_lines(&plan.systems) {
-        printer.result(&line);
+        printer.prose(&line);
     }
     if plan.template {
         let disk: u64 = needs.templates.iter().map(|t| t.disk.0).sum();
         let time: u64 = needs.templates.iter().map(|t| t.time.0).sum();
         let (time, disk) = (Nanos(time), Bytes(disk));
-        printer.result(&format!(
+        printer.prose(&format!(
             "each system is loaded once, which takes about {time}; the templates take about {disk}"
         ));
     }

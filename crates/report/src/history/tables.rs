@@ -30,9 +30,14 @@ fn changes(history: &History) -> Table {
         let (word, tone) = verdict(line, change);
         Cell::number(change.ratio, ratio_of_change(change)).marked(tone, word)
     };
-    let note = "The new level over the one before it, with its 95 % interval. Confidence accounts for having looked \
-                at every build and every step.\n\
-                † No run links the builds before and after: the change may come from the day.";
+    let mut note = "The new level over the one before it, with its 95 % interval. Confidence accounts for having \
+                    looked at every build and every step."
+        .to_owned();
+    if rows.clone().any(|(_, change)| change.may_be_day) {
+        note.push_str(
+            "\n† No run links the builds before and after: the change may come from the day.",
+        );
+    }
     of_lines(history, |(line, _): &(&HistoryLine, &Change)| line)
         .words("first build", |(_, change)| Cell::text(name(history, change.at)))
         .numbers("ratio", "", move |(line, change)| ratio(line, change))

@@ -87,7 +87,7 @@ fn what_the_tables_of_all_systems_say_is_told_once() {
     let shown = tables::Shown::default();
     let each = Report::new(&input(&data, &comparisons)).verdicts_by_system(&shown);
     let notes: Vec<&str> = each.iter().map(|table| table.note.as_str()).collect();
-    let told = "q is the p-value adjusted for false discoveries over the steps.";
+    let told = "q is the p-value adjusted for false discoveries over the steps; a change needs 0.01 at most.";
     assert_eq!(notes, [told, ""]);
 }
 

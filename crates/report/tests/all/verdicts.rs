@@ -391,7 +391,10 @@ fn what_a_table_before_said_of_all_is_not_told_again_with_outlying_rounds() {
     let told = format!("* Outlying in control: round 2 of l.x. {PULL}");
     assert_eq!(
         notes,
-        ["q is the p-value adjusted for false discoveries over the steps.", told.as_str()]
+        [
+            "q is the p-value adjusted for false discoveries over the steps; a change needs 0.01 at most.",
+            told.as_str()
+        ]
     );
 }
 
