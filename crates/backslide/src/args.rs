@@ -105,7 +105,7 @@ pub(crate) enum Verb {
     Report(ReportArgs),
     /// Follow metrics over many builds and find where they changed
     History(HistoryArgs),
-    /// Explain how two systems differ: changed defaults, new and removed variables, settings
+    /// Explain why systems differ: CPU by layer and function, changed defaults, settings
     Explain(ExplainArgs),
     /// Import results of other tools: sysbench, pgbench, published tables, CSV
     Import(crate::cmd::import::ImportArgs),
@@ -322,7 +322,7 @@ pub(crate) struct RunArgs {
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     pub(crate) plan: Option<String>,
     /// Resume this run
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["rounds", "seconds", "set"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["rounds", "seconds", "set", "profiles"])]
     pub(crate) resume: Option<String>,
     /// Disk for templates, such as 50G; the least recently used go first [default: a quarter of the
     /// lab's filesystem]
@@ -344,12 +344,20 @@ pub(crate) struct WithArgs {
     /// A setting of every system, in place of its own; repeatable
     #[arg(long, value_name = "OPTION=VALUE", value_parser = setting)]
     set: Vec<Setting>,
+    /// Add rounds that sample the servers' stacks, to explain the verdicts
+    #[arg(long)]
+    profiles: bool,
 }
 
 impl WithArgs {
     pub(crate) fn overrides(&self) -> Overrides<'_> {
         let set = self.set.iter().map(|set| (set.name.as_str(), set.value.as_deref()));
-        Overrides { rounds: self.rounds, seconds: self.seconds, set: set.collect() }
+        Overrides {
+            rounds: self.rounds,
+            seconds: self.seconds,
+            set: set.collect(),
+            profiles: self.profiles,
+        }
     }
 }
 
@@ -514,10 +522,10 @@ pub(crate) struct ServeArgs {
 
 #[derive(Debug, ClapArgs)]
 #[command(
-    override_usage = "backslide explain [OPTIONS] [RUN] <A> <B>",
+    override_usage = "backslide explain [OPTIONS] <RUN>\n       backslide explain [OPTIONS] [RUN] <A> <B>",
     after_help = include_str!("../help/explain.txt"))]
 pub(crate) struct ExplainArgs {
-    /// Two systems, after a run unless it is the latest that has both: A B, or RUN A B
+    /// A run with profiles; or two systems, after a run unless it is the latest that has both: RUN, A B, or RUN A B
     #[arg(value_name = "NAME", num_args = 1..=3, required_unless_present = "variables")]
     pub(crate) names: Vec<String>,
     /// Compare the variables of A and B, which is the default
@@ -541,6 +549,8 @@ pub(crate) enum ExportWhat {
     Histograms,
     /// Every verdict
     Comparisons,
+    /// Counted stacks of the profiled rounds
+    Stacks,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -558,6 +568,8 @@ pub(crate) enum ExportFormat {
     /// OpenMetrics text, for Prometheus
     #[value(name = "openmetrics", alias = "om")]
     OpenMetrics,
+    /// Folded stacks of profiled rounds, for flame graphs and speedscope
+    Folded,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -565,7 +577,7 @@ pub(crate) enum ExportFormat {
 pub(crate) struct ExportArgs {
     /// Which run [default: the latest]
     pub(crate) run: Option<String>,
-    /// What to export [default: measurements; intervals where the format is hdr]
+    /// What to export [default: measurements; where the format is hdr intervals, where it is folded stacks]
     #[arg(long, value_enum)]
     pub(crate) what: Option<ExportWhat>,
     /// The format [default: by the file's name, otherwise csv]

@@ -6,9 +6,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use explain::{Facts, overview, unequal};
+use explain::{Facts, StepWhy, overview, unequal};
 use lab::Lab;
-use model::{Bytes, Comparison, Dbms, Moment, RunData, System};
+use model::{Bytes, Comparison, Dbms, Moment, RunData, RunInfo, System};
 use plan::{Catalog, PlanFile};
 use report::{Differing, Input};
 use rustix::fs::OFlags;
@@ -66,9 +66,21 @@ pub(crate) fn of<'a>(
 ) -> Result<Input<'a>> {
     Ok(Input {
         differing: differing(lab, data, base)?,
+        why: why(lab, &data.info)?,
         false_alarms: Some(lab.store.false_alarms()?),
         ..Input::new(data, comparisons)
     })
+}
+
+/// Where the systems of a run spend more than its base; nothing where no round was profiled.
+pub(crate) fn why(lab: &Lab, info: &RunInfo) -> Result<Vec<StepWhy>> {
+    let plan = &info.plan;
+    if plan.profiled_rounds().is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut judged = lab.store.step_records(&info.id)?;
+    judged.retain(|(trial, _)| !plan.is_profiled(trial.round));
+    Ok(explain::why(plan, &judged, &lab.store.profiles(&info.id)?))
 }
 
 /// What differs between the systems of a run, each Dbms against `base` where it has it, else against its

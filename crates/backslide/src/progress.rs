@@ -115,6 +115,7 @@ impl Progress {
             Event::ServerReady { .. }
             | Event::Captured { .. }
             | Event::Sliced { .. }
+            | Event::Profiled { .. }
             | Event::StepFinished { .. } => {}
         }
     }
@@ -174,6 +175,7 @@ impl Progress {
         let line = format!("{} round {} · {}", self.ended(&number), trial.round, trial.system);
         match outcome {
             Outcome::Completed => self.say(&format!("{line}: done in {took}")),
+            Outcome::Profiled => self.say(&format!("{line}: profiled in {took}")),
             Outcome::Quarantined { reason } => {
                 self.say(&format!("{line}: quarantined: {reason}"));
                 if !std::mem::replace(&mut self.has_lost, true) {
@@ -278,7 +280,7 @@ fn shortened(name: &str, room: usize) -> Option<String> {
 
 /// Trials that a plan has without those that are run again.
 fn trials_of(plan: &Plan) -> u32 {
-    plan.trials_a_round() * plan.rounds
+    plan.trials_a_round() * plan.profiled_rounds().end()
 }
 
 /// How long the planned trials take of which so many are done.

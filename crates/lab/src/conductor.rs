@@ -55,6 +55,10 @@ impl Lab {
         for text in swept {
             listen(&Event::Warning { text });
         }
+        if !info.plan.profiled_rounds().is_empty() {
+            // Before hours of judged rounds.
+            profiles::check()?;
+        }
         let mut rounds = Rounds::of(&info.plan, &done).resumed();
         let left = rounds.systems_left();
         check(&info.plan, &left, provider)?;

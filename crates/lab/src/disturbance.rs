@@ -317,7 +317,7 @@ mod tests {
         };
         let reason = |count| match outcome(&steps(count)) {
             Outcome::Quarantined { reason } => reason,
-            Outcome::Completed | Outcome::Failed { .. } => "none".to_owned(),
+            Outcome::Completed | Outcome::Profiled | Outcome::Failed { .. } => "none".to_owned(),
         };
         assert_eq!(reason(0), "none");
         assert_eq!(reason(1), "s1: x");

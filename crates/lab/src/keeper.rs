@@ -56,6 +56,9 @@ impl<'a> Keeper<'a> {
             (Event::Sliced { series }, Some(UnderWay { step: Some(step), .. })) => {
                 self.store.add_slices(*step, series)?;
             }
+            (Event::Profiled { profile }, Some(UnderWay { step: Some(step), .. })) => {
+                self.store.add_profile(*step, profile)?;
+            }
             (Event::StepFinished { record }, Some(trial)) => {
                 if let Some(step) = trial.step.take() {
                     self.store.finish_step(step, record, &model::measure(record))?;
@@ -68,6 +71,7 @@ impl<'a> Keeper<'a> {
                 | Event::IntervalClosed { .. }
                 | Event::Captured { .. }
                 | Event::Sliced { .. }
+                | Event::Profiled { .. }
                 | Event::StepFinished { .. }
                 | Event::TemplateStarted { .. }
                 | Event::TemplateReady { .. }

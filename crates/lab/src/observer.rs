@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use load::Observer;
 use model::{Counter, Edge, Event, Interval, Nanos, Readings, Step, Stretch, Stretches, Subject};
 use probes::{Detail, Probe, ProbeError};
+use profiles::Sampler;
 
 /// Reads the probes of one step, and passes the intervals on.
 pub(crate) struct StepObserver<'a> {
@@ -113,6 +114,30 @@ impl Observer for StepObserver<'_> {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
+    }
+}
+
+/// Passes everything on, and tells a sampler when the window opens and closes.
+pub(crate) struct Profiled<'a> {
+    pub(crate) observer: &'a mut dyn Observer,
+    pub(crate) sampler: Option<&'a Sampler>,
+}
+
+impl Observer for Profiled<'_> {
+    fn edge(&mut self, edge: Edge) {
+        match (edge, self.sampler) {
+            (Edge::Close, Some(sampler)) => sampler.close(),
+            (Edge::Open | Edge::Close, _) => {}
+        }
+        self.observer.edge(edge);
+        match (edge, self.sampler) {
+            (Edge::Open, Some(sampler)) => sampler.open(),
+            (Edge::Open | Edge::Close, _) => {}
+        }
+    }
+
+    fn interval(&mut self, interval: Interval) -> ControlFlow<()> {
+        self.observer.interval(interval)
     }
 }
 

@@ -134,6 +134,7 @@ fn line(event: &Event) -> String {
         }
         Event::Turn { trial } => format!("turn of {}", trial.system),
         Event::Sliced { .. } => "slices stored".to_owned(),
+        Event::Profiled { .. } => "stacks stored".to_owned(),
         Event::Looked { rounds, goes_on, .. } => {
             format!("looked after {rounds}, goes on: {goes_on}")
         }

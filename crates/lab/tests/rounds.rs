@@ -105,6 +105,31 @@ fn a_run_ends_at_the_first_look_that_finds_all_decided() {
 }
 
 #[test]
+fn profiled_rounds_come_last_and_are_in_nothing_that_is_judged() {
+    if let Err(error) = profiles::check() {
+        return testkit::skipped(&error.to_string());
+    }
+    let mut bench = Bench::new();
+    let run = bench.begin(&plan("rounds = { min = 5, max = 6 }\nquarantine = false\nprofiles = 1"));
+    let slow = Trouble::Slow(Duration::from_millis(5));
+    let provider = FakeProvider::default().with("bad", Fault::from("INSERT", 1, slow));
+    let lines = finished(&mut bench, &run, &provider);
+    let last =
+        ["looked after 5 of 6, goes on: false", "trial 7-1, 13 of 14", "trial 7-2, 14 of 14"];
+    assert!(lines.ends_with(&last.map(str::to_owned)), "{lines:?}");
+    let data = bench.load(&run);
+    let outcomes: Vec<&Outcome> = data.trials.iter().map(|trial| &trial.outcome).collect();
+    assert_eq!(outcomes[10..], [&Outcome::Profiled; 2]);
+    assert!(data.cells.iter().all(|cell| cell.round <= 5));
+    assert_eq!(report::rounds(&data), "5 of at most 6 rounds");
+    let profiled = bench.lab.store.profiles(&run).unwrap();
+    let systems: Vec<&str> = profiled.iter().map(|one| one.trial.system.as_str()).collect();
+    assert_eq!(systems.len(), 2);
+    let why = explain::why(&data.info.plan, &[], &profiled);
+    assert!(why[0].time.change > 0.0 && why[0].rounds == 1, "{why:?}");
+}
+
+#[test]
 fn a_run_goes_on_to_the_last_round_where_nothing_is_decided() {
     let mut bench = Bench::new();
     // Two rounds decide nothing, whatever they say.

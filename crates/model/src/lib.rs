@@ -14,6 +14,7 @@ mod metric;
 mod note;
 mod plan;
 mod product;
+mod profile;
 mod recipe;
 mod record;
 mod rng;
@@ -38,8 +39,10 @@ pub use note::*;
 pub use plan::*;
 pub use product::{
     Banner, BuiltIn, CaptureRule, Case, ConditionRule, ConnectionFacts, Costs, EngineFacts,
-    HugePages, PRODUCT_FILE, Product, ProductError, Since, Tree, catalog_files,
+    HugePages, LayerRule, PRODUCT_FILE, Product, ProductError, Since, Tree, catalog_files,
+    common_layers,
 };
+pub use profile::{Profile, ProfiledStep};
 pub use recipe::*;
 pub use record::*;
 pub use rng::*;

@@ -1,6 +1,7 @@
 //! A plan, fully expanded: what will run, in which order, with which seed. No defaults are left to fill in.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -133,6 +134,16 @@ impl Plan {
         self.rounds.saturating_mul(self.course.reruns())
     }
 
+    /// The rounds whose trials are profiled. They have the numbers after the planned ones, and run last.
+    pub fn profiled_rounds(&self) -> RangeInclusive<u32> {
+        let rounds = self.course.profiled.saturating_mul(self.cycle());
+        self.rounds.saturating_add(1)..=self.rounds.saturating_add(rounds)
+    }
+
+    pub fn is_profiled(&self, round: u32) -> bool {
+        self.profiled_rounds().contains(&round)
+    }
+
     fn orders(&self) -> Orders {
         let seed = mix(self.seed, &[u64::from(u32::from_be_bytes(*b"ordr"))]);
         Orders::new(seed, self.trials_a_round() as usize)
@@ -173,6 +184,8 @@ pub struct Course {
     pub quarantine: Option<Quarantine>,
     /// Margins that replace the metrics' own. A short form such as `response.p99` means each step's subject.
     pub margins: BTreeMap<MetricId, Margin>,
+    /// Rounds of each system besides, in which stacks are sampled. They are never judged.
+    pub profiled: u32,
 }
 
 impl Course {

@@ -62,6 +62,9 @@ pub struct Product {
     pub captures: Vec<CaptureRule>,
     #[serde(rename = "condition")]
     pub conditions: Vec<ConditionRule>,
+    /// The first that has a function has it; then those of [`common_layers`].
+    #[serde(rename = "layer")]
+    pub layers: Vec<LayerRule>,
 }
 
 const fn yes() -> bool {
@@ -379,6 +382,28 @@ const fn always() -> Since {
 }
 
 /// How variables decide a condition of a fair comparison.
+/// What functions of all versions work at.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LayerRule {
+    pub name: String,
+    /// Their names; `*` stands for any text.
+    pub functions: Vec<String>,
+}
+
+/// The layers of the kernel and of libraries, which every product has.
+pub fn common_layers() -> &'static [LayerRule] {
+    #[derive(Default, Deserialize)]
+    struct Layers {
+        layer: Vec<LayerRule>,
+    }
+    static COMMON: LazyLock<Layers> = LazyLock::new(|| {
+        let text = CATALOG.get_file("layers.toml").and_then(|file| file.contents_utf8());
+        text.and_then(|text| toml::from_str(text).ok()).unwrap_or_default()
+    });
+    &COMMON.layer
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConditionRule {

@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Bytes, Capture, Interval, Latency, MetricId, Moment, Nanos, NoteKind, Plan, Provenance, Step,
-    StepClass, StepId, StepRecord, Unit,
+    Bytes, Capture, Interval, Latency, MetricId, Moment, Nanos, NoteKind, Plan, Profile,
+    Provenance, Step, StepClass, StepId, StepRecord, Unit,
 };
 
 /// The id of a run: `r1`, `r2`, … within its lab.
@@ -46,6 +46,9 @@ pub enum Outcome {
     /// Every step done, every check holds, and something else disturbed it by more than the plan allows:
     /// it is kept and listed, and in no comparison.
     Quarantined { reason: String },
+    /// Every step done, every check holds, and its stacks were sampled, which slows it down: it is kept to explain
+    /// verdicts, and in no comparison.
+    Profiled,
     /// It did not, or its answers were wrong: in this step, if it got that far; why; the server's last log lines.
     Failed { step: Option<StepId>, reason: String, log_tail: Vec<String> },
 }
@@ -53,6 +56,10 @@ pub enum Outcome {
 impl Outcome {
     pub const fn is_completed(&self) -> bool {
         matches!(self, Self::Completed)
+    }
+
+    pub const fn is_profiled(&self) -> bool {
+        matches!(self, Self::Profiled)
     }
 
     pub const fn is_quarantined(&self) -> bool {
@@ -337,6 +344,10 @@ pub enum Event {
     /// The step, which is about to finish, was measured in slices.
     Sliced {
         series: Vec<SliceSeries>,
+    },
+    /// The step, which is about to finish, was profiled.
+    Profiled {
+        profile: Box<Profile>,
     },
     StepFinished {
         record: Box<StepRecord>,

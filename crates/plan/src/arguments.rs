@@ -113,6 +113,8 @@ pub struct Overrides<'a> {
     pub seconds: Option<u32>,
     /// Settings of every system on top of its own: the option, and its value unless it takes none.
     pub set: Vec<(&'a str, Option<&'a str>)>,
+    /// Are rounds added that sample stacks?
+    pub profiles: bool,
 }
 
 /// The keys of a workload, by its kind, that `seconds` stands for. A plan without a kind has the first.
@@ -132,6 +134,9 @@ pub fn read_with(text: &str, origin: &str, with: &Overrides<'_>) -> Result<PlanF
     let mut root = document::parse(text, origin)?;
     if let Some(rounds) = with.rounds {
         root.put("rounds", integer("--rounds", rounds));
+    }
+    if with.profiles {
+        root.put("profiles", Node::of_argument("--profiles", Value::Switch(true)));
     }
     if let (Some(seconds), Some(workload)) = (with.seconds, root.child("workload")) {
         for key in seconds_of(workload) {
@@ -174,7 +179,8 @@ fn told(with: &Overrides<'_>) -> String {
     let number = |name: &str, number: Option<u32>| number.map(|n| format!("{name} {n}"));
     let set = with.set.iter().map(|(option, value)| format!("--set {}", set_text(option, *value)));
     let numbers = [number("--rounds", with.rounds), number("--seconds", with.seconds)];
-    let words: Vec<String> = numbers.into_iter().flatten().chain(set).collect();
+    let mut words: Vec<String> = numbers.into_iter().flatten().chain(set).collect();
     // One line, whatever a value holds.
+    words.extend(with.profiles.then(|| "--profiles".to_owned()));
     words.join(" ").replace(char::is_control, " ")
 }

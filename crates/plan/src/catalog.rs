@@ -63,7 +63,7 @@ impl Catalog {
         let dbms = |name| Dbms::from_name(name).ok_or_else(stray);
         match stem.split('/').collect::<Vec<_>>().as_slice() {
             // Those that backslide brings along are known.
-            ["dbms", _, "product"] => {}
+            ["dbms", _, "product"] | ["layers"] => {}
             ["scales"] => self.scales = scales(text, &origin)?,
             ["noise"] => self.noise = Some(course::noise(text, &origin)?),
             ["plans", name] => {

@@ -31,6 +31,9 @@ const MAX_MARGIN: u32 = 100;
 /// Stands for any kind of operation where only the family of a metric matters.
 const ANY_KIND: &str = "query";
 
+/// Profiled rounds where a plan does not say how many: fewer give no useful interval.
+const PROFILED: u32 = 3;
+
 /// The usual lengths. Freezing takes a few milliseconds of each turn, whence the longer ones.
 const SLICES: Interleave = Interleave::Slices(Nanos::from_millis(250));
 const TURNS: Interleave = Interleave::Turns(Nanos::from_millis(500));
@@ -52,6 +55,8 @@ pub(crate) struct CourseEntry {
     /// Where pairs are asked for.
     pairs_place: Option<Place>,
     quarantine: Allowed,
+    /// Where profiled rounds are asked for.
+    profile_place: Place,
 }
 
 /// The noise that a plan allows.
@@ -84,6 +89,7 @@ pub(crate) static KEYS: &[Key<CourseEntry>] = &[
     Key("slice_ms", Other(slice_ms)),
     Key("at_once", Other(at_once)),
     Key("quarantine", Other(|c, v| quarantine(v).map(|it| c.quarantine = it))),
+    Key("profiles", Other(profiles)),
     Key("margins", Other(|c, v| margins(v).map(|it| c.course.margins = it))),
 ];
 
@@ -101,6 +107,16 @@ fn slice_ms(entry: &mut CourseEntry, item: Item<'_>) -> Result<()> {
             entry.length = Some(Nanos::from_millis(item.small(SLICE_MILLIS)?.into()));
         }
     }
+    Ok(())
+}
+
+/// `true`, or how many rounds.
+fn profiles(entry: &mut CourseEntry, item: Item<'_>) -> Result<()> {
+    let rounds = item.switch().map(|on| if on { PROFILED } else { 0 });
+    let rounds = rounds.or_else(|_| item.small(1..=MAX_ROUNDS));
+    let expected = format!("`true`, `false` or a whole number from 1 to {}", grouped(MAX_ROUNDS));
+    entry.course.profiled = rounds.map_err(|_| item.wrong(&expected))?;
+    entry.profile_place = item.place();
     Ok(())
 }
 
@@ -169,6 +185,14 @@ pub(crate) fn resolve(
     steps: &[Step],
 ) -> Result<Course> {
     check_servers(systems, entry)?;
+    let is_foreign = |system: &&System| matches!(system.build.source, BuildSource::Connect(_));
+    let foreign = systems.iter().find(is_foreign).filter(|_| entry.course.profiled > 0);
+    entry.profile_place.refuse(foreign.map(|system| {
+        let name = &system.name;
+        format!(
+            "`profiles` and `connect` of `{name}`: backslide samples servers that it starts; leave one of them out"
+        )
+    }))?;
     let mut quarantine = usual;
     match (&entry.quarantine, &mut quarantine) {
         (Allowed::Named(limits), Some(usual)) => {

@@ -154,7 +154,7 @@ pub enum PlanError {
     #[error(
         "{path}: not a file of the catalog, which has dbms/<name>/product.toml, builds.toml and variables.toml there, \
          dbms/<name>/configs/<name>.toml, dbms/<name>/configs/modifiers/<word>.toml, plans/<name>.toml, \
-         workloads/<name>.toml, helpers.toml, scales.toml and noise.toml"
+         workloads/<name>.toml, helpers.toml, layers.toml, noise.toml and scales.toml"
     )]
     StrayFile { path: String },
 }

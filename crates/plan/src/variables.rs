@@ -79,6 +79,12 @@ pub struct SameValues {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern(String);
 
+impl From<&str> for Pattern {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
 impl Pattern {
     pub fn fits<'t>(&self, name: &'t str) -> bool {
         let Some((head, tail)) = self.0.split_once('*') else {

@@ -45,6 +45,11 @@ pub fn all(watch: &Watch) -> Vec<Box<dyn Probe>> {
     PROBES.iter().filter_map(|make| make(watch)).collect()
 }
 
+/// A process and all that descend from it, now.
+pub fn processes(root: u32) -> Result<Vec<u32>, ProbeError> {
+    Ok(tree::Tree::new(root).read(Detail::Edge)?.into_iter().map(|process| process.pid).collect())
+}
+
 /// Reads all probes; unreadable values are absent from the readings and listed in the errors.
 pub fn read_all(probes: &mut [Box<dyn Probe>], detail: Detail) -> (Readings, Vec<ProbeError>) {
     let mut readings = Readings::default();

@@ -1,6 +1,6 @@
 //! What a report is made of.
 
-use explain::{Overview, Warning};
+use explain::{Overview, StepWhy, Warning};
 use model::{Comparison, FalseAlarms, RunData};
 
 /// Everything that a report needs; nothing is looked up elsewhere.
@@ -12,6 +12,8 @@ pub struct Input<'a> {
     pub comparisons: &'a [Comparison],
     /// What differs between the systems at run time; `None` where their variables were not captured.
     pub differing: Option<Differing>,
+    /// Where the CPU of each candidate goes, against the base; empty without profiled rounds.
+    pub why: Vec<StepWhy>,
     /// When the report is made, as it shall be printed.
     pub generated: &'a str,
     /// Warnings to show beside those that the report finds itself.
@@ -29,6 +31,7 @@ impl<'a> Input<'a> {
             data,
             comparisons,
             differing: None,
+            why: Vec::new(),
             generated: "",
             findings: Vec::new(),
             links: Vec::new(),

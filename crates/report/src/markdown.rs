@@ -71,7 +71,7 @@ fn head(text: &mut String, report: &Report<'_>) {
 fn failed(text: &mut String, report: &Report<'_>) {
     for trial in &report.input.data.trials {
         let (word, reason) = match &trial.outcome {
-            Outcome::Completed => continue,
+            Outcome::Completed | Outcome::Profiled => continue,
             Outcome::Failed { reason, .. } => ("failed", reason),
             Outcome::Quarantined { reason } => ("quarantined", reason),
         };

@@ -20,13 +20,14 @@ pub fn planned_rounds(plan: &Plan) -> String {
 pub fn rounds(data: &RunData) -> String {
     let plan = &data.info.plan;
     let planned = plural(plan.rounds as usize, "round");
-    let last = data.trials.iter().map(|trial| trial.round).max();
+    let judged = data.trials.iter().filter(|trial| !plan.is_profiled(trial.round));
+    let last = judged.clone().map(|trial| trial.round).max();
     let given_up = last.filter(|last| data.info.state == RunState::Finished && *last < plan.rounds);
     let told = if plan.course.first_look.is_none() {
         given_up.map_or_else(|| planned.clone(), |last| format!("{last} of {planned}"))
     } else {
         // Those in which every system has a trial and none was quarantined.
-        let rounds = by_round(data.trials.iter().map(|trial| (trial.round, &trial.outcome)));
+        let rounds = by_round(judged.map(|trial| (trial.round, &trial.outcome)));
         let whole =
             |round: &&Ended| round.trials == plan.trials_a_round() as usize && !round.is_disturbed;
         format!("{} of at most {planned}", rounds.values().filter(whole).count())
@@ -43,7 +44,7 @@ pub fn disturbed_rounds<'a>(
     plan: &Plan,
     outcomes: impl Iterator<Item = (u32, &'a Outcome)>,
 ) -> Option<String> {
-    let rounds = by_round(outcomes);
+    let rounds = by_round(outcomes.filter(|(round, _)| !plan.is_profiled(*round)));
     let all = plan.trials_a_round() as usize;
     let complete = rounds.values().filter(|round| round.completed == all);
     let disturbed = rounds.values().filter(|round| round.is_disturbed);
@@ -75,7 +76,7 @@ fn by_round<'a>(outcomes: impl Iterator<Item = (u32, &'a Outcome)>) -> BTreeMap<
 /// Rounds that took the place of others.
 pub(crate) fn again(data: &RunData) -> usize {
     let mut further: Vec<u32> = data.trials.iter().map(|trial| trial.round).collect();
-    further.retain(|round| *round > data.info.plan.rounds);
+    further.retain(|round| *round > *data.info.plan.profiled_rounds().end());
     further.sort_unstable();
     further.dedup();
     further.len()

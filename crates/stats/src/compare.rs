@@ -144,7 +144,7 @@ impl Question<'_> {
         let of_system = || self.data.trials.iter().filter(move |trial| trial.system == system);
         let failed = of_system().find_map(|trial| match &trial.outcome {
             Outcome::Failed { reason, .. } => Some(reason.clone()),
-            Outcome::Completed | Outcome::Quarantined { .. } => None,
+            Outcome::Completed | Outcome::Profiled | Outcome::Quarantined { .. } => None,
         });
         let quarantined = of_system().find_map(|trial| trial.outcome.quarantined_for());
         let is_measured = of_system().any(|trial| trial.outcome.is_completed());

@@ -15,6 +15,7 @@ mod interval;
 mod load;
 mod migrate;
 mod pack;
+mod profile;
 mod read;
 mod read_only;
 mod slices;

@@ -30,9 +30,9 @@ pub struct UnderWay {
     pub latest: Vec<Interval>,
 }
 
-/// Counts of outcomes: all, completed, quarantined; the rest failed. An outcome is its JSON,
+/// Counts of outcomes: all, completed or profiled, quarantined; the rest failed. An outcome is its JSON,
 /// which begins with the word for it.
-const OUTCOMES: &str = "SELECT run.id, count(completed), count(*) FILTER (WHERE completed = 1),
+const OUTCOMES: &str = "SELECT run.id, count(completed), count(*) FILTER (WHERE completed = 1 OR outcome LIKE '{\"outcome\":\"profiled\"%'),
         count(*) FILTER (WHERE outcome LIKE '{\"outcome\":\"quarantined\"%')
      FROM run LEFT JOIN trial ON trial.run = run.id GROUP BY run.id ORDER BY run.id";
 
@@ -191,7 +191,7 @@ pub(crate) fn run_info(state: &Connection, row: i64) -> Result<RunInfo, Fault> {
 }
 
 fn total(info: &RunInfo, ended: u32) -> u32 {
-    let planned = info.plan.trials_a_round() * info.plan.rounds;
+    let planned = info.plan.trials_a_round() * info.plan.profiled_rounds().end();
     match info.state {
         // It may have ended before its last round.
         RunState::Finished => ended,

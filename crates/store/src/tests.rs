@@ -5,6 +5,7 @@ mod journal;
 mod kill;
 mod many_steps;
 mod openers;
+mod profiles;
 mod read_only;
 mod round_trip;
 mod slices;

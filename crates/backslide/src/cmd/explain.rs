@@ -14,16 +14,19 @@ use serde::Serialize;
 use crate::args::{ExplainArgs, Format};
 use crate::exit::Exit;
 use crate::printer::Printer;
-use crate::{input, runs};
+use crate::{input, runs, table};
 
 const SYSTEM: &str = "SYSTEM";
 
 pub(crate) fn run(args: &ExplainArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let names: Vec<&str> = args.names.iter().chain(&args.variables).map(String::as_str).collect();
     let (run, a, b) = match *names.as_slice() {
+        [run] => return why(run, args.format, root, printer),
         [a, b] => (None, a, b),
         [run, a, b] => (Some(run), a, b),
-        _ => bail!("name two systems: `backslide explain A B`, or `backslide explain RUN A B`"),
+        _ => bail!(
+            "name a run with profiles or two systems: `backslide explain RUN`, `explain A B` or `explain RUN A B`"
+        ),
     };
     let pair = match of_run(run, [a, b], root)? {
         Some(pair) => pair,
@@ -51,6 +54,22 @@ pub(crate) fn run(args: &ExplainArgs, root: &Path, printer: Printer) -> Result<E
                 }
             }
         }
+    }
+    Ok(Exit::Fine)
+}
+
+/// Where the systems of a profiled run spend more than its base.
+fn why(run: &str, format: Format, root: &Path, printer: Printer) -> Result<Exit> {
+    let lab = runs::open(root)?;
+    let info = lab.store.run_info(&runs::choose(&lab, Some(run))?)?;
+    let all = input::why(&lab, &info)?;
+    match format {
+        Format::Json => printer.json(&all),
+        Format::Text if all.is_empty() => bail!(
+            "run {} has no profiles of two systems: `backslide run PLAN --profiles` makes a run that has them",
+            info.id
+        ),
+        Format::Text => all.iter().for_each(|one| table::print(printer, &report::tables::why(one))),
     }
     Ok(Exit::Fine)
 }

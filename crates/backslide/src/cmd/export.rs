@@ -35,15 +35,21 @@ pub(crate) fn run(args: &ExportArgs, root: &Path) -> Result<Exit> {
     Ok(Exit::Fine)
 }
 
-/// What is exported, and the format of its rows; `None` for an interval log and for OpenMetrics.
+/// What is exported, and the format of its rows; `None` for an interval log, OpenMetrics and stacks.
 fn form(args: &ExportArgs, path: &Path) -> Result<(Option<RowFormat>, ExportWhat)> {
     // A file without an ending says nothing: CSV.
     let unsaid = path.extension().is_none().then_some(ExportFormat::Csv);
-    let endings = ".csv, .jsonl, .parquet, .hlog or .om";
+    let endings = ".csv, .jsonl, .parquet, .hlog, .om or .folded";
     let format = format_of(args.format.or(unsaid), path, endings)?;
-    let is_log = format == ExportFormat::Hdr;
-    let usual = if is_log { ExportWhat::Intervals } else { ExportWhat::Measurements };
+    let usual = match format {
+        ExportFormat::Hdr => ExportWhat::Intervals,
+        ExportFormat::Folded => ExportWhat::Stacks,
+        _ => ExportWhat::Measurements,
+    };
     let what = args.what.unwrap_or(usual);
+    if (format == ExportFormat::Folded) != (what == ExportWhat::Stacks) {
+        bail!("stacks have a format of their own: use --what stacks and --format folded together");
+    }
     if what != ExportWhat::Comparisons {
         if args.base.is_some() {
             bail!("--base is for --what comparisons");
@@ -62,7 +68,7 @@ fn form(args: &ExportArgs, path: &Path) -> Result<(Option<RowFormat>, ExportWhat
         ExportFormat::OpenMetrics if what == ExportWhat::Intervals => {
             bail!("intervals have no time of day for OpenMetrics: use csv, jsonl, parquet or hdr")
         }
-        ExportFormat::Hdr | ExportFormat::OpenMetrics => None,
+        ExportFormat::Hdr | ExportFormat::OpenMetrics | ExportFormat::Folded => None,
     };
     Ok((rows, what))
 }
@@ -85,6 +91,7 @@ impl Source<'_> {
             (Some(format), ExportWhat::Intervals) => self.intervals(format, out),
             (Some(format), ExportWhat::Histograms) => self.histograms(format, out),
             (Some(format), ExportWhat::Comparisons) => self.comparisons(format, out),
+            (_, ExportWhat::Stacks) => self.stacks(out),
             (None, ExportWhat::Intervals) => self.interval_log(out),
             (None, ExportWhat::Measurements) => open_measurements(self.store, self.run, out),
             (None, ExportWhat::Histograms) => self.open_histograms(out),
@@ -92,6 +99,23 @@ impl Source<'_> {
                 Ok(open_metrics::comparisons(self.run, &self.compared()?, out)?)
             }
         }
+    }
+
+    /// Each stack in its system and step, as its outermost functions.
+    fn stacks(&self, out: &mut Output) -> Result<()> {
+        let profiled = self.store.profiles(self.run)?;
+        if profiled.is_empty() {
+            bail!(
+                "run {} has no profiles: `backslide run PLAN --profiles` makes a run that has them",
+                self.run
+            );
+        }
+        for one in &profiled {
+            for (stack, samples) in &one.profile.stacks {
+                writeln!(out, "{};{};{stack} {samples}", one.trial.system, one.record.step)?;
+            }
+        }
+        Ok(())
     }
 
     fn measurements(&self, format: RowFormat, out: &mut Output) -> Result<()> {

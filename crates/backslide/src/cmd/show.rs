@@ -121,6 +121,7 @@ fn of_system(plan: &Plan, system: &System) -> impl Serialize {
 fn of_trial(trial: &TrialRecord) -> impl Serialize {
     let (outcome, step, reason, log): (_, _, _, &[String]) = match &trial.outcome {
         Outcome::Completed => ("completed", None, None, &[]),
+        Outcome::Profiled => ("profiled", None, None, &[]),
         Outcome::Quarantined { reason } => ("quarantined", None, Some(reason), &[]),
         Outcome::Failed { step, reason, log_tail } => {
             ("failed", step.as_ref(), Some(reason), log_tail)

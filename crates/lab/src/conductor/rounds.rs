@@ -84,7 +84,8 @@ impl<'a> Rounds<'a> {
 
     /// The systems that may still have trials, in the order of these.
     pub(super) fn systems_left(&self) -> Vec<usize> {
-        let planned = self.plan.trials().into_iter();
+        let profiled = self.plan.profiled_rounds().flat_map(|round| self.plan.trials_of(round));
+        let planned = self.plan.trials().into_iter().chain(profiled);
         let planned = planned.filter(|trial| !self.is_done(trial));
         // The whole of it, because it may be disturbed and run once more.
         let again = self.next_again();
@@ -130,7 +131,7 @@ impl<'a> Rounds<'a> {
     /// that were disturbed, until one was not or there were as many as there may be.
     fn next_again(&self) -> Option<Turn> {
         let most = self.plan.course.reruns();
-        let mut round = self.plan.rounds;
+        let mut round = *self.plan.profiled_rounds().end();
         for disturbed in (1..=self.plan.rounds).filter(|round| self.is_disturbed(*round)) {
             for times in 1..=most {
                 round += 1;
@@ -149,13 +150,21 @@ impl<'a> Rounds<'a> {
         None
     }
 
-    /// The looks of the plan and the rounds there are to look at: those that each system has which is not given up. Between two rounds only, so that half a round
-    /// decides nothing; and not after one that was disturbed, which says no more than was known before.
+    /// The first unfinished round of those that are profiled, after all that are judged.
+    fn next_profiled(&self) -> Option<u32> {
+        let mut rounds = self.plan.profiled_rounds();
+        rounds.find(|round| !self.is_finished(*round)).filter(|_| !self.is_pointless())
+    }
+
+    /// The looks of the plan and the rounds there are to look at: those that each system has which is not given
+    /// up. Between two rounds only, so that half a round decides nothing; and not after one that was disturbed, which
+    /// says no more than was known before.
     fn to_look_at(&self) -> Option<(Looks, u32)> {
         let looks = Looks::of(self.plan)?;
-        let (last, begun) = self.begun.last_key_value()?;
-        let all = self.begun.iter();
-        let whole = all.filter(|(round, begun)| self.is_finished(**round) && !begun.is_disturbed);
+        let judged = self.begun.iter().filter(|(round, _)| !self.plan.is_profiled(**round));
+        let (last, begun) = judged.clone().next_back()?;
+        let whole =
+            judged.filter(|(round, begun)| self.is_finished(**round) && !begun.is_disturbed);
         let whole: Vec<Vec<usize>> = whole.map(|(round, _)| self.plan.systems_of(*round)).collect();
         let systems = self.plan.systems.iter().enumerate();
         let compared = systems.filter(|(_, system)| {
@@ -219,6 +228,9 @@ impl Conductor<'_> {
             }
             self.round(rounds, turn.round)?;
         }
+        while let Some(round) = rounds.next_profiled() {
+            self.round(rounds, round)?;
+        }
         if rounds.is_pointless() {
             let why = if rounds.given_up(&self.plan.base).is_some() {
                 "its base cannot complete, and every comparison needs the base"
@@ -252,7 +264,7 @@ impl Conductor<'_> {
     /// Runs the trials of a round that have no outcome yet.
     fn round(&mut self, rounds: &mut Rounds<'_>, round: u32) -> Result<(), Halt> {
         let each = self.plan.trials_a_round();
-        let of = each * round.max(self.plan.rounds);
+        let of = each * round.max(*self.plan.profiled_rounds().end());
         let left = rounds.left_of(round).into_iter().map(|trial| {
             let system = self.plan.systems[trial.system].name.clone();
             let (round, position) = (trial.round, trial.position);
@@ -260,7 +272,10 @@ impl Conductor<'_> {
             Due { index: each * (round - 1) + position, of, trial, key }
         });
         let left: Vec<Due> = left.collect();
-        match self.plan.course.interleave {
+        // Nothing of a profiled round is compared within a second.
+        let is_profiled = self.plan.is_profiled(round);
+        let interleave = if is_profiled { Interleave::Trials } else { self.plan.course.interleave };
+        match interleave {
             Interleave::Slices(_) | Interleave::Turns(_) => {
                 self.unless_stopped()?;
                 let outcomes = self.trials_at_once(&left)?;
@@ -371,6 +386,27 @@ mod tests {
         assert_eq!(next(&never, 3, &[1]), None);
         let off = plan("rounds = 3\nquarantine = false");
         assert_eq!(next(&off, 3, &[1]), None);
+    }
+
+    #[test]
+    fn profiled_rounds_have_numbers_of_their_own_and_are_not_looked_at() {
+        let plan = plan("rounds = { min = 2, max = 3 }\nprofiles = 2");
+        let mut done = journal(3, &[2]);
+        let rounds = |done: &[(TrialKey, Outcome)]| {
+            let rounds = Rounds::of(&plan, done);
+            let next = rounds.next().map(|turn| turn.round);
+            (next, rounds.next_profiled(), rounds.to_look_at().map(|(_, whole)| whole))
+        };
+        // What is run again comes first, and has the numbers after theirs.
+        assert_eq!(rounds(&done), (Some(6), Some(4), Some(2)));
+        done.extend([(key(6, "a"), Outcome::Completed), (key(6, "b"), Outcome::Completed)]);
+        assert_eq!(rounds(&done), (None, Some(4), Some(3)));
+        done.extend([(key(4, "a"), Outcome::Profiled), (key(4, "b"), Outcome::Profiled)]);
+        assert_eq!(rounds(&done), (None, Some(5), Some(3)));
+        assert_eq!(Rounds::of(&plan, &done).systems_left().len(), 2);
+        done.extend([(key(5, "a"), Outcome::Profiled), (key(5, "b"), Outcome::Profiled)]);
+        assert_eq!(rounds(&done), (None, None, Some(3)));
+        assert!(Rounds::of(&plan, &done).systems_left().is_empty());
     }
 
     #[test]

@@ -5,10 +5,11 @@ use std::ops::ControlFlow;
 use load::{Observer, StepError, Stop, Workload};
 use model::{Event, Moment, Note, NoteKind, Step, StepRecord};
 use probes::{Detail, Probe, Watch};
+use profiles::{ProfileError, Sampler, Target};
 
 use super::trial::{Broken, Conductor, Halt, OpenSite, Result, failed};
 use crate::disturbance;
-use crate::observer::{Spent, StepObserver};
+use crate::observer::{Profiled, Spent, StepObserver};
 use crate::site::{Site, Watched};
 use crate::template::Figure;
 
@@ -30,7 +31,8 @@ const SAID_AT_ONCE: [NoteKind; 10] = [
 ];
 
 impl Conductor<'_> {
-    /// Runs one step; what it came to, if it is a result.
+    /// Runs one step, with its stacks sampled where it is a result and that is asked for; what it came to, if it is
+    /// a result.
     pub(super) fn step(
         &mut self,
         workload: &mut dyn Workload,
@@ -40,9 +42,20 @@ impl Conductor<'_> {
         self.begin_step(step, open)?;
         let target = open.site.target();
         let mut probes = self.probes(&*open.site);
+        let mut sampler = None;
+        if open.is_profiled && step.measured {
+            let started = Sampler::start(&stacks_of(&*open.site));
+            let refused = |error: ProfileError| failed(Some(step), error.to_string(), Vec::new());
+            sampler = Some(started.map_err(refused)?);
+        }
         let (result, spent) = self.observe(step, &mut probes, &*open.site, |stop, observer| {
-            workload.run(step.ordinal as usize, &target, stop, observer)
+            let mut observer = Profiled { observer, sampler: sampler.as_ref() };
+            workload.run(step.ordinal as usize, &target, stop, &mut observer)
         })?;
+        if let Some(sampler) = sampler {
+            let profile = Box::new(sampler.finish());
+            self.emit(&Event::Profiled { profile })?;
+        }
         self.end_step(step, result, spent, open)
     }
 
@@ -193,6 +206,12 @@ impl Conductor<'_> {
         }
         Ok(())
     }
+}
+
+/// The processes of a server; of an embedded system this thread, which starts its clients.
+fn stacks_of(site: &dyn Site) -> Target {
+    let processes = site.pid().map(|pid| probes::processes(pid).unwrap_or_default());
+    processes.map_or(Target::OwnThreads, Target::Processes)
 }
 
 /// What was wrong in a step: the first wrong answer with its statement, and each check that does not hold.

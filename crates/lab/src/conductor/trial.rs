@@ -101,6 +101,8 @@ pub(super) struct OpenSite {
     pub(super) sizes: Option<Sizes>,
     /// What disturbed its steps by more than the plan allows.
     pub(super) disturbed: Vec<String>,
+    /// Are its stacks sampled?
+    pub(super) is_profiled: bool,
 }
 
 impl<'a> Conductor<'a> {
@@ -136,8 +138,11 @@ impl<'a> Conductor<'a> {
             Ok(template) => apart(self.attempt(due, template.as_ref()))?,
             Err(outcome) => Err(outcome),
         };
-        let outcome =
-            done.map_or_else(|failed| failed, |disturbed| disturbance::outcome(&disturbed));
+        let outcome = match done {
+            Ok(_) if self.is_profiled(due) => Outcome::Profiled,
+            Ok(disturbed) => disturbance::outcome(&disturbed),
+            Err(failed) => failed,
+        };
         self.emit(&Event::TrialFinished { trial: due.key.clone(), outcome: outcome.clone() })?;
         Ok(outcome)
     }
@@ -146,9 +151,14 @@ impl<'a> Conductor<'a> {
     fn attempt(&mut self, due: &Due, template: Option<&Template>) -> Result<Vec<String>> {
         let (system, name) = self.place_of(due);
         let mut open = self.open(system, name, template)?;
+        open.is_profiled = self.is_profiled(due);
         let result = self.steps(due, &mut open, template);
         let result = result.map(|()| std::mem::take(&mut open.disturbed));
         self.end(open, result)
+    }
+
+    fn is_profiled(&self, due: &Due) -> bool {
+        self.plan.is_profiled(due.key.round)
     }
 
     fn steps(&mut self, due: &Due, open: &mut OpenSite, template: Option<&Template>) -> Result<()> {
@@ -175,7 +185,8 @@ impl<'a> Conductor<'a> {
         match self.provider.open(system, self.timeout(), &directory, template) {
             Ok(site) => {
                 let (system, disturbed) = (system.name.clone(), Vec::new());
-                Ok(OpenSite { site, name, system, captured: None, sizes: None, disturbed })
+                let (captured, sizes, is_profiled) = (None, None, false);
+                Ok(OpenSite { site, name, system, captured, sizes, disturbed, is_profiled })
             }
             Err(error) => {
                 let error = kept::settle(error, &self.logs, &name);
@@ -264,7 +275,7 @@ pub(super) fn retold(outcome: Outcome, tell: impl FnOnce(String) -> String) -> O
         Outcome::Failed { step, reason, log_tail } => {
             Outcome::Failed { step, reason: tell(reason), log_tail }
         }
-        whole @ (Outcome::Completed | Outcome::Quarantined { .. }) => whole,
+        whole @ (Outcome::Completed | Outcome::Profiled | Outcome::Quarantined { .. }) => whole,
     }
 }
 

@@ -187,6 +187,7 @@ pub(crate) fn to_report<'a>(data: &'a RunData, comparisons: &'a [Comparison]) ->
 pub(crate) fn told(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Completed => "completed".to_owned(),
+        Outcome::Profiled => "profiled".to_owned(),
         Outcome::Quarantined { reason } => format!("quarantined: {reason}"),
         Outcome::Failed { step, reason, log_tail } => {
             let step = step.as_ref().map_or("outside the steps", |step| &step.0);

@@ -99,7 +99,8 @@ pub fn estimate(plan: &Plan) -> Estimate {
     let of_rounds = |rounds: u32| {
         Nanos(sum([a_cycle.saturating_mul(u64::from(rounds)) / u64::from(cycle), loading]))
     };
-    let time = of_rounds(plan.rounds);
+    let profiled = of_rounds(plan.course.profiled.saturating_mul(cycle)).0.saturating_sub(loading);
+    let time = Nanos(sum([of_rounds(plan.rounds).0, profiled]));
     let again = plan.rounds_again();
     let store = store(plan, time);
     let kept = total(templates.iter().map(|template| template.disk.0));
@@ -111,8 +112,9 @@ pub fn estimate(plan: &Plan) -> Estimate {
         memory,
         store: Bytes(store),
         time,
-        shortest: plan.fewest_rounds().map(of_rounds),
-        longest: (again > 0).then(|| of_rounds(plan.rounds.saturating_add(again))),
+        shortest: plan.fewest_rounds().map(|fewest| Nanos(sum([of_rounds(fewest).0, profiled]))),
+        longest: (again > 0)
+            .then(|| Nanos(sum([of_rounds(plan.rounds.saturating_add(again)).0, profiled]))),
         parts,
         templates,
     }
@@ -217,7 +219,7 @@ fn store(plan: &Plan, time: Nanos) -> u64 {
     let second = if plan.workload.tpcc().is_some() { STORE_TPCC_SECOND } else { STORE_SECOND };
     // The settle phase of the Insert Benchmark reads little.
     let steps = plan.workload.insert().map_or(plan.steps.len(), |spec| spec.steps.len()) as u64;
-    let trials = u64::from(plan.trials_a_round()) * u64::from(plan.rounds);
+    let trials = u64::from(plan.trials_a_round()) * u64::from(*plan.profiled_rounds().end());
     let seconds = time.0 / Nanos::SECOND.0;
     sum([seconds.saturating_mul(second), trials.saturating_mul(steps).saturating_mul(STORE_STEP)])
 }

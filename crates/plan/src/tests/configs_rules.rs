@@ -99,7 +99,7 @@ fn files_that_lead_nowhere() {
     assert_snapshot!(error(&[("m", "extends = \"z10a\"\ndrop = [\"sync_binlog\", \"sync_binlgo\"]")]), @"catalog/dbms/mysql/configs/m.toml:3: `drop`: `z10a` has no setting of the topic `sync_binlgo`");
     assert_snapshot!(error(&[("m", "drop = [\"sync_binlog\"]")]), @"catalog/dbms/mysql/configs/m.toml:2: `drop` without `extends`: there is nothing to drop");
     assert_snapshot!(error(&[("modifiers/m", "extends = \"z10a\"")]), @"catalog/dbms/mysql/configs/modifiers/m.toml:2: unknown key `extends` in modifier, which has: summary, drop, setting");
-    assert_snapshot!(error(&[("modifiers/a_b", "")]), @"dbms/mysql/configs/modifiers/a_b.toml: not a file of the catalog, which has dbms/<name>/product.toml, builds.toml and variables.toml there, dbms/<name>/configs/<name>.toml, dbms/<name>/configs/modifiers/<word>.toml, plans/<name>.toml, workloads/<name>.toml, helpers.toml, scales.toml and noise.toml");
+    assert_snapshot!(error(&[("modifiers/a_b", "")]), @"dbms/mysql/configs/modifiers/a_b.toml: not a file of the catalog, which has dbms/<name>/product.toml, builds.toml and variables.toml there, dbms/<name>/configs/<name>.toml, dbms/<name>/configs/modifiers/<word>.toml, plans/<name>.toml, workloads/<name>.toml, helpers.toml, layers.toml, noise.toml and scales.toml");
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn unknown_keys_name_the_nearest() {
     assert_snapshot!(plan("bsae = \"x\"", SQLITE), @"my.toml:4: unknown key `bsae` in the plan, did you mean `base`?");
     assert_snapshot!(system("biuld = \"sqlite\""), @"my.toml:6: unknown key `biuld` in system, did you mean `build`?");
     assert_snapshot!(system("build = \"mariadb\"\ncpus = { sever = \"0\" }"), @"my.toml:7: unknown key `sever` in cpus, did you mean `server`?");
-    assert_snapshot!(plan("compression = true", SQLITE), @"my.toml:4: unknown key `compression` in the plan, which has: name, workload, base, seed, control, template, placement, connection, system, rounds, interleave, slice_ms, at_once, quarantine, margins");
+    assert_snapshot!(plan("compression = true", SQLITE), @"my.toml:4: unknown key `compression` in the plan, which has: name, workload, base, seed, control, template, placement, connection, system, rounds, interleave, slice_ms, at_once, quarantine, profiles, margins");
 }
 
 #[test]
@@ -157,8 +157,8 @@ fn files_that_are_no_catalog() {
     let add = |path: &str, text: &str| {
         Catalog::with(&[(path.to_owned(), text.to_owned())]).unwrap_err().to_string()
     };
-    assert_snapshot!(add("dbms/oracle/configs/x.toml", ""), @"dbms/oracle/configs/x.toml: not a file of the catalog, which has dbms/<name>/product.toml, builds.toml and variables.toml there, dbms/<name>/configs/<name>.toml, dbms/<name>/configs/modifiers/<word>.toml, plans/<name>.toml, workloads/<name>.toml, helpers.toml, scales.toml and noise.toml");
-    assert_snapshot!(add("notes.txt", ""), @"notes.txt: not a file of the catalog, which has dbms/<name>/product.toml, builds.toml and variables.toml there, dbms/<name>/configs/<name>.toml, dbms/<name>/configs/modifiers/<word>.toml, plans/<name>.toml, workloads/<name>.toml, helpers.toml, scales.toml and noise.toml");
+    assert_snapshot!(add("dbms/oracle/configs/x.toml", ""), @"dbms/oracle/configs/x.toml: not a file of the catalog, which has dbms/<name>/product.toml, builds.toml and variables.toml there, dbms/<name>/configs/<name>.toml, dbms/<name>/configs/modifiers/<word>.toml, plans/<name>.toml, workloads/<name>.toml, helpers.toml, layers.toml, noise.toml and scales.toml");
+    assert_snapshot!(add("notes.txt", ""), @"notes.txt: not a file of the catalog, which has dbms/<name>/product.toml, builds.toml and variables.toml there, dbms/<name>/configs/<name>.toml, dbms/<name>/configs/modifiers/<word>.toml, plans/<name>.toml, workloads/<name>.toml, helpers.toml, layers.toml, noise.toml and scales.toml");
     assert_snapshot!(add("dbms/mariadb/configs/mine.toml", "sumary = \"x\""), @"catalog/dbms/mariadb/configs/mine.toml:1: unknown key `sumary` in config, did you mean `summary`?");
     assert_snapshot!(add("scales.toml", "[tiny]\nrows = 1"), @"catalog/scales.toml:1: scale needs the key `i1_rows`");
 }

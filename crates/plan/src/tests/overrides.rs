@@ -24,6 +24,7 @@ fn rounds_seconds_and_settings_replace_those_of_the_plan() {
         rounds: Some(2),
         seconds: Some(7),
         set: vec![("sync_binlog", Some("0")), ("skip-name-resolve", None)],
+        ..Overrides::default()
     };
     let text = plan("kind = \"insert\", scale = \"tiny\"")
         .replace("[[system]]\nbuild = \"postgres\"\n", "");

@@ -16,6 +16,7 @@ mod step;
 mod summary;
 mod table;
 mod transactions;
+mod why;
 
 use maud::{Markup, PreEscaped, html as markup};
 
@@ -97,6 +98,7 @@ fn head(page: &Page<'_, '_>) -> Markup {
                 @if report.has_transactions() { a href="#transactions" { "Transactions" } }
                 a href="#tables" { "Throughput" }
                 @if page.listed.has_costs() { a href="#costs" { "Cost" } }
+                @if !report.input.why.is_empty() { a href="#why" { "Why" } }
                 @if page.listed.has_sizes() { a href="#sizes" { "Sizes" } }
                 @if page.groups.is_some() { a href="#groups" { "Groups" } }
                 @if report.sweep.is_some() { a href="#sweep" { "Clients" } }
@@ -136,6 +138,7 @@ fn body(page: &Page<'_, '_>) -> Markup {
         (transactions::transactions(listed))
         (throughput(listed))
         (costs::costs(listed))
+        (why::why(listed))
         (costs::sizes(listed))
         (costs::errors(all))
         @if let Some(groups) = &page.groups {

@@ -94,7 +94,7 @@ pub(super) fn failed(report: &Report<'_>) -> Markup {
     let trials = &report.input.data.trials;
     let has_quarantined = trials.iter().any(|trial| trial.outcome.is_quarantined());
     let content = html! {
-        @if trials.iter().all(|trial| trial.outcome.is_completed()) { p.nothing { "None." } }
+        @if trials.iter().all(|trial| trial.outcome.is_completed() || trial.outcome.is_profiled()) { p.nothing { "None." } }
         @for trial in trials { (one(trial)) }
     };
     let title = if has_quarantined { "Failed and quarantined trials" } else { "Failed trials" };
@@ -104,7 +104,7 @@ pub(super) fn failed(report: &Report<'_>) -> Markup {
 fn one(trial: &TrialRecord) -> Markup {
     html! {
         @match &trial.outcome {
-            Outcome::Completed => {}
+            Outcome::Completed | Outcome::Profiled => {}
             Outcome::Quarantined { reason } => article.failed {
                 h3 { (trial.system) ", round " (trial.round) ": quarantined" }
                 p { (reason) }

@@ -144,7 +144,7 @@ impl Report<'_> {
                 "The order of measurement is unknown. Durations are sums over the steps, where the files give them.".to_owned(),
             )
         } else {
-            let planned = data.info.plan.rounds;
+            let planned = *data.info.plan.profiled_rounds().end();
             let again = match rounds::again(data) {
                 0 => String::new(),
                 _ => format!(" Rounds after {planned} take the place of disturbed ones."),
@@ -167,6 +167,7 @@ impl Report<'_> {
 fn outcome(outcome: &Outcome) -> Cell {
     match outcome {
         Outcome::Completed => Cell::text("completed"),
+        Outcome::Profiled => Cell::text("profiled"),
         Outcome::Failed { step, .. } => {
             let place = step.as_ref().map_or(String::new(), |s| format!(" in {s}"));
             Cell::text(format!("failed{place}")).with_tone(Tone::Missed)

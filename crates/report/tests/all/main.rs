@@ -14,6 +14,7 @@ mod placement;
 mod rounds;
 mod tpcc;
 mod verdicts;
+mod why;
 
 use model::{Comparison, RunData};
 use report::{Differing, Input};

@@ -29,7 +29,7 @@ pub(crate) struct FinishedStep {
 }
 
 impl FinishedStep {
-    pub(super) fn trial(&self) -> TrialKey {
+    pub(crate) fn trial(&self) -> TrialKey {
         TrialKey { round: self.round, position: self.position, system: self.system.clone() }
     }
 

@@ -76,6 +76,7 @@ fn trials(journal: &[(TrialKey, Outcome)]) -> report::Table {
         .words("system", |(key, _)| Cell::text(&key.system))
         .words("outcome", |(_, outcome)| match outcome {
             Outcome::Completed => Cell::text("completed"),
+            Outcome::Profiled => Cell::text("profiled"),
             Outcome::Quarantined { reason } => {
                 Cell::text(format!("disturbed: {reason}")).with_tone(Tone::Missed)
             }

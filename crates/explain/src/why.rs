@@ -1,0 +1,226 @@
+//! Where a system spends more than its base: layers and functions by CPU per operation, from profiled rounds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{Nanos, Plan, ProfiledStep, StepId, StepRecord, System, TrialKey};
+use serde::Serialize;
+use stats::Paired;
+
+use crate::layers::{Layers, UNCLASSIFIED};
+
+/// Functions that are listed at most: those that changed most.
+const FUNCTIONS: usize = 15;
+const CONFIDENCE: f64 = 0.95;
+const MICROS: f64 = 1e3;
+
+/// What an operation of a step takes, candidate against base. All times are microseconds per operation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StepWhy {
+    pub step: StepId,
+    pub base: String,
+    pub system: String,
+    /// Profiled rounds that have both.
+    pub rounds: u32,
+    /// Time that a client spends on an operation.
+    pub time: WhyLine,
+    /// CPU by layer; what adds most to the change comes first.
+    pub layers: Vec<WhyLine>,
+    /// The rest of the time: waits, the client, the way between.
+    pub rest: WhyLine,
+    /// CPU by function, without what it calls.
+    pub functions: Vec<WhyLine>,
+    /// How far the samples can be trusted.
+    pub of_base: Quality,
+    pub of_system: Quality,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WhyLine {
+    pub name: String,
+    /// Means over the rounds.
+    pub base: f64,
+    pub system: f64,
+    /// Candidate less base, paired over the rounds, with its 95 % interval from two rounds on.
+    pub change: f64,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    /// How much of the change of the time it accounts for.
+    pub share: Option<f64>,
+}
+
+impl WhyLine {
+    /// Is its interval on one side of zero?
+    pub fn is_certain(&self) -> bool {
+        self.low.zip(self.high).is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+    }
+}
+
+/// Samples of a system in a step, over all rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Quality {
+    pub samples: u64,
+    pub lost: u64,
+    /// The share whose stack reaches the start of its thread.
+    pub rooted: f64,
+    /// The share that has a layer.
+    pub classified: f64,
+    /// How much fewer operations per second than in judged rounds, as a share; `None` without these.
+    pub slowdown: Option<f64>,
+}
+
+/// Every system against the base, in every step that both have profiles of. `judged` are the records of the other
+/// rounds.
+pub fn why(
+    plan: &Plan,
+    judged: &[(TrialKey, StepRecord)],
+    profiled: &[ProfiledStep],
+) -> Vec<StepWhy> {
+    let Some(base) = plan.system(&plan.base) else { return Vec::new() };
+    let steps: BTreeMap<u32, &StepId> =
+        profiled.iter().map(|one| (one.record.ordinal, &one.record.step)).collect();
+    let candidates = || plan.systems.iter().filter(|system| system.name != base.name);
+    let all = steps.into_values().flat_map(|step| {
+        let of_base = Spent::of(base, step, judged, profiled);
+        let others = candidates().map(|one| (one, Spent::of(one, step, judged, profiled)));
+        let others =
+            others.filter_map(|(one, spent)| compare(step, (base, &of_base), (one, &spent)));
+        others.collect::<Vec<_>>()
+    });
+    all.collect()
+}
+
+/// What a system spent in a step.
+struct Spent {
+    /// By round.
+    rounds: BTreeMap<u32, Round>,
+    quality: Quality,
+}
+
+#[derive(Default)]
+struct Round {
+    time: f64,
+    cpu: f64,
+    layers: BTreeMap<String, f64>,
+    functions: BTreeMap<String, f64>,
+}
+
+impl Spent {
+    fn of(
+        system: &System,
+        step: &StepId,
+        judged: &[(TrialKey, StepRecord)],
+        profiled: &[ProfiledStep],
+    ) -> Self {
+        let mut layers = Layers::of(system.build.dbms);
+        let own = profiled.iter().filter(|one| {
+            one.trial.system == system.name
+                && one.record.step == *step
+                && one.record.subject_count() > 0
+        });
+        let rounds = own.clone().map(|one| (one.trial.round, Round::of(one, &mut layers)));
+        let rounds: BTreeMap<u32, Round> = rounds.collect();
+        let sum = |part: fn(&ProfiledStep) -> u64| own.clone().map(part).sum::<u64>();
+        let samples = sum(|one| one.profile.samples());
+        let (cpu, unclassified) = rounds.values().fold((0.0, 0.0), |(cpu, rest), round| {
+            (cpu + round.cpu, rest + round.layers.get(UNCLASSIFIED).unwrap_or(&0.0))
+        });
+        let rates = judged
+            .iter()
+            .filter(|(trial, record)| trial.system == system.name && record.step == *step);
+        let usual = median(rates.map(|(_, record)| rate(record)));
+        let seen = median(own.clone().map(|one| rate(&one.record)));
+        let quality = Quality {
+            samples,
+            lost: sum(|one| one.profile.lost),
+            rooted: sum(|one| one.profile.rooted()) as f64 / samples.max(1) as f64,
+            classified: if cpu > 0.0 { 1.0 - unclassified / cpu } else { 0.0 },
+            slowdown: usual.zip(seen).map(|(usual, seen)| 1.0 - seen / usual),
+        };
+        Self { rounds, quality }
+    }
+}
+
+impl Round {
+    fn of(one: &ProfiledStep, layers: &mut Layers) -> Self {
+        let operations = one.record.subject_count() as f64;
+        let each = |time: Nanos| time.0 as f64 / MICROS / operations;
+        let cpu = each(one.cpu());
+        let a_sample = cpu / one.profile.samples().max(1) as f64;
+        let time = each(one.record.window) * f64::from(one.record.clients);
+        let mut round = Self { time, cpu, ..Self::default() };
+        for (stack, samples) in &one.profile.stacks {
+            let spent = *samples as f64 * a_sample;
+            let function = stack.rsplit(';').next().unwrap_or_default();
+            *round.layers.entry(layers.layer(stack).to_owned()).or_default() += spent;
+            *round.functions.entry(function.to_owned()).or_default() += spent;
+        }
+        round
+    }
+}
+
+fn rate(record: &StepRecord) -> f64 {
+    record.subject_count() as f64 / record.window.as_secs_f64()
+}
+
+fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.filter(|value| *value > 0.0 && value.is_finite()).collect();
+    stats::median(&values)
+}
+
+fn compare(step: &StepId, base: (&System, &Spent), other: (&System, &Spent)) -> Option<StepWhy> {
+    let both: Vec<(&Round, &Round)> = base
+        .1
+        .rounds
+        .iter()
+        .filter_map(|(round, of_base)| Some((of_base, other.1.rounds.get(round)?)))
+        .collect();
+    let time = line("time of an operation", &both, |round| round.time)?;
+    let share = |mut of: WhyLine| {
+        of.share = Some(of.change / time.change).filter(|share| share.is_finite());
+        of
+    };
+    let ranked = |parts: fn(&Round) -> &BTreeMap<String, f64>| {
+        let rounds = both.iter().flat_map(|(a, b)| [*a, *b]);
+        let names: BTreeSet<&String> = rounds.flat_map(|round| parts(round).keys()).collect();
+        let value = |round: &Round, name: &str| parts(round).get(name).copied().unwrap_or(0.0);
+        let lines =
+            names.into_iter().filter_map(|name| line(name, &both, |round| value(round, name)));
+        let mut lines: Vec<WhyLine> = lines.map(share).collect();
+        // What goes the same way as the whole first.
+        let weight = |line: &WhyLine| line.change * time.change.signum();
+        lines.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+        lines
+    };
+    let mut functions = ranked(|round| &round.functions);
+    functions.sort_by(|a, b| b.change.abs().total_cmp(&a.change.abs()));
+    functions.truncate(FUNCTIONS);
+    Some(StepWhy {
+        step: step.clone(),
+        base: base.0.name.clone(),
+        system: other.0.name.clone(),
+        rounds: both.len() as u32,
+        layers: ranked(|round| &round.layers),
+        rest: share(line("not on the server's CPU", &both, |round| round.time - round.cpu)?),
+        functions,
+        of_base: base.1.quality,
+        of_system: other.1.quality,
+        time: share(time.clone()),
+    })
+}
+
+/// `None` without rounds.
+fn line(name: &str, both: &[(&Round, &Round)], value: impl Fn(&Round) -> f64) -> Option<WhyLine> {
+    let changes: Vec<f64> = both.iter().map(|(a, b)| value(b) - value(a)).collect();
+    let paired = Paired::of(&changes)?;
+    let interval = paired.interval(CONFIDENCE);
+    let rounds = both.len() as f64;
+    Some(WhyLine {
+        name: name.to_owned(),
+        base: both.iter().map(|(a, _)| value(a)).sum::<f64>() / rounds,
+        system: both.iter().map(|(_, b)| value(b)).sum::<f64>() / rounds,
+        change: paired.mean,
+        low: interval.map(|(low, _)| low),
+        high: interval.map(|(_, high)| high),
+        share: None,
+    })
+}

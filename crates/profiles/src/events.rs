@@ -1,0 +1,157 @@
+//! The kernel's events: one for each thread on each CPU, those of a CPU share a buffer. Threads and processes that
+//! these threads start are sampled too.
+
+use std::ffi::c_ulong;
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+
+use perf_event_open_sys::bindings::{
+    PERF_COUNT_SW_CPU_CLOCK, PERF_FLAG_FD_CLOEXEC, PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_REGS_USER,
+    PERF_SAMPLE_STACK_USER, PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_TYPE_SOFTWARE, perf_event_attr,
+};
+use perf_event_open_sys::{ioctls, perf_event_open};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::error::ProfileError;
+use crate::ring::Ring;
+use crate::unwind::REGISTERS;
+
+/// Samples per second of CPU time. A prime, so that it beats with no timer of a server.
+pub(crate) const HERTZ: u32 = 199;
+
+/// Bytes of a stack that a sample copies. Half of it cuts the stacks of `MySQL` 8.0 and 9.7.
+const STACK: u32 = 32 << 10;
+
+/// `CLOCK_MONOTONIC`, which tells whether a sample is within a window.
+const CLOCK: i32 = 1;
+
+pub(crate) struct Events {
+    rings: Vec<Ring>,
+    /// The events that write into them.
+    _others: Vec<OwnedFd>,
+}
+
+impl Events {
+    /// Starts to sample these threads. Those that end meanwhile are left out.
+    pub(crate) fn open(threads: &[i32]) -> Result<Self, ProfileError> {
+        raise_file_limit();
+        let mut rings = Vec::new();
+        let mut others = Vec::new();
+        for cpu in cpus() {
+            let mut ring: Option<Ring> = None;
+            for thread in threads {
+                let event = match open(*thread, cpu).map_err(ProfileError::of_open) {
+                    Ok(event) => event,
+                    Err(ProfileError::Gone) => continue,
+                    Err(error) => return Err(error),
+                };
+                match &ring {
+                    None => ring = Some(Ring::map(event)?),
+                    Some(ring) => {
+                        redirect(&event, ring).map_err(ProfileError::Kernel)?;
+                        others.push(event);
+                    }
+                }
+            }
+            rings.push(ring.ok_or(ProfileError::Gone)?);
+        }
+        Ok(Self { rings, _others: others })
+    }
+
+    /// Hands over the records that were written since the last time.
+    pub(crate) fn drain(&mut self, mut take: impl FnMut(&[u8])) {
+        for ring in &mut self.rings {
+            ring.drain(&mut take);
+        }
+    }
+}
+
+fn attributes() -> perf_event_attr {
+    let mut attributes = perf_event_attr {
+        type_: PERF_TYPE_SOFTWARE,
+        size: size_of::<perf_event_attr>() as u32,
+        config: u64::from(PERF_COUNT_SW_CPU_CLOCK),
+        sample_type: u64::from(
+            PERF_SAMPLE_TID
+                | PERF_SAMPLE_TIME
+                | PERF_SAMPLE_CALLCHAIN
+                | PERF_SAMPLE_REGS_USER
+                | PERF_SAMPLE_STACK_USER,
+        ),
+        sample_regs_user: REGISTERS,
+        sample_stack_user: STACK,
+        clockid: CLOCK,
+        ..perf_event_attr::default()
+    };
+    attributes.__bindgen_anon_1.sample_freq = u64::from(HERTZ);
+    attributes.set_freq(1);
+    attributes.set_inherit(1);
+    attributes.set_use_clockid(1);
+    // Unwound by us: few programs keep frame pointers.
+    attributes.set_exclude_callchain_user(1);
+    attributes
+}
+
+#[expect(unsafe_code, reason = "no safe wrapper has this system call")]
+fn open(thread: i32, cpu: i32) -> io::Result<OwnedFd> {
+    let mut attributes = attributes();
+    let flags = c_ulong::from(PERF_FLAG_FD_CLOEXEC);
+    // SAFETY: the attributes outlive the call, and state their own size.
+    let descriptor = unsafe { perf_event_open(&raw mut attributes, thread, cpu, -1, flags) };
+    if descriptor < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has just made it, for nobody else.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+/// Lets an event write into the buffer of another one of the same CPU.
+#[expect(unsafe_code, reason = "no safe wrapper has this request")]
+fn redirect(event: &OwnedFd, ring: &Ring) -> io::Result<()> {
+    let target = ring.as_fd().as_raw_fd();
+    // SAFETY: both are open events, and the request takes a number.
+    match unsafe { ioctls::SET_OUTPUT(event.as_raw_fd(), target) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// As many files as the user may have: the usual limit is too low for a server with hundreds of threads.
+fn raise_file_limit() {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    let _as_it_was = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+}
+
+/// The CPUs that are online.
+fn cpus() -> Vec<i32> {
+    let text = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+    let cpus = parse_cpus(&text);
+    if cpus.is_empty() { vec![0] } else { cpus }
+}
+
+/// `0-2,5`
+fn parse_cpus(text: &str) -> Vec<i32> {
+    let ranges = text.trim().split(',').filter_map(|range| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        Some(first.parse().ok()?..=last.parse().ok()?)
+    });
+    ranges.flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpus_are_listed_in_ranges() {
+        assert_eq!(parse_cpus("0-2,5\n"), [0, 1, 2, 5]);
+        assert_eq!(parse_cpus("0\n"), [0]);
+        assert!(parse_cpus("").is_empty() && !cpus().is_empty());
+    }
+
+    #[test]
+    fn a_thread_that_has_ended_is_no_target() {
+        assert!(matches!(Events::open(&[i32::MAX - 1]).err(), Some(ProfileError::Gone)));
+    }
+}

@@ -1,0 +1,29 @@
+//! Where servers spend their CPU: a [`Sampler`] takes the stacks of all threads of some processes, unwinds them by
+//! the tables of their programs, names their functions, and counts equal ones.
+//!
+//! The kernel's software clock triggers the samples, so that no PMU is needed. A stack has the frames of the kernel,
+//! then those of the process. Its functions have names that hold across versions: [`fold`] drops what compilers add.
+
+mod counts;
+mod error;
+mod events;
+mod image;
+mod kernel;
+mod maps;
+mod names;
+mod ring;
+mod sample;
+mod sampler;
+mod unwind;
+
+pub use error::ProfileError;
+pub use names::fold;
+pub use sampler::{Sampler, Target};
+
+/// Checks that the kernel lets this user sample, before a run depends on it.
+///
+/// # Errors
+/// Where it does not: why, and what to do.
+pub fn check() -> Result<(), ProfileError> {
+    events::Events::open(&[rustix::thread::gettid().as_raw_nonzero().get()]).map(drop)
+}

@@ -1,0 +1,143 @@
+//! One record of the kernel, taken apart. Its layout is that of `perf_event_open(2)` for the attributes in `events`.
+
+use perf_event_open_sys::bindings::{PERF_CONTEXT_MAX, PERF_RECORD_LOST, PERF_RECORD_SAMPLE};
+
+use crate::unwind::REGISTERS;
+
+pub(crate) enum Record<'a> {
+    Sample(Sample<'a>),
+    /// So many samples had no room.
+    Lost(u64),
+}
+
+pub(crate) struct Sample<'a> {
+    pub(crate) process: u32,
+    pub(crate) thread: u32,
+    /// Nanoseconds of the monotonic clock.
+    pub(crate) time: u64,
+    /// Addresses in the kernel, the innermost first; none where the process itself ran.
+    pub(crate) kernel: Vec<u64>,
+    /// What the process had where it ran or entered the kernel; `None` for a thread without a process.
+    pub(crate) user: Option<User<'a>>,
+}
+
+pub(crate) struct User<'a> {
+    /// In the order of their bits.
+    pub(crate) registers: Vec<u64>,
+    /// From the stack pointer on.
+    pub(crate) stack: &'a [u8],
+}
+
+impl<'a> Record<'a> {
+    /// `None` for a record of another kind, or one that ends before its end.
+    pub(crate) fn of(bytes: &'a [u8]) -> Option<Self> {
+        let mut reader = Reader(bytes);
+        let kind = reader.word()?;
+        reader.word()?;
+        match kind {
+            PERF_RECORD_LOST => {
+                reader.long()?;
+                reader.long().map(Self::Lost)
+            }
+            PERF_RECORD_SAMPLE => Sample::read(&mut reader).map(Self::Sample),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Sample<'a> {
+    fn read(reader: &mut Reader<'a>) -> Option<Self> {
+        let (process, thread, time) = (reader.word()?, reader.word()?, reader.long()?);
+        let chain = reader.long()?;
+        let chain = reader.longs(chain)?;
+        // Marks between the parts of a chain are among the highest addresses.
+        let kernel = chain.into_iter().filter(|address| *address < PERF_CONTEXT_MAX).collect();
+        Some(Self { process, thread, time, kernel, user: User::read(reader) })
+    }
+}
+
+impl<'a> User<'a> {
+    fn read(reader: &mut Reader<'a>) -> Option<Self> {
+        if reader.long()? == 0 {
+            return None;
+        }
+        let registers = reader.longs(REGISTERS.count_ones().into())?;
+        let room = reader.long()?;
+        let stack = reader.bytes(room)?;
+        let used = if room == 0 { 0 } else { reader.long()? };
+        Some(Self { registers, stack: stack.get(..used as usize)? })
+    }
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn bytes(&mut self, length: u64) -> Option<&'a [u8]> {
+        let (bytes, rest) = self.0.split_at_checked(usize::try_from(length).ok()?)?;
+        self.0 = rest;
+        Some(bytes)
+    }
+
+    fn word(&mut self) -> Option<u32> {
+        Some(u32::from_ne_bytes(self.bytes(4)?.try_into().ok()?))
+    }
+
+    fn long(&mut self) -> Option<u64> {
+        Some(u64::from_ne_bytes(self.bytes(8)?.try_into().ok()?))
+    }
+
+    fn longs(&mut self, count: u64) -> Option<Vec<u64>> {
+        let bytes = self.bytes(count.checked_mul(8)?)?;
+        Some(bytes.as_chunks().0.iter().map(|long| u64::from_ne_bytes(*long)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sample of thread 8 of process 7 with one frame in the kernel and a stack of which 8 bytes of 16 are used.
+    fn sample() -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let words = [PERF_RECORD_SAMPLE, 0, 7, 8];
+        words.iter().for_each(|word: &u32| bytes.extend(word.to_ne_bytes()));
+        let registers = (0..u64::from(REGISTERS.count_ones())).map(|number| 100 + number);
+        let longs = [5, 2, PERF_CONTEXT_MAX + 1, 0xffff_8000_0000_0010, 2];
+        let stack = [16, 0x1122, 0x3344, 8];
+        let longs = longs.into_iter().chain(registers).chain(stack);
+        longs.for_each(|long| bytes.extend(long.to_ne_bytes()));
+        bytes
+    }
+
+    #[test]
+    fn a_sample_has_the_frames_of_the_kernel_and_the_stack_of_the_process() {
+        let bytes = sample();
+        let Some(Record::Sample(sample)) = Record::of(&bytes) else { panic!("no sample") };
+        assert_eq!((sample.process, sample.thread, sample.time), (7, 8, 5));
+        assert_eq!(sample.kernel, [0xffff_8000_0000_0010]);
+        let user = sample.user.unwrap();
+        assert_eq!(user.registers[..2], [100, 101]);
+        assert_eq!(user.stack, 0x1122_u64.to_ne_bytes());
+    }
+
+    #[test]
+    fn a_record_that_is_cut_short_is_no_sample_of_a_process() {
+        let bytes = sample();
+        for length in 0..bytes.len() {
+            let has_process = match Record::of(&bytes[..length]) {
+                Some(Record::Sample(sample)) => sample.user.is_some(),
+                Some(Record::Lost(_)) => panic!("nothing was lost"),
+                None => false,
+            };
+            assert!(!has_process, "{length}");
+        }
+    }
+
+    #[test]
+    fn lost_samples_are_counted() {
+        let mut bytes = Vec::new();
+        [PERF_RECORD_LOST, 0].iter().for_each(|word: &u32| bytes.extend(word.to_ne_bytes()));
+        [1_u64, 42].iter().for_each(|long| bytes.extend(long.to_ne_bytes()));
+        assert!(matches!(Record::of(&bytes), Some(Record::Lost(42))));
+    }
+}

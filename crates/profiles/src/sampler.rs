@@ -1,0 +1,209 @@
+//! The thread that samples.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, SyncSender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use model::Profile;
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::counts::Counts;
+use crate::error::ProfileError;
+use crate::events::Events;
+use crate::sample::Record;
+
+/// How often the buffers are emptied: they hold the samples of a third of a second.
+const NAP: Duration = Duration::from_millis(50);
+
+/// What is sampled, together with all that it starts from then on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// All threads of these processes.
+    Processes(Vec<u32>),
+    /// The threads that the calling thread starts, without itself.
+    OwnThreads,
+}
+
+/// Samples until it is finished. Only what it sees between [`open`](Self::open) and [`close`](Self::close) counts.
+pub struct Sampler {
+    shared: Arc<Shared>,
+    thread: JoinHandle<Profile>,
+}
+
+/// Moments of the monotonic clock, in nanoseconds.
+struct Shared {
+    opened: AtomicU64,
+    closed: AtomicU64,
+    is_over: AtomicBool,
+}
+
+impl Sampler {
+    /// # Errors
+    /// Where the kernel does not allow it, or the processes have ended.
+    pub fn start(target: &Target) -> Result<Self, ProfileError> {
+        let moment = || AtomicU64::new(u64::MAX);
+        let shared = Shared { opened: moment(), closed: moment(), is_over: AtomicBool::new(false) };
+        let shared = Arc::new(shared);
+        let own = rustix::thread::gettid().as_raw_nonzero().get();
+        let (threads, left_out) = match target {
+            Target::Processes(processes) => (processes.iter().flat_map(threads_of).collect(), 0),
+            Target::OwnThreads => (vec![own], own as u32),
+        };
+        let (ready, started) = mpsc::sync_channel(1);
+        let seen = Arc::clone(&shared);
+        // It exists before the events do, so that it is not sampled itself.
+        let thread = thread::Builder::new().name("sampler".to_owned());
+        let thread = thread
+            .spawn(move || sample(&threads, left_out, &seen, &ready))
+            .map_err(ProfileError::Thread)?;
+        match started.recv() {
+            Ok(Err(error)) => Err(error),
+            Ok(Ok(())) | Err(_) => Ok(Self { shared, thread }),
+        }
+    }
+
+    /// The window begins.
+    pub fn open(&self) {
+        self.shared.opened.store(now(), Ordering::Relaxed);
+    }
+
+    /// The window is over.
+    pub fn close(&self) {
+        self.shared.closed.store(now(), Ordering::Relaxed);
+    }
+
+    /// What it saw.
+    pub fn finish(self) -> Profile {
+        self.shared.is_over.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap_or_default()
+    }
+}
+
+fn now() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// None of a process that has ended.
+fn threads_of(process: &u32) -> Vec<i32> {
+    let entries = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten();
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
+}
+
+fn sample(
+    threads: &[i32],
+    left_out: u32,
+    shared: &Shared,
+    ready: &SyncSender<Result<(), ProfileError>>,
+) -> Profile {
+    let mut counts = Counts::new();
+    let mut events = match Events::open(threads) {
+        Ok(events) => events,
+        Err(error) => {
+            let _nobody_waits = ready.send(Err(error));
+            return Profile::default();
+        }
+    };
+    let _nobody_waits = ready.send(Ok(()));
+    loop {
+        let is_last = shared.is_over.load(Ordering::Relaxed);
+        events.drain(|record| take(record, left_out, shared, &mut counts));
+        if is_last {
+            return counts.profile();
+        }
+        thread::sleep(NAP);
+    }
+}
+
+fn take(record: &[u8], left_out: u32, shared: &Shared, counts: &mut Counts) {
+    let opened = shared.opened.load(Ordering::Relaxed);
+    match Record::of(record) {
+        Some(Record::Sample(sample)) => {
+            let window = opened..shared.closed.load(Ordering::Relaxed);
+            if sample.thread != left_out && window.contains(&sample.time) {
+                counts.add(sample);
+            }
+        }
+        // It does not say when; of the time before the window nothing is kept.
+        Some(Record::Lost(samples)) if opened != u64::MAX => counts.lost += samples,
+        Some(Record::Lost(_)) | None => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hint::black_box;
+    use std::process::Command;
+    use std::time::Instant;
+
+    use super::*;
+
+    #[inline(never)]
+    fn spin_for_the_sampler(length: Duration) -> u64 {
+        let begin = Instant::now();
+        let mut number = 1_u64;
+        while begin.elapsed() < length {
+            for _ in 0..100_000 {
+                number = black_box(number.wrapping_mul(6_364_136_223_846_793_005));
+            }
+        }
+        number
+    }
+
+    fn of_target(target: &Target, work: impl FnOnce()) -> Option<Profile> {
+        let sampler = match Sampler::start(target) {
+            Ok(sampler) => sampler,
+            Err(error @ (ProfileError::NotPermitted { .. } | ProfileError::Kernel(_))) => {
+                testkit::skipped(&error.to_string());
+                return None;
+            }
+            Err(error) => panic!("{error}"),
+        };
+        sampler.open();
+        work();
+        sampler.close();
+        Some(sampler.finish())
+    }
+
+    #[test]
+    fn the_threads_that_this_one_starts_are_unwound_to_their_start() {
+        let work = || {
+            let spin = || thread::spawn(|| spin_for_the_sampler(Duration::from_millis(600)));
+            spin_for_the_sampler(Duration::from_millis(50));
+            spin().join().unwrap();
+        };
+        let Some(profile) = of_target(&Target::OwnThreads, work) else { return };
+        let samples = profile.samples();
+        // 199 a second of CPU time, where the thread has a CPU for half of the time at least.
+        assert!((50..=140).contains(&samples), "{profile:?}");
+        let spins = |(stack, _): &&(String, u64)| stack.contains("spin_for_the_sampler");
+        let spinning: u64 = profile.stacks.iter().filter(spins).map(|(_, count)| count).sum();
+        assert!(spinning * 10 >= samples * 9, "{profile:?}");
+        assert!(profile.rooted() * 20 >= samples * 19, "{profile:?}");
+    }
+
+    #[test]
+    fn a_process_is_sampled_in_user_and_kernel_and_nothing_outside_of_the_window() {
+        let mut child = Command::new("sh")
+            .args(["-c", "while :; do read -r line < /proc/uptime; done"])
+            .spawn()
+            .unwrap();
+        let target = Target::Processes(vec![child.id()]);
+        let profile = of_target(&target, || thread::sleep(Duration::from_millis(400)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let Some(profile) = profile else { return };
+        assert!((20..=90).contains(&profile.samples()), "{profile:?}");
+        assert!(profile.stacks.iter().any(|(stack, _)| stack.contains("[k")), "{profile:?}");
+        assert!(profile.stacks.iter().any(|(stack, _)| stack.contains("main")), "{profile:?}");
+    }
+
+    #[test]
+    fn a_process_that_has_ended_is_an_error() {
+        let target = Target::Processes(vec![u32::MAX]);
+        assert!(matches!(Sampler::start(&target).err(), Some(ProfileError::Gone)));
+    }
+}

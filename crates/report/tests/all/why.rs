@@ -1,0 +1,90 @@
+//! Why a system is slower, from profiled rounds.
+
+use explain::{StepWhy, why};
+use model::{
+    Counts, KindInterval, KindSpec, KindTotals, Nanos, Plan, Profile, ProfiledStep, Step, StepId,
+    StepRecord, Subject, TrialKey,
+};
+use report::{Input, Report, Tone, tables};
+use testkit::made_up::{self, Shape};
+
+/// A step of 1,000 queries of one client in so many seconds.
+fn record(seconds: u64) -> StepRecord {
+    let subject = Subject { kind: "query".to_owned(), counts: Counts::Operations };
+    let step = Step::new(StepId::new("qr100"), 3, 1, subject);
+    let sums = KindInterval { ops: 1_000, ..KindInterval::default() };
+    let query = KindTotals { spec: KindSpec::unscheduled("query"), sums, late: 0 };
+    StepRecord { kinds: vec![query], ..StepRecord::of(&step, Nanos::from_secs(seconds)) }
+}
+
+fn trial(system: &str, round: u32) -> TrialKey {
+    TrialKey { round, position: 1, system: system.to_owned() }
+}
+
+/// With 100 samples a second of CPU, so that a sample is 10 µs of each operation.
+fn profiled(system: &str, round: u32, seconds: u64, samples: [u64; 3]) -> ProfiledStep {
+    let stacks = [
+        "load::client;sqlite3_step;sqlite3VdbeExec;sqlite3BtreeNext",
+        "load::client;sqlite3_step;sqlite3VdbeExec;fold.isra",
+        "[cut];nobody_knows",
+    ];
+    let stacks = stacks.into_iter().zip(samples).map(|(stack, n)| (stack.to_owned(), n)).collect();
+    let profile = Profile { hertz: 100, lost: 0, stacks };
+    ProfiledStep { trial: trial(system, round), record: record(seconds), profile }
+}
+
+fn example(plan: &Plan) -> Vec<StepWhy> {
+    let judged = [(trial("sqlite/wal", 1), record(9)), (trial("sqlite/rollback", 1), record(12))];
+    let all = [
+        profiled("sqlite/wal", 5, 10, [200, 100, 10]),
+        profiled("sqlite/rollback", 5, 12, [350, 100, 10]),
+        profiled("sqlite/wal", 6, 10, [201, 110, 10]),
+        profiled("sqlite/rollback", 6, 12, [352, 90, 10]),
+        // Its base is missing.
+        profiled("sqlite/rollback", 7, 12, [900, 100, 10]),
+    ];
+    why(plan, &judged, &all)
+}
+
+#[test]
+fn all_lines_together_are_the_change() {
+    let data = made_up::run(&Shape::usual());
+    let [one] = example(&data.info.plan).try_into().unwrap();
+    assert_eq!((one.rounds, one.system.as_str()), (2, "sqlite/rollback"));
+    assert_eq!((one.time.base, one.time.change), (10_000.0, 2_000.0));
+    let names: Vec<&str> = one.layers.iter().map(|line| line.name.as_str()).collect();
+    assert_eq!(names, ["b-tree", "unclassified", "executor"]);
+    let [tree, unclassified, executor] = &*one.layers else { panic!("{names:?}") };
+    assert_eq!((tree.base, tree.change), (2_005.0, 1_505.0));
+    assert!(tree.is_certain() && !executor.is_certain() && unclassified.change == 0.0);
+    let parts = one.layers.iter().chain([&one.rest]);
+    let sum: f64 = parts.clone().map(|line| line.change).sum();
+    assert!((sum - one.time.change).abs() < 1e-6, "{sum}");
+    let shares: f64 = parts.filter_map(|line| line.share).sum();
+    assert!((shares - 1.0).abs() < 1e-9, "{shares}");
+    assert_eq!(one.functions[0].name, "sqlite3BtreeNext");
+    let quality = one.of_base;
+    assert_eq!(quality.samples, 631);
+    assert!((quality.slowdown.unwrap() - 0.1).abs() < 1e-9);
+    assert!((quality.rooted - 611.0 / 631.0).abs() < 1e-9 && quality.rooted == quality.classified);
+}
+
+#[test]
+fn a_page_says_why_only_where_rounds_were_profiled() {
+    let data = made_up::run(&Shape::usual());
+    let comparisons = made_up::comparisons(&data);
+    let why = example(&data.info.plan);
+    let table = tables::why(&why[0]);
+    let worse = table.rows.iter().find(|row| row[0].text == "b-tree").unwrap();
+    assert_eq!((worse[3].shown().as_str(), worse[3].tone), ("+1,505 worse", Tone::Regressed));
+    assert_eq!(worse[5].text, "75.2");
+    insta::assert_snapshot!(table.note, @r"
+    From 2 profiled rounds, which are never judged.
+    sqlite/wal: 631 samples, 96.8 % with a whole stack, 96.8 % of CPU in a layer; throughput 10.0 % lower than in judged rounds.
+    sqlite/rollback: 1,922 samples, 98.4 % with a whole stack, 98.4 % of CPU in a layer; throughput 0.0 % lower than in judged rounds.
+    ");
+    let page = |why| Report::new(&Input { why, ..Input::new(&data, &comparisons) }).html();
+    let with = page(why);
+    assert!(with.contains("id=\"why\"") && with.contains("sqlite3BtreeNext"));
+    assert!(!page(Vec::new()).contains("id=\"why\""));
+}
