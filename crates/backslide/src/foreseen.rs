@@ -82,7 +82,8 @@ impl Noise {
         Ok(Some(Self { deciding, cpu, source: format!("the noise of run {}", data.info.id) }))
     }
 
-    /// The rounds, and the multiple of the plan's windows, that detect most in this budget; `None` if nothing fits.
+    /// The rounds, looked at after the fewest, and the multiple of the plan's windows, that detect most in this budget;
+    /// `None` if nothing fits.
     pub(crate) fn choose(
         &self,
         budget: &Budget,
@@ -90,8 +91,8 @@ impl Noise {
         rounds: RangeInclusive<u32>,
         most: u32,
     ) -> Option<(u32, u32)> {
-        let (calling, window) = (calling(plan, None), window(plan));
-        budget.choose(&self.deciding, window.as_secs_f64(), &calling, rounds, most)
+        let calling = Calling { first_look: Some(*rounds.start()), ..calling(plan, None) };
+        budget.choose(&self.deciding, window(plan).as_secs_f64(), &calling, rounds, most)
     }
 
     /// What the plan can detect, as a sentence; `None` if it has too few rounds for a verdict or nothing to compare.
@@ -101,7 +102,7 @@ impl Noise {
             let calling = calling(plan, metric);
             let found =
                 in_median_step(steps, window.as_secs_f64(), plan.rounds_of_each(), &calling)?;
-            found.is_finite().then(|| match found {
+            Some(match found {
                 ..1.0 => format!("{:.1} %", 100.0 * found),
                 _ => "more than 100 %".to_owned(),
             })
@@ -169,4 +170,48 @@ pub(crate) fn keep(scatter: &Scatter, root: &Path) -> Result<()> {
     let path = kept_in(root);
     fs::write(&path, serde_json::to_string(scatter)?)
         .with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use lab::Builds;
+    use model::{Bytes, HostShape};
+
+    use super::*;
+
+    const PLAN: &str = "name = \"p\"\nrounds = 4\ninterleave = \"turns\"\n\
+                        workload = { kind = \"micro\", rows = 10000, read_seconds = 2, write_seconds = 2 }\n\
+                        [[system]]\nbuild = \"sqlite\"\nlabel = \"a\"\n[[system]]\nbuild = \"sqlite\"\nlabel = \"b\"\n";
+
+    #[test]
+    fn rounds_and_windows_are_chosen_by_the_looks_that_judge_them() {
+        let host = HostShape { cpus: 2, memory: Bytes(8 << 30) };
+        let file = plan::read(PLAN, "p.toml").unwrap();
+        let mut plan = crate::cmd::run::expand(&file, &Builds::of_user().unwrap(), host).unwrap();
+        let noise = Noise::of(None, &plan).unwrap();
+        let mut differing = 0;
+        for seconds in (200..2000).step_by(20) {
+            let (time, round) = (Nanos::from_secs(seconds), Nanos::from_secs(40));
+            let budget = Budget { time, once: Nanos(0), round, windows: Nanos::from_secs(8) };
+            let (rounds, times) = noise.choose(&budget, &plan, 4..=20, 20).unwrap();
+            // As if nobody looked before the last round.
+            let unlooked = calling(&plan, None);
+            let seconds_of = window(&plan).as_secs_f64();
+            let blind = budget.choose(&noise.deciding, seconds_of, &unlooked, 4..=20, 20);
+            differing += u32::from(blind != Some((rounds, times)));
+            let mut reach = |rounds: u32, times: u32| {
+                plan.course.first_look = (rounds > 4).then_some(4);
+                let window = seconds_of * f64::from(times);
+                in_median_step(&noise.deciding, window, rounds, &calling(&plan, None)).unwrap()
+            };
+            let chosen = reach(rounds, times);
+            let all = (4..=20).flat_map(|rounds| (1..=20).map(move |times| (rounds, times)));
+            let fits = |rounds: u32, times: u32| rounds * (40 + 8 * (times - 1)) <= seconds as u32;
+            let mut fitting = all.filter(|(rounds, times)| fits(*rounds, *times));
+            let better = fitting.find(|(rounds, times)| reach(*rounds, *times) < chosen);
+            plan.course.first_look = None;
+            assert_eq!(better, None, "{seconds} s: {rounds} rounds, {times} times the windows");
+        }
+        assert!(differing > 0);
+    }
 }

@@ -80,15 +80,27 @@ impl Format {
 }
 
 /// The compilers that a program names, each once: `gcc 8.5.0`. None where it says nothing, as without sections.
+///
+/// The objects that start a program (`crt1.o`) come with the C library and are linked first. So of several compilers
+/// the first is the C library's, and is left out.
 pub fn compilers(path: &Path) -> io::Result<Vec<String>> {
     let file = ReadCache::new(File::open(path)?);
     let found = comment::<FileHeader64<Endianness>>(&file);
     let found = found.or_else(|_| comment::<FileHeader32<Endianness>>(&file));
     let text = String::from_utf8_lossy(found.unwrap_or_default());
-    let mut all: Vec<String> = text.split('\0').filter_map(compiler).collect();
+    Ok(of_program(&text))
+}
+
+fn of_program(comment: &str) -> Vec<String> {
+    let mut all: Vec<String> = comment.split('\0').filter_map(compiler).collect();
+    if let Some(first) = all.first().cloned()
+        && all.iter().any(|one| *one != first)
+    {
+        all.retain(|one| *one != first);
+    }
     all.sort_unstable();
     all.dedup();
-    Ok(all)
+    all
 }
 
 /// The section in which compilers leave their names.
@@ -219,6 +231,20 @@ mod tests {
         };
         assert!(own.names_loader && !own.is_core);
         assert_eq!(own.target.to_string(), std::env::consts::ARCH);
+    }
+
+    #[test]
+    fn the_compiler_of_the_startup_objects_is_left_out_where_there_is_another() {
+        let old = "GCC: (GNU) 4.4.7 20120313 (Red Hat 4.4.7-23.0.1)";
+        let new = "GCC: (GNU) 8.3.1 20190311 (Red Hat 8.3.1-3)";
+        let clang = "clang version 15.0.7 (tag)";
+        assert_eq!(of_program(&format!("{old}\0{new}\0")), ["gcc 8.3.1"]);
+        assert_eq!(
+            of_program(&format!("{old}\0{old}\0{clang}\0{new}\0")),
+            ["clang 15.0.7", "gcc 8.3.1"]
+        );
+        assert_eq!(of_program(&format!("{old}\0{old}\0")), ["gcc 4.4.7"]);
+        assert_eq!(of_program(""), [""; 0]);
     }
 
     #[test]

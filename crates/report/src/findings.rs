@@ -93,13 +93,13 @@ fn placements(report: &Report<'_>) -> Option<Finding> {
 fn builds(report: &Report<'_>) -> Option<Finding> {
     let differing = [(Fact::Compiler, "compiler"), (Fact::Allocator, "allocator")];
     let differing = differing.into_iter().filter_map(|(fact, name)| {
-        let mut sides: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        let mut sides: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for system in &report.input.data.info.plan.systems {
             if let Some(value) = made_with(report, system, &fact) {
-                sides.entry(value).or_default().push(&system.name);
+                sides.entry(to_minor(value)).or_default().push(&system.name);
             }
         }
-        let side = |(value, of): (&&str, &Vec<&str>)| format!("{value} ({})", of.join(", "));
+        let side = |(value, of): (&String, &Vec<&str>)| format!("{value} ({})", of.join(", "));
         let told = format::joined(sides.iter().map(side), "; ");
         (sides.len() > 1).then(|| (name, format!("{name}: {told}")))
     });
@@ -108,6 +108,15 @@ fn builds(report: &Report<'_>) -> Option<Finding> {
         title: format!("The builds differ in {}", names.join(" and ")),
         text: format!("{}. Part of a difference may come from that.", texts.join(". ")),
     })
+}
+
+/// Versions to their second number, which is all that the catalog knows: `gcc 7.5` for `gcc 7.5.0`.
+fn to_minor(value: &str) -> String {
+    let each = value.split(", ").map(|one| {
+        let end = one.match_indices('.').nth(1).map(|(at, _)| at);
+        end.and_then(|end| one.get(..end)).unwrap_or(one)
+    });
+    format::joined(each, ", ")
 }
 
 fn made_with<'r>(report: &'r Report<'_>, system: &'r System, fact: &Fact) -> Option<&'r str> {

@@ -268,7 +268,9 @@ impl Report<'_> {
         let cycle = self.input.data.info.plan.cycle();
         let time = Nanos(self.round_time().0 * u64::from(most) * u64::from(cycle));
         let rounds = plural(most as usize, "more round");
-        Some(format!("about {rounds} ({time}) would decide {of_all}"))
+        // Other tools do not say how long theirs took.
+        let time = if time == Nanos(0) { String::new() } else { format!(" ({time})") };
+        Some(format!("about {rounds}{time} would decide {of_all}"))
     }
 
     /// How long a round took, in the mean. Trials that alternate run at the same time.

@@ -55,7 +55,7 @@ impl Mapped {
             program_sha256: read.sha256,
             allocator: allocator(&libraries, preloaded, read.allocator),
             libraries,
-            compiler: elf::compilers(&link)?.join(", "),
+            compiler: read.compiler,
         })
     }
 }
@@ -159,7 +159,7 @@ fn file_name(library: &MappedLibrary) -> &str {
 /// length, and when it was written.
 type State = (PathBuf, u64, u64, u64, i64, i64);
 
-/// Digests that this process has computed: every trial asks for those of the same few programs.
+/// Programs that this process has read: every trial asks for the same few.
 static KNOWN: LazyLock<Mutex<HashMap<State, Program>>> = LazyLock::new(Mutex::default);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,6 +167,8 @@ struct Program {
     sha256: String,
     /// The allocator that is linked into it, by the texts that this has in it.
     allocator: Option<&'static str>,
+    /// Those that it names, joined by commas.
+    compiler: String,
 }
 
 /// Texts of allocators in programs: their error messages.
@@ -197,12 +199,14 @@ fn program_of(path: &Path, name: &Path) -> io::Result<Program> {
         return Ok(program.clone());
     }
     // Not under the lock: programs are large.
-    let program = read(&mut file)?;
+    let (sha256, allocator) = read(&mut file)?;
+    let program = Program { sha256, allocator, compiler: elf::compilers(path)?.join(", ") };
     known().insert(state, program.clone());
     Ok(program)
 }
 
-fn read(file: &mut impl Read) -> io::Result<Program> {
+/// The digest of a program, and the allocator in it.
+fn read(file: &mut impl Read) -> io::Result<(String, Option<&'static str>)> {
     let mut hasher = Sha256::new();
     let mut allocator = None;
     // The end of the previous block, then the new one.
@@ -220,7 +224,7 @@ fn read(file: &mut impl Read) -> io::Result<Program> {
             seen.drain(..seen.len().saturating_sub(OVERLAP));
         }
     }
-    Ok(Program { sha256: hexadecimal(&hasher.finalize()), allocator })
+    Ok((hexadecimal(&hasher.finalize()), allocator))
 }
 
 fn mark_in(bytes: &[u8]) -> Option<&'static str> {
@@ -321,6 +325,8 @@ mod tests {
         let own = Mapped::of(std::process::id(), None).unwrap();
         assert_eq!(own.program, std::env::current_exe().unwrap());
         assert_eq!(own.program_sha256.len(), 64);
+        assert_eq!(own.compiler, program_of(&own.program, &own.program).unwrap().compiler);
+        assert!(!own.compiler.is_empty());
         assert!(own.libraries.iter().all(|library| !library.deleted));
         let one = &own.libraries.first().unwrap().path;
         assert!(maps_file(std::process::id(), one).unwrap());
@@ -344,11 +350,11 @@ mod tests {
     fn an_allocator_in_the_program_is_seen_wherever_its_mark_lies() {
         let program = b"ELF\0 much before <<jemalloc>: error in malloc\0 and much after it, too";
         for length in 1..program.len() {
-            let read = read(&mut Slowly(program, length)).unwrap();
-            assert_eq!(read.allocator, Some("jemalloc"), "{length} at a time");
+            let (_, allocator) = read(&mut Slowly(program, length)).unwrap();
+            assert_eq!(allocator, Some("jemalloc"), "{length} at a time");
         }
-        let without = read(&mut Slowly(b"malloc and jemalloc", 5)).unwrap();
-        assert_eq!(without.allocator, None);
+        let (_, without) = read(&mut Slowly(b"malloc and jemalloc", 5)).unwrap();
+        assert_eq!(without, None);
     }
 
     #[test]

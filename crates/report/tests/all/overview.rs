@@ -144,7 +144,7 @@ fn many_systems_are_a_line_in_the_order_of_the_plan() {
 #[test]
 fn warnings_are_told_before_the_picture() {
     let mut data = made_up::run(&Shape::usual());
-    let compilers = ["gcc 7.5", "gcc 12.2", "gcc 7.5"];
+    let compilers = ["gcc 7.5", "gcc 12.2.0", "gcc 7.5.0"];
     for (system, compiler) in data.info.plan.systems.iter_mut().zip(compilers) {
         system.build.facts.compiler = Some(compiler.to_owned());
     }

@@ -194,6 +194,17 @@ fn a_control_is_told_by_the_steps_that_could_be_judged() {
 }
 
 #[test]
+fn rounds_that_tell_no_time_are_counted_without_one() {
+    let mut data = made_up::run(&Shape::usual());
+    data.trials.iter_mut().for_each(|trial| trial.duration = Nanos(0));
+    let mut comparisons = made_up::comparisons(&data);
+    judge(&mut comparisons, CANDIDATE, |_| noisy());
+    let sentences = Report::new(&input(&data, &comparisons)).sentences();
+    let text = &sentences[0].text;
+    assert!(text.contains("; about 3 more rounds would decide all"), "{text}");
+}
+
+#[test]
 fn only_a_system_without_an_open_step_performs_like_the_base() {
     let data = made_up::run(&Shape::usual());
     let said = |verdict: &dyn Fn(usize) -> Verdict| {
