@@ -39,13 +39,13 @@ fn body(history: &History) -> Markup {
     // The table of lines has charts here instead of blocks.
     let found = history_tables(history, false).into_iter().filter(|table| table.title != LINES);
     html! {
+        section #overview { (leading(history)) }
         section #found {
             @for one in found { (table(&one)) }
             @if history.lines.iter().all(|line| line.changes.is_empty()) {
                 p { "No change was found." }
             }
         }
-        section #overview { (leading(history)) }
         section #lines { h2 { (LINES) } (lines(history)) }
         section #builds {
             h2 { "Build by build" }

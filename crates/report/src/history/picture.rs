@@ -44,6 +44,7 @@ pub(super) fn lines(history: &History, shown: &[&HistoryLine]) -> Chart {
     let names: Vec<String> = (0..history.builds.len()).map(|place| name(history, place)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let base = name(history, history.base);
+    let metric = shown.first().map_or("", |line| line.metric.0.as_str());
     let band = if is_alone { "; band: 95 % intervals" } else { "" };
     let drawn = shown.iter().zip(&all).enumerate();
     let drawn =
@@ -56,7 +57,7 @@ pub(super) fn lines(history: &History, shown: &[&HistoryLine]) -> Chart {
             name: format!("builds in their order; dots: a level begins{band}"),
             text: format::tick,
         },
-        y: Axis { scale: y, name: format!("ratio to {base}"), text: format::ratio },
+        y: Axis { scale: y, name: format!("{metric}, ratio to {base}"), text: format::ratio },
         lines: drawn.collect(),
         reference: Some((1.0, String::new())),
         noise: None,

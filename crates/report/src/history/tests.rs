@@ -222,3 +222,23 @@ fn a_change_between_days_and_a_copy_are_told() {
     assert_eq!(read["builds"][3]["runs"][0], "r2");
     assert_eq!(read["lines"][0]["points"][0]["runs"][1], "r1");
 }
+
+#[test]
+fn the_picture_marks_levels_and_shows_the_intervals_of_a_line_alone() {
+    let mut history = made_up();
+    for point in history.lines.iter_mut().flat_map(|line| line.points.iter_mut().flatten()) {
+        let (ratio, ends) = (point.value / 100.0, (point.value / 103.0, point.value / 97.0));
+        point.to_base = Some(Ratio { ratio, ends: Some(ends) });
+    }
+    let second = HistoryLine { step: StepId::new("second"), ..history.lines[0].clone() };
+    history.lines.insert(1, second);
+    let several = history_svg(&history, "today");
+    assert!(several.contains("today") && several.contains("&lt;b&gt;"), "{several}");
+    assert!(several.contains("second") && !several.contains("path class=\"band"), "{several}");
+    history.lines.truncate(1);
+    let alone = history_svg(&history, "today");
+    assert!(alone.contains("path class=\"band"), "{alone}");
+    assert_eq!(alone.matches("<circle").count(), history.lines[0].changes.len());
+    history.lines.clear();
+    assert!(history_svg(&history, "today").contains("</svg>"));
+}
