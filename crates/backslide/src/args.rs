@@ -322,7 +322,7 @@ pub(crate) struct RunArgs {
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     pub(crate) plan: Option<String>,
     /// Resume this run
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["rounds", "seconds", "set", "profiles"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["rounds", "seconds", "set", "profile"])]
     pub(crate) resume: Option<String>,
     /// Disk for templates, such as 50G; the least recently used go first [default: a quarter of the
     /// lab's filesystem]
@@ -346,7 +346,7 @@ pub(crate) struct WithArgs {
     set: Vec<Setting>,
     /// Add rounds that sample the servers' stacks, to explain the verdicts
     #[arg(long)]
-    profiles: bool,
+    profile: bool,
 }
 
 impl WithArgs {
@@ -356,7 +356,7 @@ impl WithArgs {
             rounds: self.rounds,
             seconds: self.seconds,
             set: set.collect(),
-            profiles: self.profiles,
+            profiles: self.profile,
         }
     }
 }

@@ -61,7 +61,7 @@ pub enum LabError {
         /// The hard limit.
         found: u64,
     },
-    #[error("the plan asks for profiles (`profiles`): {0}")]
+    #[error("the plan asks for profiles (`profile`): {0}")]
     Profile(#[from] profiles::ProfileError),
     #[error("cannot place the client of `{system}`: {cause}")]
     Placement { system: String, cause: String },

@@ -110,7 +110,7 @@ fn profiled_rounds_come_last_and_are_in_nothing_that_is_judged() {
         return testkit::skipped(&error.to_string());
     }
     let mut bench = Bench::new();
-    let run = bench.begin(&plan("rounds = { min = 5, max = 6 }\nquarantine = false\nprofiles = 1"));
+    let run = bench.begin(&plan("rounds = { min = 5, max = 6 }\nquarantine = false\nprofile = 1"));
     let slow = Trouble::Slow(Duration::from_millis(5));
     let provider = FakeProvider::default().with("bad", Fault::from("INSERT", 1, slow));
     let lines = finished(&mut bench, &run, &provider);

@@ -136,7 +136,7 @@ pub fn read_with(text: &str, origin: &str, with: &Overrides<'_>) -> Result<PlanF
         root.put("rounds", integer("--rounds", rounds));
     }
     if with.profiles {
-        root.put("profiles", Node::of_argument("--profiles", Value::Switch(true)));
+        root.put("profile", Node::of_argument("--profile", Value::Switch(true)));
     }
     if let (Some(seconds), Some(workload)) = (with.seconds, root.child("workload")) {
         for key in seconds_of(workload) {
@@ -181,6 +181,6 @@ fn told(with: &Overrides<'_>) -> String {
     let numbers = [number("--rounds", with.rounds), number("--seconds", with.seconds)];
     let mut words: Vec<String> = numbers.into_iter().flatten().chain(set).collect();
     // One line, whatever a value holds.
-    words.extend(with.profiles.then(|| "--profiles".to_owned()));
+    words.extend(with.profiles.then(|| "--profile".to_owned()));
     words.join(" ").replace(char::is_control, " ")
 }

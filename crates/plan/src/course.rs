@@ -89,7 +89,7 @@ pub(crate) static KEYS: &[Key<CourseEntry>] = &[
     Key("slice_ms", Other(slice_ms)),
     Key("at_once", Other(at_once)),
     Key("quarantine", Other(|c, v| quarantine(v).map(|it| c.quarantine = it))),
-    Key("profiles", Other(profiles)),
+    Key("profile", Other(profile)),
     Key("margins", Other(|c, v| margins(v).map(|it| c.course.margins = it))),
 ];
 
@@ -111,7 +111,7 @@ fn slice_ms(entry: &mut CourseEntry, item: Item<'_>) -> Result<()> {
 }
 
 /// `true`, or how many rounds.
-fn profiles(entry: &mut CourseEntry, item: Item<'_>) -> Result<()> {
+fn profile(entry: &mut CourseEntry, item: Item<'_>) -> Result<()> {
     let rounds = item.switch().map(|on| if on { PROFILED } else { 0 });
     let rounds = rounds.or_else(|_| item.small(1..=MAX_ROUNDS));
     let expected = format!("`true`, `false` or a whole number from 1 to {}", grouped(MAX_ROUNDS));
@@ -190,7 +190,7 @@ pub(crate) fn resolve(
     entry.profile_place.refuse(foreign.map(|system| {
         let name = &system.name;
         format!(
-            "`profiles` and `connect` of `{name}`: backslide samples servers that it starts; leave one of them out"
+            "`profile` and `connect` of `{name}`: backslide samples servers that it starts; leave one of them out"
         )
     }))?;
     let mut quarantine = usual;

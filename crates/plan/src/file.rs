@@ -161,8 +161,9 @@ fn name(item: Item<'_>) -> Result<String> {
 
 fn workload(plan: &mut PlanFile, item: Item<'_>) -> Result<()> {
     let entries = item.table("a table such as { kind = \"insert\", scale = \"small\" }")?;
-    let of_plan =
-        |key: &str| !["name", "workload", "system"].contains(&key) && key_names().contains(&key);
+    // Those that some workload has, too.
+    let shared = ["name", "workload", "system", "profile"];
+    let of_plan = |key: &str| !shared.contains(&key) && key_names().contains(&key);
     if let Some(entry) = entries.iter().find(|entry| of_plan(&entry.key)) {
         let of_system = keys::names(SYSTEM_KEYS).contains(&entry.key.as_str());
         let or_system = if of_system { ", or to a `[[system]]`" } else { "" };

@@ -100,7 +100,9 @@ mod tests {
     fn sample() -> Vec<u8> {
         let mut bytes = Vec::new();
         let words = [PERF_RECORD_SAMPLE, 0, 7, 8];
-        words.iter().for_each(|word: &u32| bytes.extend(word.to_ne_bytes()));
+        for word in words {
+            bytes.extend(word.to_ne_bytes());
+        }
         let registers = (0..u64::from(REGISTERS.count_ones())).map(|number| 100 + number);
         let longs = [5, 2, PERF_CONTEXT_MAX + 1, 0xffff_8000_0000_0010, 2];
         let stack = [16, 0x1122, 0x3344, 8];
@@ -136,8 +138,12 @@ mod tests {
     #[test]
     fn lost_samples_are_counted() {
         let mut bytes = Vec::new();
-        [PERF_RECORD_LOST, 0].iter().for_each(|word: &u32| bytes.extend(word.to_ne_bytes()));
-        [1_u64, 42].iter().for_each(|long| bytes.extend(long.to_ne_bytes()));
+        for word in [PERF_RECORD_LOST, 0_u32] {
+            bytes.extend(word.to_ne_bytes());
+        }
+        for long in [1_u64, 42] {
+            bytes.extend(long.to_ne_bytes());
+        }
         assert!(matches!(Record::of(&bytes), Some(Record::Lost(42))));
     }
 }

@@ -106,7 +106,7 @@ impl Source<'_> {
         let profiled = self.store.profiles(self.run)?;
         if profiled.is_empty() {
             bail!(
-                "run {} has no profiles: `backslide run PLAN --profiles` makes a run that has them",
+                "run {} has no profiles: `backslide run PLAN --profile` makes a run that has them",
                 self.run
             );
         }

@@ -390,7 +390,7 @@ mod tests {
 
     #[test]
     fn profiled_rounds_have_numbers_of_their_own_and_are_not_looked_at() {
-        let plan = plan("rounds = { min = 2, max = 3 }\nprofiles = 2");
+        let plan = plan("rounds = { min = 2, max = 3 }\nprofile = 2");
         let mut done = journal(3, &[2]);
         let rounds = |done: &[(TrialKey, Outcome)]| {
             let rounds = Rounds::of(&plan, done);
