@@ -122,6 +122,7 @@ impl Progress {
 
     fn trial_started(&mut self, trial: &TrialKey, index: u32, of: u32) {
         self.trial_begun = Instant::now();
+        self.step.clear();
         self.under_way.push(UnderWay {
             key: trial.clone(),
             number: format!("{index}/{of}"),
@@ -255,14 +256,16 @@ impl Live<'_> {
     /// the system's name; the system; the rate; the step. The time that is left is always there.
     fn text(&self, room: usize) -> String {
         let Self { round, trial, step, what, left } = self;
-        let after = format!(" · {step} · {what} · {left}");
+        // Before its first step a trial starts.
+        let step = if step.is_empty() { String::new() } else { format!("{step} · ") };
+        let after = format!(" · {step}{what} · {left}");
         let cut = shortened(trial, room.saturating_sub(wrap::length(&after)));
         let ways = [
             format!("{round}{trial}{after}"),
             format!("{trial}{after}"),
             cut.map_or_else(String::new, |cut| format!("{cut}{after}")),
-            format!("{step} · {what} · {left}"),
-            format!("{step} · {left}"),
+            format!("{step}{what} · {left}"),
+            format!("{step}{left}"),
         ];
         let fits = |way: &String| !way.is_empty() && wrap::length(way) <= room;
         ways.into_iter().find(fits).unwrap_or_else(|| left.clone())
@@ -345,6 +348,8 @@ mod tests {
         at most about 2h 13m left
         ");
         assert_eq!(live.text(10), live.left);
+        let starting = Live { trial: "a", step: "", what: "starting", ..live };
+        assert_eq!(starting.text(80), "round 3 · a · starting · at most about 2h 13m left");
     }
 
     #[test]

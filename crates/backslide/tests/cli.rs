@@ -630,6 +630,12 @@ fn shows_it(bench: &Bench) {
     assert!(text.starts_with("run r1 · plan tiny · insert · started "), "{text}");
     assert_eq!(text.matches("completed").count(), 4, "{text}");
     assert_eq!(text, bench.run(&["show", "r1"]).fine());
+    for verb in ["show", "compare", "list"] {
+        let output = bench.command(&[verb]).env("COLUMNS", "80").output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let long = text.lines().find(|line| line.chars().count() > 80);
+        assert!(!text.is_empty() && long.is_none(), "{verb}: {text}");
+    }
 }
 
 fn compares_it(bench: &Bench) {

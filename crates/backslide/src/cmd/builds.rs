@@ -48,9 +48,9 @@ pub(crate) fn run(args: &BuildsArgs, printer: Printer) -> Result<Exit> {
             table::print(printer, &as_table(&lines));
             if all > lines.len() {
                 let more = all - lines.len();
-                printer.note(&format!(
+                printer.note(&printer.wrapped(&format!(
                     "and {more} more of older minor versions: `backslide builds --all`, or `backslide builds postgres-16`"
-                ));
+                )));
             }
             if lines.iter().any(|line| line.state == "available") {
                 printer.note(

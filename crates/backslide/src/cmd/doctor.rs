@@ -89,14 +89,19 @@ fn show(finding: &Finding, printer: Printer) {
         Status::Unknown => Style::new().dimmed(),
     };
     let word = word(finding.status);
-    let (name, found) = (finding.name, printable(&finding.found));
-    printer.styled(&format!("{style}{word:<7}{style:#} {name:<15} {found}"));
-    if let Some(advice) = &finding.advice {
-        let width = usize::from(printer.width()).saturating_sub(24).max(30);
-        for line in wrap::prose(advice, width).lines() {
-            printer.result(&format!("{:24}{line}", ""));
-        }
-    }
+    let said = said(finding, usize::from(printer.width()));
+    printer.styled(&format!("{style}{word:<7}{style:#} {:<15} {said}", finding.name));
+}
+
+/// Columns of the status and the name of a finding.
+const BEFORE: usize = 24;
+
+/// What a finding says, in lines that stand beside its status and name within so many columns.
+fn said(finding: &Finding, columns: usize) -> String {
+    let width = columns.saturating_sub(BEFORE).max(30);
+    let texts = std::iter::once(&finding.found).chain(&finding.advice);
+    let texts: Vec<String> = texts.map(|text| wrap::prose(&printable(text), width)).collect();
+    texts.join("\n").replace('\n', &format!("\n{:BEFORE$}", ""))
 }
 
 const fn word(status: Status) -> &'static str {
@@ -134,6 +139,16 @@ mod tests {
         let over = over.iter().map(|&one| one.to_owned()).collect();
         let beside = Beside { over, foreign_percent };
         at_this_load(&beside, &LIMITS)
+    }
+
+    #[test]
+    fn a_finding_fits_the_terminal() {
+        let finding = found(&["other processes took 139.1 % of one CPU (limit 30 %)"], None);
+        let said = said(&finding, 80);
+        let lines: Vec<&str> = said.lines().collect();
+        assert!(lines[0].chars().count() <= 80 - BEFORE, "{said}");
+        let is_beside = |line: &&str| line.find(|c| c != ' ') == Some(BEFORE) && line.len() <= 80;
+        assert!(lines.len() > 2 && lines[1..].iter().all(is_beside), "{said}");
     }
 
     #[test]

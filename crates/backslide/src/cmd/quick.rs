@@ -122,7 +122,7 @@ fn prepared(
         ));
     }
     if let Some(sentence) = sized.noise.sentence(&sized.plan, time) {
-        printer.note(&sentence);
+        printer.note(&printer.wrapped(&sentence));
     }
     Ok(sized)
 }

@@ -27,14 +27,14 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
     let RunInfo { id, plan, started, backslide, .. } = info;
     let (workload, state, rounds) =
         (plan.workload.name(), info.state.word(), report::rounds(&data));
-    printer.result(&format!(
+    printer.prose(&format!(
         "run {id} · plan {} · {workload} · started {started} · {state}, {rounds} · seed {} · backslide {backslide}",
         plan.name, plan.seed
     ));
     let trials = data.trials.iter();
     let outcomes = trials.map(|trial| (trial.round, &trial.outcome));
     if let Some(rounds) = report::disturbed_rounds(&info.plan, outcomes) {
-        printer.result(&rounds);
+        printer.prose(&rounds);
     }
     for system in &info.plan.systems {
         let role = if system.name == info.plan.base {
@@ -44,11 +44,11 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
         } else {
             ""
         };
-        printer.result(&format!("  {}{role}: {}", system.name, system.build.version_line));
+        printer.prose(&format!("  {}{role}: {}", system.name, system.build.version_line));
     }
     if !info.is_imported() {
         for line in report::tables::placement_lines(&info.plan.systems) {
-            printer.result(&format!("  {line}"));
+            printer.prose(&format!("  {line}"));
         }
     }
     tables(&lab, &data, printer)?;
