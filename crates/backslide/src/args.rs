@@ -203,12 +203,12 @@ pub(crate) struct AddArgs {
     /// A directory that holds bin/, the server program, or a library of SQLite
     #[arg(long, value_name = "DIR")]
     pub(crate) path: Option<PathBuf>,
-    /// SQLite as one source file, which is compiled like the catalog's builds
-    #[arg(long, value_name = "FILE.c")]
-    pub(crate) source: Option<PathBuf>,
     /// An archive: a file, or an address that begins with https:// or http://
     #[arg(long, value_name = "FILE-or-URL")]
     pub(crate) archive: Option<String>,
+    /// SQLite as one source file, which is compiled like the catalog's builds
+    #[arg(long, value_name = "FILE.c")]
+    pub(crate) source: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -2,8 +2,8 @@
 //! verified, and kept by content in the [`Depot`].
 //!
 //! **coordinates → archives → checked files → a directory under its digest → a name.** A
-//! [`model::Recipe`] says where a build comes from and what goes where; the clients (`npm`, `mvn`,
-//! `pip`, `apt-get`, `curl`) bring the user's own mirrors and proxies along. What a build is, its
+//! [`model::Recipe`] says where a build comes from and what goes where; the clients (`npm`, `cargo`,
+//! `mvn`, `pip`, `apt-get`, `curl`) bring the user's own mirrors and proxies along. What a build is, its
 //! own server says: this crate asks through [`Identify`], and knows of servers only what their programs
 //! are called.
 

@@ -175,7 +175,8 @@ mod tests {
             command.args(["-c", &script.replace("LOG", &log.display().to_string())]);
             command
         };
-        let system = system(Dbms::Sqlite);
+        let mut system = system(Dbms::Sqlite);
+        system.build.source = model::BuildSource::Embedded;
         let mut file = Embedded::opened(&system, directory.path(), MINUTE, None).unwrap();
         file.kill(&command, &run, after, &Stop::default()).map_err(|error| error.reason)
     }
