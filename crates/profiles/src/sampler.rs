@@ -49,7 +49,9 @@ impl Sampler {
         let shared = Arc::new(shared);
         let own = rustix::thread::gettid().as_raw_nonzero().get();
         let (threads, left_out) = match target {
-            Target::Processes(processes) => (processes.iter().flat_map(threads_of).collect(), 0),
+            Target::Processes(processes) => {
+                (processes.iter().copied().flat_map(threads_of).collect(), 0)
+            }
             Target::OwnThreads => (vec![own], own as u32),
         };
         let (ready, started) = mpsc::sync_channel(1);
@@ -88,7 +90,7 @@ fn now() -> u64 {
 }
 
 /// None of a process that has ended.
-fn threads_of(process: &u32) -> Vec<i32> {
+fn threads_of(process: u32) -> Vec<i32> {
     let entries = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten();
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
 }

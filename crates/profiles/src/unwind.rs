@@ -17,13 +17,6 @@ const DEEPEST: usize = 512;
 /// How often the memory map of a process is read, at most: programs load libraries when they are under way.
 const READINGS: u32 = 8;
 
-/// The registers that unwinding needs, as bits of the kernel's numbers: frame pointer, stack pointer, instruction.
-#[cfg(target_arch = "x86_64")]
-pub(crate) const REGISTERS: u64 = 1 << 6 | 1 << 7 | 1 << 8;
-/// Frame pointer, return address, stack pointer, instruction.
-#[cfg(target_arch = "aarch64")]
-pub(crate) const REGISTERS: u64 = 1 << 29 | 1 << 30 | 1 << 31 | 1 << 32;
-
 /// The instruction, the stack pointer, and all of them.
 #[cfg(target_arch = "x86_64")]
 fn registers(user: &User<'_>) -> Option<(u64, u64, UnwindRegsNative)> {
