@@ -96,6 +96,11 @@ impl Memory {
         (frames, is_rooted)
     }
 
+    /// Reads what a process has in its memory.
+    pub(crate) fn learn(&mut self, process: u32) {
+        self.space(process, 0);
+    }
+
     /// The memory of a process, read again where it is not known what is at an address.
     fn space(&mut self, process: u32, at: u64) -> Rc<Space> {
         let known = self.processes.get(&process);
