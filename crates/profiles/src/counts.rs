@@ -34,6 +34,11 @@ impl Counts {
         Self { memory, kernel, stacks: HashMap::new(), lost: 0 }
     }
 
+    /// Reads the programs of a process, which may take seconds: before its samples wait.
+    pub(crate) fn prepare(&mut self, process: u32) {
+        self.memory.learn(process);
+    }
+
     pub(crate) fn add(&mut self, sample: Sample<'_>) {
         let unwound = sample.user.map(|user| self.memory.unwind(sample.process, &user));
         // A thread that has no process any more, or none yet, has all of its frames in the kernel.

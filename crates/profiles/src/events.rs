@@ -15,7 +15,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::error::ProfileError;
 use crate::ring::Ring;
-use crate::unwind::REGISTERS;
+use crate::sample::REGISTERS;
 
 /// Samples per second of CPU time. A prime, so that it beats with no timer of a server.
 pub(crate) const HERTZ: u32 = 199;

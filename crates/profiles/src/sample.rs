@@ -2,7 +2,12 @@
 
 use perf_event_open_sys::bindings::{PERF_CONTEXT_MAX, PERF_RECORD_LOST, PERF_RECORD_SAMPLE};
 
-use crate::unwind::REGISTERS;
+/// The registers that unwinding needs, as bits of the kernel's numbers: frame pointer, stack pointer, instruction.
+#[cfg(target_arch = "x86_64")]
+pub(crate) const REGISTERS: u64 = 1 << 6 | 1 << 7 | 1 << 8;
+/// Frame pointer, return address, stack pointer, instruction.
+#[cfg(target_arch = "aarch64")]
+pub(crate) const REGISTERS: u64 = 1 << 29 | 1 << 30 | 1 << 31 | 1 << 32;
 
 pub(crate) enum Record<'a> {
     Sample(Sample<'a>),
@@ -100,14 +105,12 @@ mod tests {
     fn sample() -> Vec<u8> {
         let mut bytes = Vec::new();
         let words = [PERF_RECORD_SAMPLE, 0, 7, 8];
-        for word in words {
-            bytes.extend(word.to_ne_bytes());
-        }
+        bytes.extend(words.iter().flat_map(|word: &u32| word.to_ne_bytes()));
         let registers = (0..u64::from(REGISTERS.count_ones())).map(|number| 100 + number);
         let longs = [5, 2, PERF_CONTEXT_MAX + 1, 0xffff_8000_0000_0010, 2];
         let stack = [16, 0x1122, 0x3344, 8];
         let longs = longs.into_iter().chain(registers).chain(stack);
-        longs.for_each(|long| bytes.extend(long.to_ne_bytes()));
+        bytes.extend(longs.flat_map(u64::to_ne_bytes));
         bytes
     }
 
@@ -138,12 +141,8 @@ mod tests {
     #[test]
     fn lost_samples_are_counted() {
         let mut bytes = Vec::new();
-        for word in [PERF_RECORD_LOST, 0_u32] {
-            bytes.extend(word.to_ne_bytes());
-        }
-        for long in [1_u64, 42] {
-            bytes.extend(long.to_ne_bytes());
-        }
+        bytes.extend([PERF_RECORD_LOST, 0].iter().flat_map(|word: &u32| word.to_ne_bytes()));
+        bytes.extend([1_u64, 42].iter().flat_map(|long| long.to_ne_bytes()));
         assert!(matches!(Record::of(&bytes), Some(Record::Lost(42))));
     }
 }

@@ -48,18 +48,16 @@ impl Sampler {
         let shared = Shared { opened: moment(), closed: moment(), is_over: AtomicBool::new(false) };
         let shared = Arc::new(shared);
         let own = rustix::thread::gettid().as_raw_nonzero().get();
-        let (threads, left_out) = match target {
-            Target::Processes(processes) => {
-                (processes.iter().copied().flat_map(threads_of).collect(), 0)
-            }
-            Target::OwnThreads => (vec![own], own as u32),
+        let (processes, own_thread) = match target {
+            Target::Processes(processes) => (processes.clone(), None),
+            Target::OwnThreads => (vec![std::process::id()], Some(own)),
         };
         let (ready, started) = mpsc::sync_channel(1);
         let seen = Arc::clone(&shared);
         // It exists before the events do, so that it is not sampled itself.
         let thread = thread::Builder::new().name("sampler".to_owned());
         let thread = thread
-            .spawn(move || sample(&threads, left_out, &seen, &ready))
+            .spawn(move || sample(&processes, own_thread, &seen, &ready))
             .map_err(ProfileError::Thread)?;
         match started.recv() {
             Ok(Err(error)) => Err(error),
@@ -95,14 +93,22 @@ fn threads_of(process: u32) -> Vec<i32> {
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
 }
 
+/// Of `own_thread` only what it starts is sampled.
 fn sample(
-    threads: &[i32],
-    left_out: u32,
+    processes: &[u32],
+    own_thread: Option<i32>,
     shared: &Shared,
     ready: &SyncSender<Result<(), ProfileError>>,
 ) -> Profile {
     let mut counts = Counts::new();
-    let mut events = match Events::open(threads) {
+    for process in processes {
+        counts.prepare(*process);
+    }
+    let threads = own_thread.map(|thread| vec![thread]);
+    let threads =
+        threads.unwrap_or_else(|| processes.iter().copied().flat_map(threads_of).collect());
+    let left_out = own_thread.map_or(0, |thread| thread as u32);
+    let mut events = match Events::open(&threads) {
         Ok(events) => events,
         Err(error) => {
             let _nobody_waits = ready.send(Err(error));
@@ -139,15 +145,16 @@ fn take(record: &[u8], left_out: u32, shared: &Shared, counts: &mut Counts) {
 mod tests {
     use std::hint::black_box;
     use std::process::Command;
-    use std::time::Instant;
 
     use super::*;
 
+    /// Until this thread has used so much CPU time.
     #[inline(never)]
     fn spin_for_the_sampler(length: Duration) -> u64 {
-        let begin = Instant::now();
+        let used = || Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap();
+        let end = used() + length;
         let mut number = 1_u64;
-        while begin.elapsed() < length {
+        while used() < end {
             for _ in 0..100_000 {
                 number = black_box(number.wrapping_mul(6_364_136_223_846_793_005));
             }
@@ -179,8 +186,8 @@ mod tests {
         };
         let Some(profile) = of_target(&Target::OwnThreads, work) else { return };
         let samples = profile.samples();
-        // 199 a second of CPU time, where the thread has a CPU for half of the time at least.
-        assert!((50..=140).contains(&samples), "{profile:?}");
+        // 199 a second of CPU time.
+        assert!((90..=140).contains(&(samples + profile.lost)), "{profile:?}");
         let spins = |(stack, _): &&(String, u64)| stack.contains("spin_for_the_sampler");
         let spinning: u64 = profile.stacks.iter().filter(spins).map(|(_, count)| count).sum();
         assert!(spinning * 10 >= samples * 9, "{profile:?}");
@@ -194,11 +201,20 @@ mod tests {
             .spawn()
             .unwrap();
         let target = Target::Processes(vec![child.id()]);
-        let profile = of_target(&target, || thread::sleep(Duration::from_millis(400)));
+        // How long it ran, in nanoseconds, is the first number.
+        let has_run = || {
+            let times = fs::read_to_string(format!("/proc/{}/schedstat", child.id())).unwrap();
+            times.split(' ').next().unwrap().parse::<u64>().unwrap() > 500_000_000
+        };
+        let profile = of_target(&target, || {
+            while !has_run() {
+                thread::sleep(Duration::from_millis(20));
+            }
+        });
         child.kill().unwrap();
         child.wait().unwrap();
         let Some(profile) = profile else { return };
-        assert!((20..=90).contains(&profile.samples()), "{profile:?}");
+        assert!((40..=140).contains(&(profile.samples() + profile.lost)), "{profile:?}");
         assert!(profile.stacks.iter().any(|(stack, _)| stack.contains("[k")), "{profile:?}");
         assert!(profile.stacks.iter().any(|(stack, _)| stack.contains("main")), "{profile:?}");
     }

@@ -17,13 +17,6 @@ const DEEPEST: usize = 512;
 /// How often the memory map of a process is read, at most: programs load libraries when they are under way.
 const READINGS: u32 = 8;
 
-/// The registers that unwinding needs, as bits of the kernel's numbers: frame pointer, stack pointer, instruction.
-#[cfg(target_arch = "x86_64")]
-pub(crate) const REGISTERS: u64 = 1 << 6 | 1 << 7 | 1 << 8;
-/// Frame pointer, return address, stack pointer, instruction.
-#[cfg(target_arch = "aarch64")]
-pub(crate) const REGISTERS: u64 = 1 << 29 | 1 << 30 | 1 << 31 | 1 << 32;
-
 /// The instruction, the stack pointer, and all of them.
 #[cfg(target_arch = "x86_64")]
 fn registers(user: &User<'_>) -> Option<(u64, u64, UnwindRegsNative)> {
@@ -101,6 +94,11 @@ impl Memory {
             }
         };
         (frames, is_rooted)
+    }
+
+    /// Reads what a process has in its memory.
+    pub(crate) fn learn(&mut self, process: u32) {
+        self.space(process, 0);
     }
 
     /// The memory of a process, read again where it is not known what is at an address.
