@@ -39,6 +39,11 @@ pub(crate) fn named(name: &str) -> RunId {
     RunId(if is_number { format!("r{name}") } else { name.to_owned() })
 }
 
+/// Can only a run have this name?
+pub(crate) fn is_id(name: &str) -> bool {
+    named(name).0.strip_prefix('r').is_some_and(|number| number.parse::<u64>().is_ok())
+}
+
 pub(crate) fn choose(lab: &Lab, named: Option<&str>) -> Result<RunId> {
     match named {
         Some(name) => Ok(self::named(name)),

@@ -69,7 +69,7 @@ fn the_number_of_a_run_is_enough() {
 #[test]
 fn an_export_of_an_unknown_kind_is_refused_and_not_written() {
     let bench = bench();
-    assert_snapshot!(error(&bench, &["export", "-o", "x.xlsx"]), @"error: x.xlsx does not say which format: end it in .csv, .jsonl, .parquet, .hlog or .om, or use --format");
+    assert_snapshot!(error(&bench, &["export", "-o", "x.xlsx"]), @"error: x.xlsx does not say which format: end it in .csv, .jsonl, .parquet, .hlog, .om or .folded, or use --format");
     assert!(!bench.path("x.xlsx").exists());
     bench.run(&["export", "-o", "x.xlsx", "--format", "csv"]).fine();
     bench.run(&["export", "-o", "without"]).fine();
@@ -144,8 +144,10 @@ fn explain_takes_two_systems_or_a_run_and_two_systems() {
     let told = error(&bench, &["explain", "r1", "mysql-8.0.31", "x"]);
     assert_eq!(told, "error: run r1 has no system `x`; it has mysql-8.0.31, mysql-9.7.4, control");
     assert_eq!(error(&bench, &["explain", "1", "mysql-8.0.31", "x"]), told);
-    assert_snapshot!(error(&bench, &["explain", "mysql-8.0.31"]), @"error: name two systems: `backslide explain A B`, or `backslide explain RUN A B`");
+    assert_snapshot!(error(&bench, &["explain", "mysql-8.0.31"]), @"error: name a run with profiles or two systems: `backslide explain RUN`, `explain A B` or `explain RUN A B`");
     assert_eq!(bench.run(&["explain"]).code(), 2);
+    assert_snapshot!(error(&bench, &["explain", "r1"]), @"error: run r1 has no profiles of two systems: `backslide run PLAN --profiles` makes a run that has them");
+    assert_snapshot!(error(&bench, &["export", "r1", "-o", "x.folded"]), @"error: run r1 has no profiles: `backslide run PLAN --profiles` makes a run that has them");
 }
 
 #[test]

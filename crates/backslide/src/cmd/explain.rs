@@ -21,7 +21,7 @@ const SYSTEM: &str = "SYSTEM";
 pub(crate) fn run(args: &ExplainArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let names: Vec<&str> = args.names.iter().chain(&args.variables).map(String::as_str).collect();
     let (run, a, b) = match *names.as_slice() {
-        [run] => return why(run, args.format, root, printer),
+        [run] if runs::is_id(run) => return why(run, args.format, root, printer),
         [a, b] => (None, a, b),
         [run, a, b] => (Some(run), a, b),
         _ => bail!(
