@@ -23,6 +23,8 @@ pub struct StepWhy {
     pub rounds: u32,
     /// Time that a client spends on an operation.
     pub time: WhyLine,
+    /// CPU of the server: the sum of its layers.
+    pub cpu: WhyLine,
     /// CPU by layer; what adds most to the change comes first.
     pub layers: Vec<WhyLine>,
     /// The rest of the time: waits, the client, the way between.
@@ -201,6 +203,7 @@ fn compare(step: &StepId, base: (&System, &Spent), other: (&System, &Spent)) -> 
         rounds: both.len() as u32,
         layers: ranked(|round| &round.layers),
         rest: share(line("not on the server's CPU", &both, |round| round.time - round.cpu)?),
+        cpu: share(line("CPU of the server", &both, |round| round.cpu)?),
         functions,
         of_base: base.1.quality,
         of_system: other.1.quality,

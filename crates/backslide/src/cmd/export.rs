@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use anyhow::{Result, bail};
 use export::{IntervalLog, Packer, RowFormat, RowWriter, open_metrics, table};
-use model::{Clock, Comparison, RunId, RunInfo, TrialRecord};
+use model::{Clock, Comparison, ProfiledStep, RunId, RunInfo, TrialRecord};
 use stats::Selection;
 use store::Store;
 
@@ -22,6 +22,14 @@ pub(crate) fn run(args: &ExportArgs, root: &Path) -> Result<Exit> {
     let run = runs::choose(&lab, args.run.as_deref())?;
     let path = args.output.as_deref().unwrap_or(Path::new("-"));
     let (info, trials) = lab.store.outline(&run)?;
+    let (rows, what) = form(args, path)?;
+    let wants_stacks = what == ExportWhat::Stacks;
+    let profiled = if wants_stacks { lab.store.profiles(&run)? } else { Vec::new() };
+    if wants_stacks && profiled.is_empty() {
+        bail!(
+            "run {run} has no profiles: `backslide run PLAN --profile` makes a run that has them"
+        );
+    }
     let source = Source {
         store: &lab.store,
         run: &run,
@@ -29,8 +37,8 @@ pub(crate) fn run(args: &ExportArgs, root: &Path) -> Result<Exit> {
         started: started(&trials),
         base: args.base.as_deref(),
         min_effect: args.min_effect,
+        profiled,
     };
-    let (rows, what) = form(args, path)?;
     output::write(path, |out| source.write(rows, what, out))?;
     Ok(Exit::Fine)
 }
@@ -82,6 +90,8 @@ struct Source<'a> {
     started: HashMap<(u32, u32), f64>,
     base: Option<&'a str>,
     min_effect: Option<f64>,
+    /// The steps whose stacks are exported.
+    profiled: Vec<ProfiledStep>,
 }
 
 impl Source<'_> {
@@ -103,14 +113,7 @@ impl Source<'_> {
 
     /// Each stack in its system and step, as its outermost functions.
     fn stacks(&self, out: &mut Output) -> Result<()> {
-        let profiled = self.store.profiles(self.run)?;
-        if profiled.is_empty() {
-            bail!(
-                "run {} has no profiles: `backslide run PLAN --profile` makes a run that has them",
-                self.run
-            );
-        }
-        for one in &profiled {
+        for one in &self.profiled {
             for (stack, samples) in &one.profile.stacks {
                 writeln!(out, "{};{};{stack} {samples}", one.trial.system, one.record.step)?;
             }

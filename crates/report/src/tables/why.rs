@@ -22,9 +22,9 @@ pub fn why(of: &StepWhy) -> Table {
             Cell::of(line.share, |share| format::percent(share * 100.0))
         });
     let layers: Vec<&WhyLine> =
-        std::iter::once(&of.time).chain(&of.layers).chain([&of.rest]).collect();
+        [&of.time, &of.rest, &of.cpu].into_iter().chain(&of.layers).collect();
     let parts = [
-        ("Time of an operation, by layer".to_owned(), layers),
+        ("Time of an operation, its parts, and CPU by layer".to_owned(), layers),
         ("Functions, without what they call".to_owned(), of.functions.iter().collect()),
     ];
     let title = format!("{}: {} against {}", of.step, of.system, of.base);

@@ -54,6 +54,7 @@ fn all_lines_together_are_the_change() {
     assert_eq!((one.time.base, one.time.change), (10_000.0, 2_000.0));
     let names: Vec<&str> = one.layers.iter().map(|line| line.name.as_str()).collect();
     assert_eq!(names, ["b-tree", "unclassified", "executor"]);
+    assert_eq!((one.cpu.base, one.cpu.change), (3_155.0, 1_405.0));
     let [tree, unclassified, executor] = &*one.layers else { panic!("{names:?}") };
     assert_eq!((tree.base, tree.change), (2_005.0, 1_505.0));
     assert!(tree.is_certain() && !executor.is_certain() && unclassified.change == 0.0);
