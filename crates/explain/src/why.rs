@@ -11,6 +11,10 @@ use crate::layers::{Layers, UNCLASSIFIED};
 /// Functions that are listed at most: those that changed most.
 const FUNCTIONS: usize = 15;
 const CONFIDENCE: f64 = 0.95;
+/// The share of false ones among the changes that are called, at most; as for verdicts.
+const Q_LIMIT: f64 = 0.01;
+/// Rounds below which none is called: two agree by chance too easily.
+const FEWEST_ROUNDS: u32 = 3;
 const MICROS: f64 = 1e3;
 
 /// What an operation of a step takes, candidate against base. All times are microseconds per operation.
@@ -46,14 +50,16 @@ pub struct WhyLine {
     pub change: f64,
     pub low: Option<f64>,
     pub high: Option<f64>,
+    /// The p-value of no change, adjusted for all lines of all steps; `None` with fewer than three rounds, and for
+    /// what is not sampled.
+    pub q_value: Option<f64>,
     /// How much of the change of the time it accounts for.
     pub share: Option<f64>,
 }
 
 impl WhyLine {
-    /// Is its interval on one side of zero?
     pub fn is_certain(&self) -> bool {
-        self.low.zip(self.high).is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+        self.q_value.is_some_and(|q| q <= Q_LIMIT)
     }
 }
 
@@ -88,7 +94,22 @@ pub fn why(
             others.filter_map(|(one, spent)| compare(step, (base, &of_base), (one, &spent)));
         others.collect::<Vec<_>>()
     });
-    all.collect()
+    let mut all: Vec<StepWhy> = all.collect();
+    adjust(&mut all);
+    for one in &mut all {
+        one.functions.truncate(FUNCTIONS);
+    }
+    all
+}
+
+/// Turns p-values into those of many tests at once.
+fn adjust(all: &mut [StepWhy]) {
+    let lines = all.iter_mut().flat_map(|one| one.layers.iter_mut().chain(&mut one.functions));
+    let mut tested: Vec<&mut f64> = lines.filter_map(|line| line.q_value.as_mut()).collect();
+    let p_values: Vec<f64> = tested.iter().map(|p| **p).collect();
+    for (value, adjusted) in tested.iter_mut().zip(stats::adjust(&p_values)) {
+        **value = adjusted;
+    }
 }
 
 /// What a system spent in a step.
@@ -102,6 +123,8 @@ struct Spent {
 struct Round {
     time: f64,
     cpu: f64,
+    /// What a sample stands for.
+    sample: f64,
     layers: BTreeMap<String, f64>,
     functions: BTreeMap<String, f64>,
 }
@@ -147,11 +170,11 @@ impl Round {
         let operations = one.record.subject_count() as f64;
         let each = |time: Nanos| time.0 as f64 / MICROS / operations;
         let cpu = each(one.cpu());
-        let a_sample = cpu / one.profile.samples().max(1) as f64;
+        let sample = cpu / one.profile.samples().max(1) as f64;
         let time = each(one.record.window) * f64::from(one.record.clients);
-        let mut round = Self { time, cpu, ..Self::default() };
+        let mut round = Self { time, cpu, sample, ..Self::default() };
         for (stack, samples) in &one.profile.stacks {
-            let spent = *samples as f64 * a_sample;
+            let spent = *samples as f64 * sample;
             let function = stack.rsplit(';').next().unwrap_or_default();
             *round.layers.entry(layers.layer(stack).to_owned()).or_default() += spent;
             *round.functions.entry(function.to_owned()).or_default() += spent;
@@ -176,7 +199,7 @@ fn compare(step: &StepId, base: (&System, &Spent), other: (&System, &Spent)) -> 
         .iter()
         .filter_map(|(round, of_base)| Some((of_base, other.1.rounds.get(round)?)))
         .collect();
-    let time = line("time of an operation", &both, |round| round.time)?;
+    let time = line("time of an operation", &both, |round| round.time, false)?;
     let share = |mut of: WhyLine| {
         of.share = Some(of.change / time.change).filter(|share| share.is_finite());
         of
@@ -185,8 +208,9 @@ fn compare(step: &StepId, base: (&System, &Spent), other: (&System, &Spent)) -> 
         let rounds = both.iter().flat_map(|(a, b)| [*a, *b]);
         let names: BTreeSet<&String> = rounds.flat_map(|round| parts(round).keys()).collect();
         let value = |round: &Round, name: &str| parts(round).get(name).copied().unwrap_or(0.0);
-        let lines =
-            names.into_iter().filter_map(|name| line(name, &both, |round| value(round, name)));
+        let lines = names
+            .into_iter()
+            .filter_map(|name| line(name, &both, |round| value(round, name), true));
         let mut lines: Vec<WhyLine> = lines.map(share).collect();
         // What goes the same way as the whole first.
         let weight = |line: &WhyLine| line.change * time.change.signum();
@@ -195,15 +219,14 @@ fn compare(step: &StepId, base: (&System, &Spent), other: (&System, &Spent)) -> 
     };
     let mut functions = ranked(|round| &round.functions);
     functions.sort_by(|a, b| b.change.abs().total_cmp(&a.change.abs()));
-    functions.truncate(FUNCTIONS);
     Some(StepWhy {
         step: step.clone(),
         base: base.0.name.clone(),
         system: other.0.name.clone(),
         rounds: both.len() as u32,
         layers: ranked(|round| &round.layers),
-        rest: share(line("not on the server's CPU", &both, |round| round.time - round.cpu)?),
-        cpu: share(line("CPU of the server", &both, |round| round.cpu)?),
+        rest: share(line("not on the server's CPU", &both, |round| round.time - round.cpu, false)?),
+        cpu: share(line("CPU of the server", &both, |round| round.cpu, false)?),
         functions,
         of_base: base.1.quality,
         of_system: other.1.quality,
@@ -211,12 +234,24 @@ fn compare(step: &StepId, base: (&System, &Spent), other: (&System, &Spent)) -> 
     })
 }
 
-/// `None` without rounds.
-fn line(name: &str, both: &[(&Round, &Round)], value: impl Fn(&Round) -> f64) -> Option<WhyLine> {
+/// `None` without rounds. Where values are counted in samples, rounds that agree better than chance lets counts do
+/// are no evidence: their deviation is at least that of counts, whose variance is the count itself (Poisson).
+fn line(
+    name: &str,
+    both: &[(&Round, &Round)],
+    value: impl Fn(&Round) -> f64,
+    is_sampled: bool,
+) -> Option<WhyLine> {
     let changes: Vec<f64> = both.iter().map(|(a, b)| value(b) - value(a)).collect();
-    let paired = Paired::of(&changes)?;
-    let interval = paired.interval(CONFIDENCE);
+    let mut paired = Paired::of(&changes)?;
     let rounds = both.len() as f64;
+    if is_sampled {
+        let variance = |round: &Round| value(round) * round.sample;
+        let chance = both.iter().map(|(a, b)| variance(a) + variance(b)).sum::<f64>() / rounds;
+        paired.sd = paired.sd.map(|sd| sd.max(chance.sqrt()));
+    }
+    let interval = paired.interval(CONFIDENCE);
+    let is_tested = is_sampled && paired.rounds >= FEWEST_ROUNDS;
     Some(WhyLine {
         name: name.to_owned(),
         base: both.iter().map(|(a, _)| value(a)).sum::<f64>() / rounds,
@@ -224,6 +259,7 @@ fn line(name: &str, both: &[(&Round, &Round)], value: impl Fn(&Round) -> f64) ->
         change: paired.mean,
         low: interval.map(|(low, _)| low),
         high: interval.map(|(_, high)| high),
+        q_value: paired.p_value().filter(|_| is_tested),
         share: None,
     })
 }

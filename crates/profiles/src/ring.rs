@@ -13,7 +13,7 @@ use crate::error::ProfileError;
 
 /// Bytes for records: more than sixty samples, a third of a second of one CPU. Users without privileges may have
 /// less, by the kernel's default.
-const LENGTHS: [usize; 2] = [2 << 20, 256 << 10];
+const LENGTHS: [usize; 2] = [4 << 20, 256 << 10];
 
 /// Of every record: type, flags and length.
 const HEADER: usize = 8;

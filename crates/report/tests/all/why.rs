@@ -40,8 +40,12 @@ fn example(plan: &Plan) -> Vec<StepWhy> {
         profiled("sqlite/rollback", 5, 12, [350, 100, 10]),
         profiled("sqlite/wal", 6, 10, [201, 110, 10]),
         profiled("sqlite/rollback", 6, 12, [352, 90, 10]),
+        profiled("sqlite/wal", 7, 10, [199, 100, 10]),
+        profiled("sqlite/rollback", 7, 12, [351, 95, 10]),
+        profiled("sqlite/wal", 8, 10, [200, 105, 10]),
+        profiled("sqlite/rollback", 8, 12, [349, 105, 10]),
         // Its base is missing.
-        profiled("sqlite/rollback", 7, 12, [900, 100, 10]),
+        profiled("sqlite/rollback", 9, 12, [900, 100, 10]),
     ];
     why(plan, &judged, &all)
 }
@@ -50,13 +54,13 @@ fn example(plan: &Plan) -> Vec<StepWhy> {
 fn all_lines_together_are_the_change() {
     let data = made_up::run(&Shape::usual());
     let [one] = example(&data.info.plan).try_into().unwrap();
-    assert_eq!((one.rounds, one.system.as_str()), (2, "sqlite/rollback"));
+    assert_eq!((one.rounds, one.system.as_str()), (4, "sqlite/rollback"));
     assert_eq!((one.time.base, one.time.change), (10_000.0, 2_000.0));
     let names: Vec<&str> = one.layers.iter().map(|line| line.name.as_str()).collect();
     assert_eq!(names, ["b-tree", "unclassified", "executor"]);
-    assert_eq!((one.cpu.base, one.cpu.change), (3_155.0, 1_405.0));
+    assert_eq!((one.cpu.base, one.cpu.change), (3_137.5, 1_442.5));
     let [tree, unclassified, executor] = &*one.layers else { panic!("{names:?}") };
-    assert_eq!((tree.base, tree.change), (2_005.0, 1_505.0));
+    assert_eq!((tree.base, tree.change), (2_000.0, 1_505.0));
     assert!(tree.is_certain() && !executor.is_certain() && unclassified.change == 0.0);
     let parts = one.layers.iter().chain([&one.rest]);
     let sum: f64 = parts.clone().map(|line| line.change).sum();
@@ -65,10 +69,10 @@ fn all_lines_together_are_the_change() {
     assert!((shares - 1.0).abs() < 1e-9, "{shares}");
     assert_eq!(one.functions[0].name, "sqlite3BtreeNext");
     let quality = one.of_base;
-    assert_eq!(quality.samples, 631);
+    assert_eq!(quality.samples, 1_255);
     assert!((quality.slowdown.unwrap() - 0.1).abs() < 1e-9);
     for share in [quality.rooted, quality.classified] {
-        assert!((share - 611.0 / 631.0).abs() < 1e-9, "{quality:?}");
+        assert!((share - 1_215.0 / 1_255.0).abs() < 1e-9, "{quality:?}");
     }
 }
 
@@ -82,9 +86,9 @@ fn a_page_says_why_only_where_rounds_were_profiled() {
     assert_eq!((worse[3].shown().as_str(), worse[3].tone), ("+1,505 worse", Tone::Regressed));
     assert_eq!(worse[5].text, "75.2");
     insta::assert_snapshot!(table.note, @r"
-    From 2 profiled rounds, which are never judged.
-    sqlite/wal: 631 samples, 96.8 % with a whole stack, 96.8 % of CPU in a layer; throughput 10.0 % lower than in judged rounds.
-    sqlite/rollback: 1,922 samples, 98.4 % with a whole stack, 98.4 % of CPU in a layer; throughput 0.0 % lower than in judged rounds.
+    From 4 profiled rounds, which are never judged.
+    sqlite/wal: 1,255 samples, 96.8 % with a whole stack, 96.8 % of CPU in a layer; throughput 10.0 % lower than in judged rounds.
+    sqlite/rollback: 2,842 samples, 98.2 % with a whole stack, 98.2 % of CPU in a layer; throughput 0.0 % lower than in judged rounds.
     ");
     let page = |why| Report::new(&Input { why, ..Input::new(&data, &comparisons) }).html();
     let with = page(why);
