@@ -1,6 +1,6 @@
 //! On which CPUs the systems of a run were measured, wherever that is told.
 
-use model::{BuildSource, Placement, RunData};
+use model::{BuildSource, Dbms, Placement, RunData};
 use report::Report;
 use report::tables::placement_lines;
 use testkit::made_up::{self, Shape};
@@ -11,6 +11,7 @@ use crate::input;
 fn placed(each: [(&str, &str); 3]) -> RunData {
     let mut data = made_up::run(&Shape::usual());
     for (system, (server, client)) in data.info.plan.systems.iter_mut().zip(each) {
+        system.build.dbms = Dbms::Mysql;
         system.build.source = BuildSource::Path("/opt/server".to_owned());
         system.cpus = Placement { server: server.to_owned(), client: client.to_owned() };
     }
@@ -61,7 +62,8 @@ fn what_the_kernel_chooses_is_told_in_reports() {
 #[test]
 fn one_system_without_a_server_is_no_other_placement() {
     let mut data = placed([("1", "1"), ("", "1"), ("1", "1")]);
-    data.info.plan.systems[1].build.source = BuildSource::Embedded;
+    let build = &mut data.info.plan.systems[1].build;
+    (build.dbms, build.source) = (Dbms::Sqlite, BuildSource::Embedded);
     assert_eq!(found(&data), None);
     assert!(Report::new(&input(&data, &[])).html().contains("Placement of each system"));
 }
