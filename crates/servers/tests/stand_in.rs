@@ -191,7 +191,7 @@ fn what_cannot_be_used_is_refused_before_anything_is_touched() {
     insta::assert_snapshot!(refuse(&|spec| set(spec, "datadir")), @"config `c`: setting `datadir` belongs to backslide, which isolates its servers with it: leave it out");
     insta::assert_snapshot!(refuse(&|spec| spec.system.engine = Engine::Heap), @"heap cannot be used with mysql: choose innodb, myrocks or tokudb");
     insta::assert_snapshot!(refuse(&|spec| spec.system.cpus.server = "1023".to_owned()), @"the server's CPUs: of the CPUs `1023` this machine offers only `none`: change the plan's `cpus`, or run it elsewhere");
-    insta::assert_snapshot!(refuse(&|spec| spec.system.build.source = model::BuildSource::Embedded), @"mysql-8.0.33 is not a server that can be started here");
+    insta::assert_snapshot!(refuse(&|spec| spec.system.build.source = model::BuildSource::Embedded), @"mysql-8.0.33bundled is not a server that can be started here");
     insta::assert_snapshot!(refuse(&|spec| spec.system.build.version = "5.6.24".parse().unwrap()), @"mysql-5.6.24 cannot be initialised: the SQL of the system tables (mysql_system_tables.sql or mariadb_system_tables.sql) is missing from BASE/share");
 }
 
