@@ -34,7 +34,7 @@ pub struct Situation {
 /// - outside, a change: the estimate must stay outside, `|m| − δ ≥ z(0.9)·s/√n`, and the test must
 ///   reject, `|m| ≥ λ(1−α/2)·s/√n`.
 ///
-/// λ is the [`distance`] for the degrees of freedom and the look at the n in question.
+/// λ is the distance for the degrees of freedom and the look at the n in question.
 pub fn further_rounds(now: &Situation) -> Option<u32> {
     further_rounds_by(now, &Quantiles::default())
 }

@@ -49,7 +49,7 @@ pub fn scatter(evidence: &Evidence, window: Option<Nanos>) -> Scatter {
 /// if no other step changes; infinite without a verdict.
 ///
 /// A change µ is called if the test rejects and the mean is beyond the margin. The test statistic has a noncentral t
-/// distribution with λ = µ√n/σ, the [`distance`]. Benjamini and Hochberg's rule gives a change that stands alone the
+/// distribution with λ = µ√n/σ, the distance. Benjamini and Hochberg's rule gives a change that stands alone the
 /// level q ÷ steps. Of several looks the last one counts.
 pub fn detectable(scatter: &Scatter, seconds: f64, rounds: u32, calling: &Calling) -> f64 {
     if rounds < FEWEST_ROUNDS {
