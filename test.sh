@@ -95,7 +95,7 @@ versions() {
         echo 'name = "versions"'
         echo 'rounds = 1'
         echo 'quarantine = false'
-        echo 'workload = { kind = "micro", tests = ["point-query", "update-index"], rows = 1000, read_seconds = 1, write_seconds = 1, warm_ups = false }'
+        echo 'workload = { kind = "micro", tests = ["point-query", "update-index"], rows = 1000, read_seconds = 1, write_seconds = 1, warm_ups = false, warmup = "fixed", warmup_seconds = 0, settle = 0 }'
         printf '[[system]]\nbuild = "%s"\nconfig = "wal"\n' sqlite sqlite-3.7.17
     } >"$lab.toml"
     run=$("$backslide" --lab "$lab" run "$lab.toml" | tail -n 1)
