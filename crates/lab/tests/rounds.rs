@@ -107,7 +107,7 @@ fn a_run_ends_at_the_first_look_that_finds_all_decided() {
 #[test]
 fn profiled_rounds_come_last_and_are_in_nothing_that_is_judged() {
     if let Err(error) = profiles::check() {
-        return testkit::skipped(&error.to_string());
+        return testkit::not_permitted(&error.to_string());
     }
     let mut bench = Bench::new();
     let run = bench.begin(&plan("rounds = { min = 5, max = 6 }\nquarantine = false\nprofile = 1"));

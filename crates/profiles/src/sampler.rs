@@ -166,7 +166,7 @@ mod tests {
         let sampler = match Sampler::start(target) {
             Ok(sampler) => sampler,
             Err(error @ (ProfileError::NotPermitted { .. } | ProfileError::Kernel(_))) => {
-                testkit::skipped(&error.to_string());
+                testkit::not_permitted(&error.to_string());
                 return None;
             }
             Err(error) => panic!("{error}"),

@@ -53,6 +53,6 @@ pub use redact::redact;
 pub use referee::{Measured, Referee};
 #[cfg(feature = "fakes")]
 pub use site::{FakeProvider, Held};
-pub use skipped::skipped;
+pub use skipped::{not_permitted, skipped};
 #[cfg(feature = "fakes")]
 pub use spoiled::SpoiledProvider;
