@@ -53,7 +53,7 @@ pub struct WhyLine {
     /// The p-value of no change, adjusted for all lines of all steps; `None` with fewer than three rounds, and for
     /// what is not sampled.
     pub q_value: Option<f64>,
-    /// How much of the change of the time it accounts for.
+    /// How much of the change of the time it accounts for; `None` where the interval of that has zero in it.
     pub share: Option<f64>,
 }
 
@@ -200,8 +200,10 @@ fn compare(step: &StepId, base: (&System, &Spent), other: (&System, &Spent)) -> 
         .filter_map(|(round, of_base)| Some((of_base, other.1.rounds.get(round)?)))
         .collect();
     let time = line("time of an operation", &both, |round| round.time, false)?;
+    // There is nothing to share out of a change that may be none.
+    let is_change = !time.low.zip(time.high).is_some_and(|(low, high)| low <= 0.0 && high >= 0.0);
     let share = |mut of: WhyLine| {
-        of.share = Some(of.change / time.change).filter(|share| share.is_finite());
+        of.share = Some(of.change / time.change).filter(|share| is_change && share.is_finite());
         of
     };
     let ranked = |parts: fn(&Round) -> &BTreeMap<String, f64>| {
