@@ -95,3 +95,19 @@ fn a_page_says_why_only_where_rounds_were_profiled() {
     assert!(with.contains("id=\"why\"") && with.contains("sqlite3BtreeNext"));
     assert!(!page(Vec::new()).contains("id=\"why\""));
 }
+
+#[test]
+fn a_change_that_may_be_none_is_not_shared_out() {
+    let data = made_up::run(&Shape::usual());
+    let seconds = [(5, 12), (6, 8), (7, 11), (8, 9)];
+    let all: Vec<ProfiledStep> = seconds
+        .into_iter()
+        .flat_map(|(round, seconds)| {
+            let of = |system, seconds| profiled(system, round, seconds, [200, 100, 10]);
+            [of("sqlite/wal", 10), of("sqlite/rollback", seconds)]
+        })
+        .collect();
+    let [one] = why(&data.info.plan, &[], &all).try_into().unwrap();
+    let mut lines = one.layers.iter().chain([&one.time, &one.cpu, &one.rest]);
+    assert!(lines.all(|line| line.share.is_none()), "{one:?}");
+}
