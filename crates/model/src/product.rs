@@ -381,7 +381,6 @@ const fn always() -> Since {
     Since::Always
 }
 
-/// How variables decide a condition of a fair comparison.
 /// What functions of all versions work at.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -404,6 +403,7 @@ pub fn common_layers() -> &'static [LayerRule] {
     &COMMON.layer
 }
 
+/// How variables decide a condition of a fair comparison.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConditionRule {

@@ -50,8 +50,8 @@ fn across(clients: &[u32]) -> Option<Scale> {
     (low > 0.0).then_some(Scale::Log { low: low / span.powf(0.18), high: high * span.powf(0.03) })
 }
 
-/// Ratios up; `None` without one. All of them but zeros, and 1, with their intervals as far as these are not absurd; never so narrow
-/// that noise looks like a mountain.
+/// Ratios up; `None` without one. All of them but zeros, and 1, with their intervals as far as these are not absurd;
+/// never so narrow that noise looks like a mountain.
 pub(crate) fn around_ratios(ratios: impl Iterator<Item = Ratio>) -> Option<Scale> {
     let ratios: Vec<Ratio> = ratios.filter(|r| r.value.is_finite() && r.value >= 0.0).collect();
     if ratios.is_empty() {
