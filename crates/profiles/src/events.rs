@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
+use model::Placement;
 use perf_event_open_sys::bindings::{
     PERF_COUNT_SW_CPU_CLOCK, PERF_FLAG_FD_CLOEXEC, PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_REGS_USER,
     PERF_SAMPLE_STACK_USER, PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_TYPE_SOFTWARE, perf_event_attr,
@@ -133,11 +134,7 @@ fn cpus() -> Vec<i32> {
 
 /// `0-2,5`
 fn parse_cpus(text: &str) -> Vec<i32> {
-    let ranges = text.trim().split(',').filter_map(|range| {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        Some(first.parse().ok()?..=last.parse().ok()?)
-    });
-    ranges.flatten().collect()
+    text.split(',').filter_map(Placement::range).flatten().map(|cpu| cpu as i32).collect()
 }
 
 #[cfg(test)]
