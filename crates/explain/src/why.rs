@@ -4,17 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Nanos, Plan, ProfiledStep, StepId, StepRecord, System, TrialKey};
 use serde::Serialize;
-use stats::Paired;
+use stats::{CONFIDENCE, FEWEST_ROUNDS, Paired, USUAL_Q};
 
 use crate::layers::{Layers, UNCLASSIFIED};
 
 /// Functions that are listed at most: those that changed most.
 const FUNCTIONS: usize = 15;
-const CONFIDENCE: f64 = 0.95;
-/// The share of false ones among the changes that are called, at most; as for verdicts.
-const Q_LIMIT: f64 = 0.01;
-/// Rounds below which none is called: two agree by chance too easily.
-const FEWEST_ROUNDS: u32 = 3;
 const MICROS: f64 = 1e3;
 
 /// What an operation of a step takes, candidate against base. All times are microseconds per operation.
@@ -58,8 +53,9 @@ pub struct WhyLine {
 }
 
 impl WhyLine {
+    /// By the rule of verdicts.
     pub fn is_certain(&self) -> bool {
-        self.q_value.is_some_and(|q| q <= Q_LIMIT)
+        self.q_value.is_some_and(|q| q <= USUAL_Q)
     }
 }
 

@@ -39,12 +39,13 @@ pub use history::{
     HistoryPoint, Part, Ratio, Replicate, Series, Standing, analyse, history,
 };
 pub use looks::{Looks, Next};
-pub use options::{Options, Selection, Steps, check};
+pub use options::{Options, Selection, Steps, USUAL_Q, check};
 pub use paired::Paired;
 pub use power::{Situation, further_rounds};
 pub use reach::{Budget, Calling, detectable, in_median_step, scatter};
 pub use robust::{hodges_lehmann, sign_flip};
 pub use slices::SlicePairs;
+pub use student::{CONFIDENCE, FEWEST_ROUNDS};
 pub use summary::{
     ControlSummary, geometric_mean, is_judged, max, mean, median, min, rates_of_control,
 };

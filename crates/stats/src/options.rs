@@ -8,7 +8,7 @@ use crate::error::CompareError;
 use crate::looks::Looks;
 
 /// The largest share of false ones among the changes that a comparison calls.
-pub(crate) const USUAL_Q: f64 = 0.01;
+pub const USUAL_Q: f64 = 0.01;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {

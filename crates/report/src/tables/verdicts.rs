@@ -58,7 +58,10 @@ impl<'a> Report<'a> {
                 parts.push((title, rows));
             }
         }
-        let mut note = "q is the p-value adjusted for false discoveries over the steps; a change needs 0.01 at most.".to_owned();
+        let mut note = format!(
+            "q is the p-value adjusted for false discoveries over the steps; a change needs {} at most.",
+            stats::USUAL_Q
+        );
         note.push_str(of_slices(self));
         let told = note_of_outlying(shown.system.as_deref(), told);
         note.extend(told.map(|line| format!("\n{line}")));
