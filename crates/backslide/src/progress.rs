@@ -283,7 +283,7 @@ fn shortened(name: &str, room: usize) -> Option<String> {
 
 /// Trials that a plan has without those that are run again.
 fn trials_of(plan: &Plan) -> u32 {
-    plan.trials_a_round() * plan.profiled_rounds().end()
+    plan.trials_a_round() * plan.last_planned_round()
 }
 
 /// How long the planned trials take of which so many are done.

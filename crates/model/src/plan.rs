@@ -140,6 +140,11 @@ impl Plan {
         self.rounds.saturating_add(1)..=self.rounds.saturating_add(rounds)
     }
 
+    /// The last round that is planned, profiled ones among them. What is run again has the numbers after it.
+    pub fn last_planned_round(&self) -> u32 {
+        *self.profiled_rounds().end()
+    }
+
     pub fn is_profiled(&self, round: u32) -> bool {
         self.profiled_rounds().contains(&round)
     }
@@ -174,8 +179,8 @@ impl Plan {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Course {
-    /// The number of rounds of each system before the first look; further looks follow after each round. The run ends as soon as
-    /// everything is decided. `None`: every round is run, whatever is found.
+    /// The number of rounds of each system before the first look; further looks follow after each round. The run ends
+    /// as soon as everything is decided. `None`: every round is run, whatever is found.
     pub first_look: Option<u32>,
     pub interleave: Interleave,
     /// Does a round have the base and one other system, in turn, in place of all systems?

@@ -76,7 +76,7 @@ fn by_round<'a>(outcomes: impl Iterator<Item = (u32, &'a Outcome)>) -> BTreeMap<
 /// Rounds that took the place of others.
 pub(crate) fn again(data: &RunData) -> usize {
     let mut further: Vec<u32> = data.trials.iter().map(|trial| trial.round).collect();
-    further.retain(|round| *round > *data.info.plan.profiled_rounds().end());
+    further.retain(|round| *round > data.info.plan.last_planned_round());
     further.sort_unstable();
     further.dedup();
     further.len()

@@ -131,7 +131,7 @@ impl<'a> Rounds<'a> {
     /// that were disturbed, until one was not or there were as many as there may be.
     fn next_again(&self) -> Option<Turn> {
         let most = self.plan.course.reruns();
-        let mut round = *self.plan.profiled_rounds().end();
+        let mut round = self.plan.last_planned_round();
         for disturbed in (1..=self.plan.rounds).filter(|round| self.is_disturbed(*round)) {
             for times in 1..=most {
                 round += 1;
@@ -264,7 +264,7 @@ impl Conductor<'_> {
     /// Runs the trials of a round that have no outcome yet.
     fn round(&mut self, rounds: &mut Rounds<'_>, round: u32) -> Result<(), Halt> {
         let each = self.plan.trials_a_round();
-        let of = each * round.max(*self.plan.profiled_rounds().end());
+        let of = each * round.max(self.plan.last_planned_round());
         let left = rounds.left_of(round).into_iter().map(|trial| {
             let system = self.plan.systems[trial.system].name.clone();
             let (round, position) = (trial.round, trial.position);

@@ -144,7 +144,7 @@ impl Report<'_> {
                 "The order of measurement is unknown. Durations are sums over the steps, where the files give them.".to_owned(),
             )
         } else {
-            let planned = *data.info.plan.profiled_rounds().end();
+            let planned = data.info.plan.last_planned_round();
             let again = match rounds::again(data) {
                 0 => String::new(),
                 _ => format!(" Rounds after {planned} take the place of disturbed ones."),
