@@ -125,14 +125,13 @@ pub(crate) struct Profiled<'a> {
 
 impl Observer for Profiled<'_> {
     fn edge(&mut self, edge: Edge) {
-        match (edge, self.sampler) {
-            (Edge::Close, Some(sampler)) => sampler.close(),
-            (Edge::Open | Edge::Close, _) => {}
+        // Reading the probes is outside of what counts, at both edges.
+        if let (Edge::Close, Some(sampler)) = (edge, self.sampler) {
+            sampler.close();
         }
         self.observer.edge(edge);
-        match (edge, self.sampler) {
-            (Edge::Open, Some(sampler)) => sampler.open(),
-            (Edge::Open | Edge::Close, _) => {}
+        if let (Edge::Open, Some(sampler)) = (edge, self.sampler) {
+            sampler.open();
         }
     }
 

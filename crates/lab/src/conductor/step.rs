@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 
 use load::{Observer, StepError, Stop, Workload};
-use model::{Event, Moment, Note, NoteKind, Step, StepRecord};
+use model::{Event, Moment, Note, NoteKind, Placement, Step, StepRecord};
 use probes::{Detail, Probe, Watch};
-use profiles::{ProfileError, Sampler, Target};
+use profiles::{Sampler, Target};
 
-use super::trial::{Broken, Conductor, Halt, OpenSite, Result, failed};
+use super::trial::{Broken, Conductor, Halt, OpenSite, Result, failed, place_client};
 use crate::disturbance;
 use crate::observer::{Profiled, Spent, StepObserver};
 use crate::site::{Site, Watched};
@@ -42,12 +42,8 @@ impl Conductor<'_> {
         self.begin_step(step, open)?;
         let target = open.site.target();
         let mut probes = self.probes(&*open.site);
-        let mut sampler = None;
-        if open.is_profiled && step.measured {
-            let started = Sampler::start(&stacks_of(&*open.site));
-            let refused = |error: ProfileError| failed(Some(step), error.to_string(), Vec::new());
-            sampler = Some(started.map_err(refused)?);
-        }
+        let is_sampled = open.is_profiled && step.measured;
+        let sampler = is_sampled.then(|| self.sampler(step, open)).transpose()?;
         let (result, spent) = self.observe(step, &mut probes, &*open.site, |stop, observer| {
             let mut observer = Profiled { observer, sampler: sampler.as_ref() };
             workload.run(step.ordinal as usize, &target, stop, &mut observer)
@@ -57,6 +53,18 @@ impl Conductor<'_> {
             self.emit(&Event::Profiled { profile })?;
         }
         self.end_step(step, result, spent, open)
+    }
+
+    /// Starts to sample, on any CPU that this process may use: those of the clients are for them.
+    fn sampler(&self, step: &Step, open: &OpenSite) -> Result<Sampler> {
+        let system = self.plan.system(&open.system);
+        let place = |cpus: fn(&Placement) -> &str| {
+            system.map_or(Ok(()), |system| place_client(system, cpus(&system.cpus)))
+        };
+        place(|_| "")?;
+        let started = Sampler::start(&stacks_of(&*open.site));
+        place(|cpus| &cpus.client)?;
+        started.map_err(|error| failed(Some(step), error.to_string(), Vec::new()))
     }
 
     /// Tells that a step begins, and what the server says of itself before it.

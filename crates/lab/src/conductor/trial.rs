@@ -95,7 +95,7 @@ pub(super) struct Due {
 pub(super) struct OpenSite {
     pub(super) site: Box<dyn Site>,
     name: String,
-    system: String,
+    pub(super) system: String,
     /// What was captured after its last step.
     pub(super) captured: Option<Vec<Capture>>,
     pub(super) sizes: Option<Sizes>,
