@@ -46,23 +46,32 @@ impl Ring {
         Err(refused)
     }
 
-    /// Hands over each record that the kernel has finished, header included, and frees its place.
-    pub(crate) fn drain(&mut self, take: &mut impl FnMut(&[u8])) {
-        let head = self.place(|page| &raw mut page.data_head).load(Ordering::Acquire);
+    /// How far the kernel is.
+    pub(crate) fn head(&self) -> u64 {
+        self.place(|page| &raw mut page.data_head).load(Ordering::Acquire)
+    }
+
+    /// Hands over each record before `head`, header included, and frees its place.
+    pub(crate) fn drain(&mut self, head: u64, take: impl FnMut(&[u8])) {
+        let tail = self.each(head, take);
+        self.place(|page| &raw mut page.data_tail).store(tail, Ordering::Release);
+    }
+
+    /// Hands over each record before `head`, and returns where the next one begins.
+    pub(crate) fn each(&mut self, head: u64, mut take: impl FnMut(&[u8])) -> u64 {
         let mut tail = self.place(|page| &raw mut page.data_tail).load(Ordering::Relaxed);
         while head.wrapping_sub(tail) >= HEADER as u64 {
             self.copy(tail, HEADER);
             let length = usize::from(u16::from_ne_bytes([self.record[6], self.record[7]]));
             if length < HEADER || length as u64 > head.wrapping_sub(tail) {
                 // The kernel writes no such record. What follows cannot be found.
-                tail = head;
-                break;
+                return head;
             }
             self.copy(tail, length);
             take(&self.record);
             tail = tail.wrapping_add(length as u64);
         }
-        self.place(|page| &raw mut page.data_tail).store(tail, Ordering::Release);
+        tail
     }
 
     fn place(&self, field: fn(&mut perf_event_mmap_page) -> *mut u64) -> &AtomicU64 {

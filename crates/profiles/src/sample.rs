@@ -1,6 +1,8 @@
 //! One record of the kernel, taken apart. Its layout is that of `perf_event_open(2)` for the attributes in `events`.
 
-use perf_event_open_sys::bindings::{PERF_CONTEXT_MAX, PERF_RECORD_LOST, PERF_RECORD_SAMPLE};
+use perf_event_open_sys::bindings::{
+    PERF_CONTEXT_MAX, PERF_RECORD_FORK, PERF_RECORD_LOST, PERF_RECORD_SAMPLE,
+};
 
 /// The registers that unwinding needs, as bits of the kernel's numbers: frame pointer, stack pointer, instruction.
 #[cfg(target_arch = "x86_64")]
@@ -13,6 +15,16 @@ pub(crate) enum Record<'a> {
     Sample(Sample<'a>),
     /// So many samples had no room.
     Lost(u64),
+    Start(Start),
+}
+
+/// A thread was started, the first one of a process included.
+pub(crate) struct Start {
+    pub(crate) thread: u32,
+    /// The thread that started it.
+    pub(crate) parent: u32,
+    /// Nanoseconds of the monotonic clock.
+    pub(crate) time: u64,
 }
 
 pub(crate) struct Sample<'a> {
@@ -43,6 +55,11 @@ impl<'a> Record<'a> {
             PERF_RECORD_LOST => {
                 reader.long()?;
                 reader.long().map(Self::Lost)
+            }
+            PERF_RECORD_FORK => {
+                reader.long()?;
+                let (thread, parent, time) = (reader.word()?, reader.word()?, reader.long()?);
+                Some(Self::Start(Start { thread, parent, time }))
             }
             PERF_RECORD_SAMPLE => Sample::read(&mut reader).map(Self::Sample),
             _ => None,
@@ -131,11 +148,21 @@ mod tests {
         for length in 0..bytes.len() {
             let has_process = match Record::of(&bytes[..length]) {
                 Some(Record::Sample(sample)) => sample.user.is_some(),
-                Some(Record::Lost(_)) => panic!("nothing was lost"),
+                Some(_) => panic!("no sample"),
                 None => false,
             };
             assert!(!has_process, "{length}");
         }
+    }
+
+    #[test]
+    fn a_start_names_both_threads() {
+        let mut bytes = Vec::new();
+        let words = [PERF_RECORD_FORK, 0, 7, 3, 8, 4, 5, 0];
+        bytes.extend(words.iter().flat_map(|word: &u32| word.to_ne_bytes()));
+        let Some(Record::Start(start)) = Record::of(&bytes) else { panic!("no start") };
+        assert_eq!((start.thread, start.parent, start.time), (8, 4, 5));
+        assert!(Record::of(&bytes[..24]).is_none());
     }
 
     #[test]

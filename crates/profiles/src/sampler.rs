@@ -126,18 +126,18 @@ fn sample(
     }
 }
 
-fn take(record: &[u8], left_out: u32, shared: &Shared, counts: &mut Counts) {
+fn take(record: Record<'_>, left_out: u32, shared: &Shared, counts: &mut Counts) {
     let opened = shared.opened.load(Ordering::Relaxed);
-    match Record::of(record) {
-        Some(Record::Sample(sample)) => {
+    match record {
+        Record::Sample(sample) => {
             let window = opened..shared.closed.load(Ordering::Relaxed);
             if sample.thread != left_out && window.contains(&sample.time) {
                 counts.add(sample);
             }
         }
         // It does not say when; of the time before the window nothing is kept.
-        Some(Record::Lost(samples)) if opened != u64::MAX => counts.lost += samples,
-        Some(Record::Lost(_)) | None => {}
+        Record::Lost(samples) if opened != u64::MAX => counts.lost += samples,
+        Record::Lost(_) | Record::Start(_) => {}
     }
 }
 
