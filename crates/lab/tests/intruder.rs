@@ -8,23 +8,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use common::{Bench, expand_with};
+use common::{Bench, every_server, expand_with};
 use drivers::{Address, Endpoint, Login, ServerEndpoint, SessionError};
 use lab::{Builds, Provider, Providers};
-use model::{Build, Dialect};
+use model::Dialect;
 
 /// Threads that try at the same time.
 const INTRUDERS: usize = 2;
 /// The longest wait for one attempt.
 const LIMIT: Duration = Duration::from_secs(5);
-
-/// Every server that is installed or found.
-fn servers(builds: &Builds) -> Vec<Build> {
-    let installed = builds.depot.installed().unwrap_or_default().into_iter();
-    let installed = installed.map(|installed| installed.build);
-    let found = builds.found().iter().cloned();
-    found.chain(installed).filter(|build| !build.dbms.is_embedded()).collect()
-}
 
 /// The ports that children of this process were told to listen on, as their command lines tell everybody.
 fn ports() -> Vec<u16> {
@@ -94,7 +86,7 @@ fn attempt(dialect: Dialect, user: &str, port: u16) -> Result<(), SessionError> 
 #[test]
 fn nobody_logs_in_over_tcp_without_a_password_while_a_server_is_made_and_started() {
     let builds = Builds::of_user().unwrap();
-    let servers = servers(&builds);
+    let servers = every_server(&builds);
     if servers.is_empty() {
         testkit::skipped("no server");
     }

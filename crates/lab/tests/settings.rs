@@ -2,6 +2,9 @@
 //! and with the builds that are installed.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod common;
+
+use common::every_server;
 use lab::{Builds, refused_setting};
 use model::{Build, Bytes, Dbms, HostShape};
 use plan::{Catalog, PlanError};
@@ -25,15 +28,6 @@ fn told(build: &Build, lines: &str) -> String {
     checked(build, lines).unwrap_err().to_string()
 }
 
-/// The servers of this machine, and installed builds.
-fn servers_here() -> Vec<Build> {
-    let builds = Builds::of_user().unwrap();
-    let installed = builds.depot.installed().unwrap().into_iter();
-    let found = builds.found().iter().cloned();
-    let all = installed.map(|one| one.build).chain(found);
-    all.filter(|build| !build.dbms.is_embedded()).collect()
-}
-
 #[test]
 fn sqlite_names_the_line_of_a_pragma_that_it_ignores() {
     let sqlite = Builds::embedded().unwrap();
@@ -47,7 +41,7 @@ fn sqlite_names_the_line_of_a_pragma_that_it_ignores() {
 
 #[test]
 fn servers_name_the_line_and_the_nearest_setting() {
-    for build in servers_here() {
+    for build in every_server(&Builds::of_user().unwrap()) {
         let (wrong, meant) = if build.dbms == Dbms::Postgres {
             ("shared_buffer", "shared_buffers")
         } else {
@@ -63,7 +57,7 @@ fn servers_name_the_line_and_the_nearest_setting() {
 
 #[test]
 fn postgres_refuses_values_too() {
-    let builds = servers_here().into_iter();
+    let builds = every_server(&Builds::of_user().unwrap()).into_iter();
     for build in builds.filter(|build| build.dbms == Dbms::Postgres) {
         let refused = told(&build, "set = { work_mem = \"lots\" }");
         let problem = "setting `work_mem` has a value that the server refuses: invalid value for parameter \"work_mem\": \"lots\"";
@@ -110,7 +104,7 @@ fn every_config_of_the_catalog_is_taken_by_the_servers_of_this_machine() {
 #[test]
 #[ignore = "takes minutes: asks every installed build about every config"]
 fn every_config_of_the_catalog_is_taken_by_the_installed_builds() {
-    every_config_is_taken_by(&servers_here());
+    every_config_is_taken_by(&every_server(&Builds::of_user().unwrap()));
 }
 
 /// Settings with values that a build may be without.

@@ -197,6 +197,14 @@ pub(crate) fn told(outcome: &Outcome) -> String {
     }
 }
 
+/// Every server that is installed or found.
+pub(crate) fn every_server(builds: &Builds) -> Vec<model::Build> {
+    let installed = builds.depot.installed().unwrap_or_default().into_iter();
+    let found = builds.found().iter().cloned();
+    let all = found.chain(installed.map(|installed| installed.build));
+    all.filter(|build| !build.dbms.is_embedded()).collect()
+}
+
 /// The newest build of each family of servers: those of this machine, and MySQL of the user's depot, which
 /// distributions seldom have.
 pub(crate) fn servers(builds: &Builds) -> Vec<model::Build> {
