@@ -103,6 +103,34 @@ versions() {
     grep -q 'sqlite-3.7.17' "$lab.svg" || fail "the history of $run is not whole"
 }
 
+# Tests that wait for servers and limits of time, most of the time. They run beside the others.
+waiting=(connections counters hung intruder mysql servers template_servers turns)
+
+# The names of all files of tests but those.
+other_tests() {
+    cargo metadata --locked --no-deps --format-version 1 | python3 -c '
+import json, sys
+targets = (target for package in json.load(sys.stdin)["packages"] for target in package["targets"])
+names = {target["name"] for target in targets if target["kind"] == ["test"]}
+missing = set(sys.argv[1:]) - names
+assert not missing, f"no such tests: {missing}"
+print(*sorted(names - set(sys.argv[1:])))' "${waiting[@]}"
+}
+
+run_tests() {
+    local cargo_test=(cargo test --workspace --features backslide/png --no-fail-fast) others waiters status=0
+    read -ra others < <(other_tests)
+    [[ ${#others[@]} -gt 0 ]] || fail "cannot list the tests"
+    "${cargo_test[@]}" --no-run
+    "${cargo_test[@]}" "${waiting[@]/#/--test=}" >"$scratch/waiting.log" 2>&1 &
+    waiters=$!
+    "${cargo_test[@]}" --lib --bins "${others[@]/#/--test=}" || status=$?
+    "${cargo_test[@]}" --doc || status=$?
+    wait "$waiters" || status=$?
+    cat "$scratch/waiting.log"
+    return "$status"
+}
+
 # A build of each generation: fetched, installed, initialised, started, loaded, restarted, stopped. About
 # 350 MB the first time; `backslide try --all` does it for every build of the catalog.
 generations=(
@@ -153,7 +181,7 @@ if [[ -z ${BACKSLIDE_PUBLISHED:-} && -d ../shared/data ]]; then
     export BACKSLIDE_PUBLISHED
 fi
 [[ -n ${BACKSLIDE_PUBLISHED:-} ]] || say "no BACKSLIDE_PUBLISHED: published results are checked by a few facts"
-cargo test --workspace --features backslide/png --no-fail-fast
+run_tests
 say "fuzzers"
 cargo check --manifest-path fuzz/Cargo.toml --target-dir target/fuzz
 say "documentation"
