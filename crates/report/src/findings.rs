@@ -144,7 +144,7 @@ fn unfinished(report: &Report<'_>) -> Option<Finding> {
     (data.info.state == RunState::Unfinished).then(|| Finding {
         title: "The run is not finished".to_owned(),
         text: format!(
-            "{ended} of {planned} ended so far{told}. `backslide run --resume {id}` continues it."
+            "{ended} of {planned} ended so far{told}. If nothing measures it now, `backslide run --resume {id}` continues it."
         ),
     })
 }

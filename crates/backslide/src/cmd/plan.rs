@@ -69,7 +69,7 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
 }
 
 fn key_table(keys: &KeyTable) -> Table {
-    let plain = |text: &str| Cell::text(text.replace('`', ""));
+    let plain = |text: &str| Cell::text(without_links(&text.replace('`', "")));
     Columns::new()
         .words("key", |key: &&KeyDoc| plain(key.key))
         .words("takes", |key| plain(&key.takes))
@@ -266,4 +266,31 @@ fn of_trial(plan: &Plan, trial: &Trial, index: usize) -> impl Serialize + use<> 
 
 fn part<T: Copy>(parts: &[(String, T)], name: &str) -> Option<T> {
     parts.iter().find(|(part, _)| part == name).map(|(_, value)| *value)
+}
+
+/// `[Turns](methodology.md#turns)` as `docs/methodology.md#turns`.
+fn without_links(text: &str) -> String {
+    let mut parts = text.split('[');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once("](").and_then(|(_, link)| link.split_once(')')) {
+            Some((page, rest)) => plain.extend(["docs/", page, rest]),
+            None => plain.extend(["[", part]),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_the_pages_that_they_lead_to() {
+        assert_eq!(
+            without_links("one: [Metrics](metrics.md), [Turns](m.md#turns)."),
+            "one: docs/metrics.md, docs/m.md#turns."
+        );
+        assert_eq!(without_links("[0.5, 1.5] or [one"), "[0.5, 1.5] or [one");
+    }
 }

@@ -160,7 +160,15 @@ fn throughput(report: &Report<'_>) -> Markup {
     let absolute = report.throughput();
     let content = markup! {
         @for (place, one) in absolute.iter().enumerate() {
-            @if place == 0 { (table(one)) } @else { (folded(one)) }
+            @if place > 0 {
+                (folded(one))
+            } @else if report.sweep.is_some() {
+                (table(one))
+            } @else {
+                // The part's heading says what it is.
+                p.note { (one.note) }
+                (bare(one))
+            }
         }
         @if let Some(background) = report.background() { (folded(&background)) }
         @if let Some(open_loop) = report.open_loop() { (table(&open_loop)) }

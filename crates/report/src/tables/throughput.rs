@@ -151,7 +151,9 @@ fn summaries<'r>(
                 .filter(|step| count.is_none_or(|count| step.clients == count))
                 .filter_map(|step| report.at(system, step).comparison(MetricId::RATE))
                 .collect();
-            summaries.extend(summarise(&compared).map(|of| (system.name, *count, of)));
+            // Of a single test the other tables say more.
+            let several = summarise(&compared).filter(|of| of.tests > 1);
+            summaries.extend(several.map(|of| (system.name, *count, of)));
         }
     }
     summaries
