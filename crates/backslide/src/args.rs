@@ -90,6 +90,8 @@ pub(crate) enum Verb {
     Plan(PlanArgs),
     /// Run a plan, or resume an interrupted run
     Run(RunArgs),
+    /// Add rounds to a finished run that sample the servers' stacks, to explain its verdicts
+    Profile(ProfileArgs),
     /// List the runs of the lab
     #[command(after_help = include_str!("../help/list.txt"))]
     List {
@@ -330,6 +332,16 @@ pub(crate) struct RunArgs {
     pub(crate) template_budget: Option<Bytes>,
     #[command(flatten)]
     pub(crate) with: WithArgs,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = include_str!("../help/profile.txt"))]
+pub(crate) struct ProfileArgs {
+    /// Which run [default: the latest]
+    pub(crate) run: Option<String>,
+    /// Profiled rounds of each system; an interval needs 2, a certain change 3
+    #[arg(long, value_name = "N", default_value_t = plan::PROFILED, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) rounds: u32,
 }
 
 /// In place of what a plan says.

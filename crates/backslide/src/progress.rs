@@ -49,14 +49,14 @@ struct UnderWay {
 
 impl Progress {
     pub(crate) fn new(printer: Printer, plan: &Plan, done: &[(TrialKey, Outcome)]) -> Self {
-        let total = trials_of(plan);
         let trials_done = done.len() as u32;
+        let total = trials_done + trials_left(plan, done);
         let bar = printer.live_line(Some(u64::from(total)));
         bar.set_position(u64::from(trials_done));
         Self {
             printer,
             bar,
-            expected: time_of_rest(plan, done.len()).into(),
+            expected: time_of_rest(plan, done).into(),
             begun: Instant::now(),
             round: String::new(),
             trial: String::new(),
@@ -281,17 +281,20 @@ fn shortened(name: &str, room: usize) -> Option<String> {
     (room >= SHORTEST_NAME).then(|| format!("{beginning}…"))
 }
 
-/// Trials that a plan has without those that are run again.
-fn trials_of(plan: &Plan) -> u32 {
-    plan.trials_a_round() * plan.last_planned_round()
+/// Trials of a plan that are not done, without those that are run again.
+fn trials_left(plan: &Plan, done: &[(TrialKey, Outcome)]) -> u32 {
+    let rounds = plan.judged_rounds().chain(plan.profiled_rounds());
+    let all = rounds.count() as u32 * plan.trials_a_round();
+    let is_open = |round| plan.judged_rounds().contains(&round) || plan.is_profiled(round);
+    let ended = done.iter().filter(|(trial, _)| is_open(trial.round));
+    all.saturating_sub(ended.count() as u32)
 }
 
-/// How long the planned trials take of which so many are done.
-pub(crate) fn time_of_rest(plan: &Plan, done: usize) -> Nanos {
-    let total = trials_of(plan);
-    let left = total.saturating_sub(done as u32);
+/// How long the planned trials take that are not done.
+pub(crate) fn time_of_rest(plan: &Plan, done: &[(TrialKey, Outcome)]) -> Nanos {
+    let planned = plan.trials_a_round() * plan.last_planned_round();
     let all = Duration::from(plan::estimate(plan).time);
-    Nanos::from(all * left / total.max(1))
+    Nanos::from(all * trials_left(plan, done) / planned.max(1))
 }
 
 /// The time that is left of `all` trials, of which so many have ended in `gone`.

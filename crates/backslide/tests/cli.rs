@@ -13,7 +13,7 @@ use common::{Bench, WORKLOAD, names, plan};
 use serde_json::Value;
 use testkit::redact;
 
-const VERBS: [&str; 19] = [
+const VERBS: [&str; 20] = [
     "demo",
     "doctor",
     "builds",
@@ -25,6 +25,7 @@ const VERBS: [&str; 19] = [
     "workloads",
     "plan",
     "run",
+    "profile",
     "list",
     "show",
     "compare",

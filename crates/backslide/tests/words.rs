@@ -146,8 +146,8 @@ fn explain_takes_two_systems_or_a_run_and_two_systems() {
     assert_eq!(error(&bench, &["explain", "1", "mysql-8.0.31", "x"]), told);
     assert_snapshot!(error(&bench, &["explain", "mysql-8.0.31"]), @"error: name a run with profiles or two systems: `backslide explain RUN`, `explain A B` or `explain RUN A B`");
     assert_eq!(bench.run(&["explain"]).code(), 2);
-    assert_snapshot!(error(&bench, &["explain", "r1"]), @"error: run r1 has no profiles of two systems: `backslide run PLAN --profile` makes a run that has them");
-    assert_snapshot!(error(&bench, &["export", "r1", "-o", "x.folded"]), @"error: run r1 has no profiles: `backslide run PLAN --profile` makes a run that has them");
+    assert_snapshot!(error(&bench, &["explain", "r1"]), @"error: run r1 has no profiles of two systems: `backslide profile r1` adds them");
+    assert_snapshot!(error(&bench, &["export", "r1", "-o", "x.folded"]), @"error: run r1 has no profiles: `backslide profile r1` adds them");
 }
 
 #[test]

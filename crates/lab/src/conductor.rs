@@ -55,9 +55,10 @@ impl Lab {
         for text in swept {
             listen(&Event::Warning { text });
         }
-        if !info.plan.profiled_rounds().is_empty() {
+        if info.plan.profiled_rounds().next().is_some() {
             // Before hours of judged rounds.
             profiles::check()?;
+            check_sampled(&info.plan)?;
         }
         let mut rounds = Rounds::of(&info.plan, &done).resumed();
         let left = rounds.systems_left();
@@ -143,6 +144,13 @@ fn check(plan: &Plan, left: &[usize], provider: &dyn Provider) -> Result<()> {
         checked.map_err(|cause| refused(system, cause))?;
     }
     raise_limits_of(plan, &systems(plan, left).collect::<Vec<_>>())
+}
+
+/// A plan file with such systems cannot ask for profiles; its run may get them later.
+fn check_sampled(plan: &Plan) -> Result<()> {
+    let is_foreign = |system: &&System| matches!(system.build.source, BuildSource::Connect(_));
+    let foreign = plan.systems.iter().find(is_foreign);
+    foreign.map_or(Ok(()), |system| Err(refused(system, SystemError::NotSampled)))
 }
 
 /// Sessions over TCP, encrypted or compressed are tried on a server of ours that is started for it: whether

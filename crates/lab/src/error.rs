@@ -35,6 +35,8 @@ pub enum LabError {
         "run {0} is finished; nothing is left to resume. Trials that failed stay failed: begin a new run"
     )]
     Finished(RunId),
+    #[error("run {0} is not finished: `backslide run --resume {0}` finishes it")]
+    NotFinished(RunId),
     /// A system differs from the plan, or cannot be reached. Nothing was started.
     #[error("`{system}` cannot be measured: {cause}")]
     System { system: String, cause: Box<SystemError> },
@@ -94,6 +96,8 @@ pub enum SystemError {
     NoBuild { nearest: String },
     #[error("it is not installed: `backslide install {0}`")]
     NotInstalled(String),
+    #[error("backslide samples only servers that it starts, and the plan connects to this one")]
+    NotSampled,
     #[error("{} ({file})", MEASURED_ELSEWHERE)]
     Imported { file: String },
     #[error("it is `{now}` now, the run began with `{was}`: restore that build or begin a new run")]

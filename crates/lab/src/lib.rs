@@ -6,6 +6,7 @@
 //! A [`Site`] is one system made ready for one trial; where sites come from is a [`Provider`]:
 //! [`Providers`] starts servers of ours, opens SQLite files, connects to servers that are not ours.
 
+mod added;
 mod builds;
 mod capacity;
 mod conductor;

@@ -130,6 +130,45 @@ fn profiled_rounds_come_last_and_are_in_nothing_that_is_judged() {
 }
 
 #[test]
+fn profiled_rounds_are_added_to_a_finished_run_and_change_no_verdict() {
+    if let Err(error) = profiles::check() {
+        return testkit::not_permitted(&error.to_string());
+    }
+    let mut bench = Bench::new();
+    let run = bench.begin(&plan(&format!("rounds = 3\n{LIMITS}")));
+    let error = bench.lab.add_profiled_rounds(&run, 2).unwrap_err();
+    assert!(matches!(error, LabError::NotFinished(_)), "{error}");
+    // Round 4 takes the place of round 2.
+    let provider = disturbed("bad", &[2]);
+    finished(&mut bench, &run, &provider);
+    let before = bench.load(&run);
+    bench.lab.add_profiled_rounds(&run, 2).unwrap();
+    let first = |event: &Event| matches!(event, Event::TrialFinished { .. });
+    let (ended, lines) = carried_out(&mut bench, &run, &provider, first);
+    assert_eq!(
+        (ended.unwrap(), &lines[..]),
+        (Ended::Interrupted, &["trial 5-1, 9 of 12".to_owned()][..])
+    );
+    let lines = finished(&mut bench, &run, &provider);
+    assert_eq!(lines, ["trial 5-2, 10 of 12", "trial 6-1, 11 of 12", "trial 6-2, 12 of 12"]);
+    assert_eq!(bench.lab.store.profiles(&run).unwrap().len(), 4);
+    let after = bench.load(&run);
+    assert_eq!((&after.cells, compare(&after)), (&before.cells, compare(&before)));
+    assert_eq!(report::rounds(&after), "3 rounds, 1 run again");
+}
+
+#[test]
+fn added_rounds_that_cannot_begin_are_taken_back() {
+    let mut bench = Bench::new();
+    let run = bench.begin(&plan("rounds = 1\nquarantine = false"));
+    finished(&mut bench, &run, &FakeProvider::default());
+    let before = bench.lab.add_profiled_rounds(&run, 1).unwrap();
+    bench.lab.take_back_added_rounds(&run, &before).unwrap();
+    let info = bench.load(&run).info;
+    assert_eq!((info.state, info.plan), (RunState::Finished, before));
+}
+
+#[test]
 fn a_run_goes_on_to_the_last_round_where_nothing_is_decided() {
     let mut bench = Bench::new();
     // Two rounds decide nothing, whatever they say.

@@ -134,19 +134,40 @@ impl Plan {
         self.rounds.saturating_mul(self.course.reruns())
     }
 
-    /// The rounds whose trials are profiled. They have the numbers after the planned ones, and run last.
-    pub fn profiled_rounds(&self) -> RangeInclusive<u32> {
-        let rounds = self.course.profiled.saturating_mul(self.cycle());
-        self.rounds.saturating_add(1)..=self.rounds.saturating_add(rounds)
+    /// The rounds whose trials are profiled. They have the numbers after the planned ones, those that were added later
+    /// the numbers after all others; and run last.
+    pub fn profiled_rounds(&self) -> impl Iterator<Item = u32> {
+        let planned = self.rounds.saturating_add(1)..=self.last_planned_round();
+        planned.chain(self.course.added.iter().cloned().flatten())
     }
 
     /// The last round that is planned, profiled ones among them. What is run again has the numbers after it.
     pub fn last_planned_round(&self) -> u32 {
-        *self.profiled_rounds().end()
+        self.rounds.saturating_add(self.course.profiled.saturating_mul(self.cycle()))
     }
 
     pub fn is_profiled(&self, round: u32) -> bool {
-        self.profiled_rounds().contains(&round)
+        self.profiled_rounds().any(|profiled| profiled == round)
+    }
+
+    /// Trials of the planned rounds and of those that were added.
+    pub fn planned_trials(&self) -> u32 {
+        let added = self.course.added.iter().cloned().flatten().count() as u32;
+        self.trials_a_round() * (self.last_planned_round() + added)
+    }
+
+    /// The planned rounds that may still be judged: none once profiled rounds were added, because the run was finished.
+    pub fn judged_rounds(&self) -> RangeInclusive<u32> {
+        1..=if self.course.added.is_empty() { self.rounds } else { 0 }
+    }
+
+    /// Adds profiled rounds of each system after the last round of a finished run.
+    pub fn add_profiled_rounds(&mut self, last: u32, rounds: u32) {
+        let cycle = self.cycle();
+        // A cycle of pairs begins with its first pair.
+        let last = last.max(self.last_planned_round()).next_multiple_of(cycle);
+        let end = last.saturating_add(rounds.saturating_mul(cycle));
+        self.course.added.push(last.saturating_add(1)..=end);
     }
 
     fn orders(&self) -> Orders {
@@ -191,6 +212,8 @@ pub struct Course {
     pub margins: BTreeMap<MetricId, Margin>,
     /// Rounds of each system besides, in which stacks are sampled. They are never judged.
     pub profiled: u32,
+    /// Numbers of the profiled rounds that were added when the run was finished.
+    pub added: Vec<RangeInclusive<u32>>,
 }
 
 impl Course {

@@ -32,7 +32,7 @@ const MAX_MARGIN: u32 = 100;
 const ANY_KIND: &str = "query";
 
 /// Profiled rounds where a plan does not say how many: fewer give no useful interval.
-const PROFILED: u32 = 3;
+pub const PROFILED: u32 = 3;
 
 /// The usual lengths. Freezing takes a few milliseconds of each turn, whence the longer ones.
 const SLICES: Interleave = Interleave::Slices(Nanos::from_millis(250));

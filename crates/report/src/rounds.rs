@@ -75,8 +75,9 @@ fn by_round<'a>(outcomes: impl Iterator<Item = (u32, &'a Outcome)>) -> BTreeMap<
 
 /// Rounds that took the place of others.
 pub(crate) fn again(data: &RunData) -> usize {
+    let plan = &data.info.plan;
     let mut further: Vec<u32> = data.trials.iter().map(|trial| trial.round).collect();
-    further.retain(|round| *round > data.info.plan.last_planned_round());
+    further.retain(|round| *round > plan.last_planned_round() && !plan.is_profiled(*round));
     further.sort_unstable();
     further.dedup();
     further.len()

@@ -191,7 +191,7 @@ pub(crate) fn run_info(state: &Connection, row: i64) -> Result<RunInfo, Fault> {
 }
 
 fn total(info: &RunInfo, ended: u32) -> u32 {
-    let planned = info.plan.trials_a_round() * info.plan.last_planned_round();
+    let planned = info.plan.planned_trials();
     match info.state {
         // It may have ended before its last round.
         RunState::Finished => ended,

@@ -2,7 +2,7 @@
 
 use model::{
     Capture, Host, Interval, KindTotals, Latency, Measurement, Moment, Nanos, Outcome, Plan,
-    Provenance, RunId, Step, StepId, StepRecord, TrialKey,
+    Provenance, RunId, RunState, Step, StepId, StepRecord, TrialKey,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -171,6 +171,18 @@ impl Store {
         self.write("finishing a run", |change| {
             let row = row_of(change, run)?;
             change.execute("UPDATE run SET finished = 1 WHERE id = ?1", [row])?;
+            Ok(())
+        })
+    }
+
+    /// Replaces the plan of a run, and says whether all of it is done.
+    pub fn set_plan(&mut self, run: &RunId, plan: &Plan, state: RunState) -> Result<()> {
+        self.write("changing the rounds of a run", |change| {
+            let row = row_of(change, run)?;
+            change.execute(
+                "UPDATE run SET plan = ?2, finished = ?3 WHERE id = ?1",
+                params![row, to_json(plan)?, state == RunState::Finished],
+            )?;
             Ok(())
         })
     }

@@ -66,7 +66,7 @@ fn why(run: &str, format: Format, root: &Path, printer: Printer) -> Result<Exit>
     match format {
         Format::Json => printer.json(&all),
         Format::Text if all.is_empty() => bail!(
-            "run {} has no profiles of two systems: `backslide run PLAN --profile` makes a run that has them",
+            "run {} has no profiles of two systems: `backslide profile {0}` adds them",
             info.id
         ),
         Format::Text => all.iter().for_each(|one| table::print(printer, &report::tables::why(one))),

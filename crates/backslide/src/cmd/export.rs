@@ -26,9 +26,7 @@ pub(crate) fn run(args: &ExportArgs, root: &Path) -> Result<Exit> {
     let wants_stacks = what == ExportWhat::Stacks;
     let profiled = if wants_stacks { lab.store.profiles(&run)? } else { Vec::new() };
     if wants_stacks && profiled.is_empty() {
-        bail!(
-            "run {run} has no profiles: `backslide run PLAN --profile` makes a run that has them"
-        );
+        bail!("run {run} has no profiles: `backslide profile {run}` adds them");
     }
     let source = Source {
         store: &lab.store,

@@ -12,6 +12,7 @@ pub(crate) mod import;
 pub(crate) mod install;
 pub(crate) mod list;
 pub(crate) mod plan;
+pub(crate) mod profile;
 pub(crate) mod quick;
 pub(crate) mod report;
 pub(crate) mod run;

@@ -188,7 +188,7 @@ const LONG: Nanos = Nanos::from_secs(600);
 
 /// How long the planned trials take that are left, and what takes the time of a long run; nothing where none is left.
 fn how_long(plan: &Plan, done: &[(TrialKey, Outcome)]) -> Vec<String> {
-    let left = progress::time_of_rest(plan, done.len());
+    let left = progress::time_of_rest(plan, done);
     if left == Nanos(0) {
         return Vec::new();
     }
@@ -240,8 +240,11 @@ mod tests {
     fn a_long_run_says_what_takes_its_time_and_one_that_is_done_nothing() {
         let micro = Micro { tests: 1, ..Micro::usual() };
         let mut plan = made_up::micro::run(&micro).info.plan;
-        let key = TrialKey { round: 1, position: 1, system: plan.base.clone() };
-        let done = vec![(key, Outcome::Completed); plan.trials().len()];
+        let trials = plan.trials().into_iter().map(|trial| {
+            let system = plan.systems[trial.system].name.clone();
+            TrialKey { round: trial.round, position: trial.position, system }
+        });
+        let done: Vec<_> = trials.map(|key| (key, Outcome::Completed)).collect();
         assert!(how_long(&plan, &done).is_empty());
         plan.rounds = 1;
         let short = how_long(&plan, &[]);

@@ -84,9 +84,8 @@ impl<'a> Rounds<'a> {
 
     /// The systems that may still have trials, in the order of these.
     pub(super) fn systems_left(&self) -> Vec<usize> {
-        let profiled = self.plan.profiled_rounds().flat_map(|round| self.plan.trials_of(round));
-        let planned = self.plan.trials().into_iter().chain(profiled);
-        let planned = planned.filter(|trial| !self.is_done(trial));
+        let planned = self.plan.judged_rounds().chain(self.plan.profiled_rounds());
+        let planned = planned.flat_map(|round| self.left_of(round));
         // The whole of it, because it may be disturbed and run once more.
         let again = self.next_again();
         let again = again.map(|turn| self.plan.trials_of(turn.round));
@@ -120,7 +119,7 @@ impl<'a> Rounds<'a> {
         if self.is_pointless() {
             return None;
         }
-        let mut planned = 1..=self.plan.rounds;
+        let mut planned = self.plan.judged_rounds();
         match planned.find(|round| !self.is_finished(*round)) {
             Some(round) => Some(Turn { round, again: None }),
             None => self.next_again(),
@@ -132,7 +131,7 @@ impl<'a> Rounds<'a> {
     fn next_again(&self) -> Option<Turn> {
         let most = self.plan.course.reruns();
         let mut round = self.plan.last_planned_round();
-        for disturbed in (1..=self.plan.rounds).filter(|round| self.is_disturbed(*round)) {
+        for disturbed in self.plan.judged_rounds().filter(|round| self.is_disturbed(*round)) {
             for times in 1..=most {
                 round += 1;
                 while self.plan.systems_of(round) != self.plan.systems_of(disturbed) {
@@ -160,7 +159,7 @@ impl<'a> Rounds<'a> {
     /// up. Between two rounds only, so that half a round decides nothing; and not after one that was disturbed, which
     /// says no more than was known before.
     fn to_look_at(&self) -> Option<(Looks, u32)> {
-        let looks = Looks::of(self.plan)?;
+        let looks = Looks::of(self.plan).filter(|_| !self.plan.judged_rounds().is_empty())?;
         let judged = self.begun.iter().filter(|(round, _)| !self.plan.is_profiled(**round));
         let (last, begun) = judged.clone().next_back()?;
         let whole =
@@ -264,7 +263,7 @@ impl Conductor<'_> {
     /// Runs the trials of a round that have no outcome yet.
     fn round(&mut self, rounds: &mut Rounds<'_>, round: u32) -> Result<(), Halt> {
         let each = self.plan.trials_a_round();
-        let of = each * round.max(self.plan.last_planned_round());
+        let of = each * self.plan.profiled_rounds().last().unwrap_or(self.plan.rounds).max(round);
         let left = rounds.left_of(round).into_iter().map(|trial| {
             let system = self.plan.systems[trial.system].name.clone();
             let (round, position) = (trial.round, trial.position);
@@ -407,6 +406,42 @@ mod tests {
         done.extend([(key(5, "a"), Outcome::Profiled), (key(5, "b"), Outcome::Profiled)]);
         assert_eq!(rounds(&done), (None, None, Some(3)));
         assert!(Rounds::of(&plan, &done).systems_left().is_empty());
+    }
+
+    #[test]
+    fn once_profiled_rounds_were_added_nothing_else_is_left() {
+        let mut plan = plan("rounds = { min = 2, max = 6 }");
+        // Round 2 was disturbed and given up, and rounds 5 and 6 were not needed.
+        let mut done = journal(4, &[2]);
+        assert_eq!(Rounds::of(&plan, &done).next().map(|turn| turn.round), Some(5));
+        plan.add_profiled_rounds(4, 2);
+        let rounds = |done: &[(TrialKey, Outcome)]| {
+            let rounds = Rounds::of(&plan, done);
+            (rounds.next(), rounds.next_profiled(), rounds.to_look_at().map(|(_, whole)| whole))
+        };
+        assert_eq!(rounds(&done), (None, Some(7), None));
+        assert_eq!(Rounds::of(&plan, &done).systems_left().len(), 2);
+        for round in [7, 8] {
+            done.extend([
+                (key(round, "a"), Outcome::Profiled),
+                (key(round, "b"), Outcome::Profiled),
+            ]);
+        }
+        assert_eq!(rounds(&done), (None, None, None));
+        assert!(Rounds::of(&plan, &done).systems_left().is_empty());
+    }
+
+    #[test]
+    fn rounds_are_added_after_all_others_and_in_whole_cycles() {
+        let mut plan = pairs("rounds = 2\nprofile = 1");
+        let numbers = |plan: &Plan| plan.profiled_rounds().collect::<Vec<u32>>();
+        assert_eq!(numbers(&plan), [5, 6]);
+        // Round 7 took the place of a disturbed one.
+        plan.add_profiled_rounds(7, 1);
+        plan.add_profiled_rounds(10, 1);
+        assert_eq!(numbers(&plan), [5, 6, 9, 10, 11, 12]);
+        assert_eq!((plan.last_planned_round(), plan.planned_trials()), (6, 20));
+        assert!(!plan.is_profiled(7) && plan.is_profiled(12));
     }
 
     #[test]

@@ -219,7 +219,7 @@ fn store(plan: &Plan, time: Nanos) -> u64 {
     let second = if plan.workload.tpcc().is_some() { STORE_TPCC_SECOND } else { STORE_SECOND };
     // The settle phase of the Insert Benchmark reads little.
     let steps = plan.workload.insert().map_or(plan.steps.len(), |spec| spec.steps.len()) as u64;
-    let trials = u64::from(plan.trials_a_round()) * u64::from(plan.last_planned_round());
+    let trials = u64::from(plan.planned_trials());
     let seconds = time.0 / Nanos::SECOND.0;
     sum([seconds.saturating_mul(second), trials.saturating_mul(steps).saturating_mul(STORE_STEP)])
 }

@@ -145,9 +145,11 @@ impl Report<'_> {
             )
         } else {
             let planned = data.info.plan.last_planned_round();
+            let has_added = !data.info.plan.course.added.is_empty();
+            let added = if has_added { ", except profiled ones" } else { "" };
             let again = match rounds::again(data) {
                 0 => String::new(),
-                _ => format!(" Rounds after {planned} take the place of disturbed ones."),
+                _ => format!(" Rounds after {planned} take the place of disturbed ones{added}."),
             };
             let at_once = data.info.plan.course.interleave.is_at_once();
             let overlap = if at_once { " The trials of a round overlap in time." } else { "" };
