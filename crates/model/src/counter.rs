@@ -37,6 +37,14 @@ impl Counter {
     pub const SERVER_SYSTEM: &'static str = "server.system_ns";
     pub const SERVER_CS: &'static str = "server.voluntary_switches";
     pub const SERVER_ICS: &'static str = "server.involuntary_switches";
+    /// What the PMU counted of the server's threads, in user code and in the kernel's.
+    pub const SERVER_USER_INSTRUCTIONS: &'static str = "server.user_instructions";
+    pub const SERVER_KERNEL_INSTRUCTIONS: &'static str = "server.kernel_instructions";
+    pub const SERVER_USER_CYCLES: &'static str = "server.user_cycles";
+    pub const SERVER_KERNEL_CYCLES: &'static str = "server.kernel_cycles";
+    /// Of both together.
+    pub const SERVER_BRANCH_MISSES: &'static str = "server.branch_misses";
+    pub const SERVER_CACHE_MISSES: &'static str = "server.cache_misses";
     pub const SERVER_MINFLT: &'static str = "server.minor_faults";
     pub const SERVER_MAJFLT: &'static str = "server.major_faults";
     /// Resident memory of the server now, in bytes; memory that its processes share is counted once.

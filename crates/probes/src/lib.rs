@@ -14,6 +14,7 @@ mod error;
 mod host;
 mod identify;
 mod mounts;
+mod pmu;
 mod pressure;
 mod probe;
 mod process;
@@ -36,6 +37,7 @@ type Maker = fn(&Watch) -> Option<Box<dyn Probe>>;
 const PROBES: &[Maker] = &[
     |watch| Some(Box::new(server::ServerProbe::new(watch.server?))),
     |watch| Some(Box::new(server::ServerIoProbe::new(watch.server?))),
+    |watch| Some(Box::new(pmu::PmuProbe::new(watch.server?)?)),
     |_| Some(Box::new(client::ClientProbe)),
     |watch| watch.host.then(|| Box::new(host::HostProbe) as Box<dyn Probe>),
     |watch| Some(Box::new(disk::DiskProbe { device: watch.device.clone()? })),

@@ -10,6 +10,10 @@ use crate::{
     AUDIT, Bytes, Counter, KindTotals, Nanos, ROLLBACK, Sizes, StepRecord, TpccTransaction,
 };
 
+const INSTRUCTIONS: [&str; 2] =
+    [Counter::SERVER_USER_INSTRUCTIONS, Counter::SERVER_KERNEL_INSTRUCTIONS];
+const CYCLES: [&str; 2] = [Counter::SERVER_USER_CYCLES, Counter::SERVER_KERNEL_CYCLES];
+
 /// What is computed from a record, by the metric's id.
 pub(super) const COMPUTE: &[(&str, Compute)] = &[
     (MetricId::RATE, Step(|s| rate(s.subject_count(), s.window))),
@@ -32,6 +36,14 @@ pub(super) const COMPUTE: &[(&str, Compute)] = &[
     ("server.sys/o", Step(|s| micros_per_op(s, Counter::SERVER_SYSTEM))),
     ("server.cs/o", Step(|s| per_op(s, Counter::SERVER_CS))),
     ("server.ics/o", Step(|s| per_op(s, Counter::SERVER_ICS))),
+    ("server.instr/o", Step(|s| both_per_op(s, INSTRUCTIONS))),
+    ("server.instr.user/o", Step(|s| per_op(s, Counter::SERVER_USER_INSTRUCTIONS))),
+    ("server.instr.kernel/o", Step(|s| per_op(s, Counter::SERVER_KERNEL_INSTRUCTIONS))),
+    ("server.cycles/o", Step(|s| both_per_op(s, CYCLES))),
+    ("server.cycles.user/o", Step(|s| per_op(s, Counter::SERVER_USER_CYCLES))),
+    ("server.cycles.kernel/o", Step(|s| per_op(s, Counter::SERVER_KERNEL_CYCLES))),
+    ("server.brmiss/o", Step(|s| per_op(s, Counter::SERVER_BRANCH_MISSES))),
+    ("server.cmiss/o", Step(|s| per_op(s, Counter::SERVER_CACHE_MISSES))),
     ("server.minflt/o", Step(|s| per_op(s, Counter::SERVER_MINFLT))),
     ("server.majflt/o", Step(|s| per_op(s, Counter::SERVER_MAJFLT))),
     ("cpu/o", Step(|s| micros_per_op(s, Counter::HOST_CPU))),
@@ -104,6 +116,11 @@ fn per_elapsed_second(step: &StepRecord, count: u64) -> Option<f64> {
 fn per_op(step: &StepRecord, id: &str) -> Option<f64> {
     let ops = step.subject_count();
     (ops > 0).then_some(step.counters.get(id)? as f64 / ops as f64)
+}
+
+/// In user code and in the kernel together.
+fn both_per_op(step: &StepRecord, [user, kernel]: [&str; 2]) -> Option<f64> {
+    Some(per_op(step, user)? + per_op(step, kernel)?)
 }
 
 fn micros_per_op(step: &StepRecord, id: &str) -> Option<f64> {

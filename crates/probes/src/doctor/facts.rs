@@ -12,8 +12,8 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::error::ProbeError;
 use crate::identify::{self, chosen, existing};
-use crate::pressure;
 use crate::read::{number, text};
+use crate::{pmu, pressure};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Boost {
@@ -82,6 +82,14 @@ pub(super) fn boost() -> Result<Boost, Unknown> {
             flag("/sys/devices/system/cpu/cpufreq/boost").map(|is_on| Boost::Cpufreq { is_on })
         })
         .ok_or(Unknown::NoFrequencyDriver)
+}
+
+/// Can this user count events of the PMU?
+pub(super) fn pmu() -> Result<(), Unknown> {
+    pmu::available().map_err(|cause| match cause.kind() {
+        io::ErrorKind::PermissionDenied => Unknown::PmuForbidden,
+        _ => Unknown::NoPmu,
+    })
 }
 
 pub(super) fn smt() -> Result<bool, Unknown> {
@@ -217,6 +225,12 @@ pub(super) enum Unknown {
     Probe(#[from] ProbeError),
     #[error("no frequency driver shows, as in most virtual machines")]
     NoFrequencyDriver,
+    #[error("no PMU shows, as in most virtual machines: nothing counts instructions")]
+    NoPmu,
+    #[error(
+        "`kernel.perf_event_paranoid` does not let this user count instructions; run as root, or set it to 1"
+    )]
+    PmuForbidden,
     #[error("this kernel does not show {0}")]
     NotShown(&'static str),
     #[error("no mode is chosen in {0}")]

@@ -63,6 +63,10 @@ pub(super) fn governor(governors: &[String]) -> Judgement {
     )
 }
 
+pub(super) fn pmu() -> Judgement {
+    good("counts instructions, cycles, branch and cache misses")
+}
+
 pub(super) fn boost(boost: Boost) -> Judgement {
     let (is_on, command) = match boost {
         Boost::IntelPstate { is_on } => {

@@ -45,6 +45,7 @@ pub fn examine(directory: &Path) -> Vec<Finding> {
         finding("virtualization", facts::virtualization(), |name| {
             judge::virtualization(name.as_deref())
         }),
+        finding("pmu", facts::pmu(), |()| judge::pmu()),
         finding("clock source", facts::clock_source(), |c| judge::clock_source(&c)),
         finding("steal", load.as_ref(), |load| judge::steal(load.steal)),
         finding("other load", load.as_ref(), judge::other_load),
