@@ -107,6 +107,8 @@ pub(crate) enum Verb {
     Report(ReportArgs),
     /// Follow metrics over many builds and find where they changed
     History(HistoryArgs),
+    /// Find the build that changed a metric: measures builds between two until one is named
+    Bisect(BisectArgs),
     /// Explain why systems differ: CPU by layer and function, changed defaults, settings
     Explain(ExplainArgs),
     /// Import results of other tools: sysbench, pgbench, published tables, CSV
@@ -513,6 +515,44 @@ pub(crate) struct HistoryArgs {
     /// Output file; `-` for stdout [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = include_str!("../help/bisect.txt"))]
+pub(crate) struct BisectArgs {
+    /// The older build, named as in plans; with --git a commit
+    #[arg(long, value_name = "BUILD")]
+    pub(crate) good: String,
+    /// The newer build, which differs; with --git a commit
+    #[arg(long, value_name = "BUILD")]
+    pub(crate) bad: String,
+    /// A git repository with SQLite as one source file: bisect its commits, along first parents
+    #[arg(long, value_name = "DIR")]
+    pub(crate) git: Option<PathBuf>,
+    /// The source file in the repository; commits that do not change it are left out
+    #[arg(long, value_name = "PATH", default_value = "sqlite3.c", requires = "git")]
+    pub(crate) file: String,
+    /// The step in which they differ
+    #[arg(long, value_name = "STEP")]
+    pub(crate) step: String,
+    /// The metric [default: the one that decides the step]
+    #[arg(long, value_name = "METRIC")]
+    pub(crate) metric: Option<String>,
+    /// The config of every build
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub(crate) config: String,
+    /// `micro`, `insert`, `tpcc`, or a workload file
+    #[arg(long, value_name = "WORKLOAD", default_value = "micro")]
+    pub(crate) workload: String,
+    /// The most pairs to measure, those of earlier commands included
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(4..=10_000))]
+    pub(crate) pairs: u32,
+    /// Print the builds, the time and the downloads; measure nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// For people or for programs
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -88,6 +88,7 @@ fn perform(args: Args) -> ExitCode {
         Verb::Compare(options) => cmd::compare::run(&options, &lab, printer),
         Verb::Report(options) => cmd::report::run(&options, &lab, printer),
         Verb::History(options) => cmd::history::run(&options, &lab, printer),
+        Verb::Bisect(options) => cmd::bisect::run(&options, &lab, printer),
         Verb::Explain(options) => cmd::explain::run(&options, &lab, printer),
         Verb::Import(options) => cmd::import::run(&options, &lab, printer),
         Verb::Export(options) => cmd::export::run(&options, &lab),

@@ -4,6 +4,7 @@
 //! [`model::Comparison`]s; the other modules are the formulas that it is made of, each with its
 //! source beside it.
 
+mod bisect;
 mod compare;
 mod conditions;
 mod error;
@@ -29,6 +30,7 @@ mod verdict;
 #[cfg(test)]
 mod tests;
 
+pub use bisect::{Advice, Bisection, Effect, Pair, Posterior};
 pub use compare::compare;
 pub use conditions::of_runs as difference_of_runs;
 pub use error::CompareError;

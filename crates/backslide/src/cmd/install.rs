@@ -41,17 +41,26 @@ pub(crate) fn add(args: &AddArgs, printer: Printer) -> Result<Exit> {
         (None, Some(file)) => Added::Source(file.clone(), how_to_compile(&builds)?),
         (None, None) => Added::Archive(place(archive)?.to_owned()),
     };
-    let begun = Instant::now();
-    let installed =
-        with_progress(&args.name, printer, |listen| builds.add(&args.name, &what, listen))
-            .with_context(|| format!("{} was not added", args.name))?;
-    say_done(&installed, begun, printer);
+    let installed = add_build(&builds, &args.name, &what, printer)?;
     if !BuildRequest::named(&args.name).fits(&installed.build) {
         let id = installed.build.id();
         printer.note(&format!("its name says otherwise, but backslide runs it as {id}"));
     }
     printer.result(&installed.name);
     Ok(Exit::Fine)
+}
+
+pub(super) fn add_build(
+    builds: &Builds,
+    name: &str,
+    what: &Added,
+    printer: Printer,
+) -> Result<Installed> {
+    let begun = Instant::now();
+    let installed = with_progress(name, printer, |listen| builds.add(name, what, listen))
+        .with_context(|| format!("{name} was not added"))?;
+    say_done(&installed, begun, printer);
+    Ok(installed)
 }
 
 pub(crate) fn remove(names: &[String], printer: Printer) -> Result<Exit> {
@@ -64,7 +73,7 @@ pub(crate) fn remove(names: &[String], printer: Printer) -> Result<Exit> {
 }
 
 /// As the catalog's builds are compiled, so that nothing but the source differs.
-fn how_to_compile(builds: &Builds) -> Result<Compile> {
+pub(super) fn how_to_compile(builds: &Builds) -> Result<Compile> {
     let found = builds.catalog.recipes().iter().find_map(|recipe| recipe.compile.clone());
     found.context("the catalog does not say how to compile")
 }

@@ -163,14 +163,8 @@ fn sized(
     builds: &Builds,
     place: Place<'_>,
 ) -> Result<Sized> {
-    let of_catalog = builds.catalog.quick(&args.workload).into_iter().map(str::to_owned);
-    let mut sizes: Vec<String> = of_catalog.collect();
-    if sizes.is_empty() {
-        check_workload(&args.workload, builds)?;
-        sizes.extend(SECONDS.map(|seconds| of_file(&args.workload, seconds)));
-    }
     let mut fits = None;
-    for head in sizes {
+    for head in heads(&args.workload, builds)? {
         let sized = planned(&head, args.minutes, systems, builds, place)?;
         let is_enough = sized.time <= args.minutes;
         fits = Some(sized);
@@ -179,6 +173,16 @@ fn sized(
         }
     }
     fits.context("the catalog has no sizes")
+}
+
+/// Plans of a workload without a name, rounds and systems, the largest first.
+pub(super) fn heads(workload: &str, builds: &Builds) -> Result<Vec<String>> {
+    let of_catalog = builds.catalog.quick(workload);
+    if of_catalog.is_empty() {
+        check_workload(workload, builds)?;
+        return Ok(SECONDS.map(|seconds| of_file(workload, seconds)).to_vec());
+    }
+    Ok(of_catalog.into_iter().map(str::to_owned).collect())
 }
 
 /// Is it a file that can be read, or a workload of the catalog?

@@ -134,14 +134,10 @@ pub(crate) fn carry_out(
     })?;
     let info = lab.store.run_info(run)?;
     let done = lab.store.journal(run)?;
-    // Another process may not remove a build under a server that runs.
-    let _held = lab::hold_builds(&info.plan.systems)?;
-    let mut progress = Progress::new(printer, &info.plan, &done);
-    let provider = Providers { secrets, stop: stop.clone() };
     let root = lab.root().display().to_string();
     let mut announced = false;
     let mut begun = false;
-    let ended = lab.carry_out(run, &provider, &stop, &mut |event| {
+    let ended = execute(lab, run, secrets, &stop, printer, &mut |event| {
         begun |= matches!(event, Event::TrialStarted { .. });
         if !std::mem::replace(&mut announced, true) {
             let systems = report::format::plural(info.plan.systems.len(), "system");
@@ -151,9 +147,7 @@ pub(crate) fn carry_out(
                 printer.note(&line);
             }
         }
-        progress.see(event);
     });
-    progress.finish();
     if ended.is_err() && begun {
         printer
             .note(&format!("measurements are kept; continue with `backslide run --resume {run}`"));
@@ -166,6 +160,28 @@ pub(crate) fn carry_out(
         printer.note(&format!("{told}; `backslide show {run}` prints the details"));
     }
     Ok(say_end(ended, run, printer))
+}
+
+/// Runs what is left of a run until `stop`, with a live line; `listen` gets each event before the line does.
+pub(super) fn execute(
+    lab: &mut Lab,
+    run: &RunId,
+    secrets: Secrets,
+    stop: &Stop,
+    printer: Printer,
+    listen: &mut dyn FnMut(&Event),
+) -> Result<Ended> {
+    let plan = lab.store.run_info(run)?.plan;
+    // Another process may not remove a build under a server that runs.
+    let _held = lab::hold_builds(&plan.systems)?;
+    let mut progress = Progress::new(printer, &plan, &lab.store.journal(run)?);
+    let provider = Providers { secrets, stop: stop.clone() };
+    let ended = lab.carry_out(run, &provider, stop, &mut |event| {
+        listen(event);
+        progress.see(event);
+    });
+    progress.finish();
+    Ok(ended?)
 }
 
 fn say_end(ended: Ended, run: &RunId, printer: Printer) -> Exit {
