@@ -326,7 +326,7 @@ pub(crate) struct RunArgs {
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     pub(crate) plan: Option<String>,
     /// Resume this run
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["rounds", "seconds", "set", "profile"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["rounds", "seconds", "set", "profile", "count"])]
     pub(crate) resume: Option<String>,
     /// Disk for templates, such as 50G; the least recently used go first [default: a quarter of the
     /// lab's filesystem]
@@ -361,6 +361,9 @@ pub(crate) struct WithArgs {
     /// Add rounds that sample the servers' stacks, to explain the verdicts
     #[arg(long)]
     profile: bool,
+    /// Add rounds that count the servers' instructions under Valgrind, to explain the verdicts
+    #[arg(long)]
+    count: bool,
 }
 
 impl WithArgs {
@@ -371,6 +374,7 @@ impl WithArgs {
             seconds: self.seconds,
             set: set.collect(),
             profiles: self.profile,
+            counts: self.count,
         }
     }
 }

@@ -22,7 +22,7 @@ pub use model::Condition;
 pub use overview::{Names, Overview, VariableRow, overview};
 pub use stand::{Durability, Side, Stand, Warning, conditions, durability, unequal};
 pub use text::{TextLine, text};
-pub use why::{Quality, StepWhy, WhyLine, why};
+pub use why::{Quality, StepWhy, WhyLine, WhyUnit, why};
 
 /// What the catalog knows of the variables of a Dbms, for tests.
 #[cfg(test)]

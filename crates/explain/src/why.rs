@@ -1,8 +1,9 @@
-//! Where a system spends more than its base: layers and functions by CPU per operation, from profiled rounds.
+//! Where a system spends more than its base: layers and functions by CPU or instructions per operation, from profiled
+//! rounds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Nanos, Plan, ProfiledStep, StepId, StepRecord, System, TrialKey};
+use model::{Nanos, Plan, Profile, ProfiledStep, StepId, StepRecord, System, TrialKey};
 use serde::Serialize;
 use stats::{CONFIDENCE, FEWEST_ROUNDS, Paired, USUAL_Q};
 
@@ -12,15 +13,16 @@ use crate::layers::{Layers, UNCLASSIFIED};
 const FUNCTIONS: usize = 15;
 const MICROS: f64 = 1e3;
 
-/// What an operation of a step takes, candidate against base. All times are microseconds per operation.
+/// What an operation of a step takes, candidate against base.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StepWhy {
     pub step: StepId,
+    pub unit: WhyUnit,
     pub base: String,
     pub system: String,
     /// Profiled rounds that have both.
     pub rounds: u32,
-    /// Time that a client spends on an operation.
+    /// Time that a client spends on an operation. Of instructions, those of the server.
     pub time: WhyLine,
     /// CPU of the server: the sum of its layers.
     pub cpu: WhyLine,
@@ -33,6 +35,22 @@ pub struct StepWhy {
     /// How far the samples can be trusted.
     pub of_base: Quality,
     pub of_system: Quality,
+}
+
+/// What the lines of a step are counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WhyUnit {
+    /// Microseconds per operation, from sampled rounds.
+    Micros,
+    /// Instructions per operation, from counted rounds.
+    Instructions,
+}
+
+impl WhyUnit {
+    const fn of(profile: &Profile) -> Self {
+        if profile.is_counted() { Self::Instructions } else { Self::Micros }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -80,8 +98,11 @@ pub fn why(
     profiled: &[ProfiledStep],
 ) -> Vec<StepWhy> {
     let Some(base) = plan.system(&plan.base) else { return Vec::new() };
-    let steps: BTreeMap<u32, &StepId> =
-        profiled.iter().map(|one| (one.record.ordinal, &one.record.step)).collect();
+    let steps = profiled.iter().map(|one| {
+        let unit = WhyUnit::of(&one.profile);
+        ((one.record.ordinal, unit), (&one.record.step, unit))
+    });
+    let steps: BTreeMap<_, _> = steps.collect();
     let candidates = || plan.systems.iter().filter(|system| system.name != base.name);
     let all = steps.into_values().flat_map(|step| {
         let of_base = Spent::of(base, step, judged, profiled);
@@ -128,7 +149,7 @@ struct Round {
 impl Spent {
     fn of(
         system: &System,
-        step: &StepId,
+        (step, unit): (&StepId, WhyUnit),
         judged: &[(TrialKey, StepRecord)],
         profiled: &[ProfiledStep],
     ) -> Self {
@@ -136,6 +157,7 @@ impl Spent {
         let own = profiled.iter().filter(|one| {
             one.trial.system == system.name
                 && one.record.step == *step
+                && WhyUnit::of(&one.profile) == unit
                 && one.record.subject_count() > 0
         });
         let rounds = own.clone().map(|one| (one.trial.round, Round::of(one, &mut layers)));
@@ -148,6 +170,8 @@ impl Spent {
         let rates = judged
             .iter()
             .filter(|(trial, record)| trial.system == system.name && record.step == *step);
+        // Under Valgrind the rate says nothing.
+        let rates = rates.filter(|_| unit == WhyUnit::Micros);
         let usual = median(rates.map(|(_, record)| rate(record)));
         let seen = median(own.clone().map(|one| rate(&one.record)));
         let quality = Quality {
@@ -165,9 +189,14 @@ impl Round {
     fn of(one: &ProfiledStep, layers: &mut Layers) -> Self {
         let operations = one.record.subject_count() as f64;
         let each = |time: Nanos| time.0 as f64 / MICROS / operations;
-        let cpu = each(one.cpu());
-        let sample = cpu / one.profile.samples().max(1) as f64;
-        let time = each(one.record.window) * f64::from(one.record.clients);
+        let samples = one.profile.samples();
+        let (cpu, time) = match WhyUnit::of(&one.profile) {
+            WhyUnit::Micros => {
+                (each(one.cpu()), each(one.record.window) * f64::from(one.record.clients))
+            }
+            WhyUnit::Instructions => (samples as f64 / operations, samples as f64 / operations),
+        };
+        let sample = cpu / samples.max(1) as f64;
         let mut round = Self { time, cpu, sample, ..Self::default() };
         for (stack, samples) in &one.profile.stacks {
             let spent = *samples as f64 * sample;
@@ -188,14 +217,22 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     stats::median(&values)
 }
 
-fn compare(step: &StepId, base: (&System, &Spent), other: (&System, &Spent)) -> Option<StepWhy> {
+fn compare(
+    (step, unit): (&StepId, WhyUnit),
+    base: (&System, &Spent),
+    other: (&System, &Spent),
+) -> Option<StepWhy> {
     let both: Vec<(&Round, &Round)> = base
         .1
         .rounds
         .iter()
         .filter_map(|(round, of_base)| Some((of_base, other.1.rounds.get(round)?)))
         .collect();
-    let time = line("time of an operation", &both, |round| round.time, false)?;
+    let (of_time, of_cpu) = match unit {
+        WhyUnit::Micros => ("time of an operation", "CPU of the server"),
+        WhyUnit::Instructions => ("instructions of an operation", "instructions of the server"),
+    };
+    let time = line(of_time, &both, |round| round.time, false)?;
     // There is nothing to share out of a change that may be none.
     let is_change = !time.low.zip(time.high).is_some_and(|(low, high)| low <= 0.0 && high >= 0.0);
     let share = |mut of: WhyLine| {
@@ -219,12 +256,13 @@ fn compare(step: &StepId, base: (&System, &Spent), other: (&System, &Spent)) -> 
     functions.sort_by(|a, b| b.change.abs().total_cmp(&a.change.abs()));
     Some(StepWhy {
         step: step.clone(),
+        unit,
         base: base.0.name.clone(),
         system: other.0.name.clone(),
         rounds: both.len() as u32,
         layers: ranked(|round| &round.layers),
         rest: share(line("not on the server's CPU", &both, |round| round.time - round.cpu, false)?),
-        cpu: share(line("CPU of the server", &both, |round| round.cpu, false)?),
+        cpu: share(line(of_cpu, &both, |round| round.cpu, false)?),
         functions,
         of_base: base.1.quality,
         of_system: other.1.quality,

@@ -57,8 +57,7 @@ impl Lab {
         }
         if info.plan.profiled_rounds().next().is_some() {
             // Before hours of judged rounds.
-            profiles::check()?;
-            check_sampled(&info.plan)?;
+            check_profiled(&info.plan)?;
         }
         let mut rounds = Rounds::of(&info.plan, &done).resumed();
         let left = rounds.systems_left();
@@ -146,8 +145,14 @@ fn check(plan: &Plan, left: &[usize], provider: &dyn Provider) -> Result<()> {
     raise_limits_of(plan, &systems(plan, left).collect::<Vec<_>>())
 }
 
-/// A plan file with such systems cannot ask for profiles; its run may get them later.
-fn check_sampled(plan: &Plan) -> Result<()> {
+/// A plan file with systems of others cannot ask for profiles; its run may get them later.
+fn check_profiled(plan: &Plan) -> Result<()> {
+    if plan.profiled_rounds().any(|round| plan.is_counted(round)) {
+        profiles::check_counting().map_err(LabError::Count)?;
+    }
+    if plan.profiled_rounds().any(|round| !plan.is_counted(round)) {
+        profiles::check()?;
+    }
     let is_foreign = |system: &&System| matches!(system.build.source, BuildSource::Connect(_));
     let foreign = plan.systems.iter().find(is_foreign);
     foreign.map_or(Ok(()), |system| Err(refused(system, SystemError::NotSampled)))

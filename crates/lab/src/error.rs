@@ -65,6 +65,8 @@ pub enum LabError {
     },
     #[error("the plan asks for profiles (`profile`): {0}")]
     Profile(#[from] profiles::ProfileError),
+    #[error("the plan asks for counted rounds (`count`): {0}; or leave `count` out")]
+    Count(profiles::ProfileError),
     #[error("cannot place the client of `{system}`: {cause}")]
     Placement { system: String, cause: String },
 }

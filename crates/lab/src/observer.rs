@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use load::Observer;
 use model::{Counter, Edge, Event, Interval, Nanos, Readings, Step, Stretch, Stretches, Subject};
 use probes::{Detail, Probe, ProbeError};
-use profiles::Sampler;
+use profiles::Watcher;
 
 /// Reads the probes of one step, and passes the intervals on.
 pub(crate) struct StepObserver<'a> {
@@ -117,21 +117,21 @@ impl Observer for StepObserver<'_> {
     }
 }
 
-/// Passes everything on, and tells a sampler when the window opens and closes.
+/// Passes everything on, and tells a watcher when the window opens and closes.
 pub(crate) struct Profiled<'a> {
     pub(crate) observer: &'a mut dyn Observer,
-    pub(crate) sampler: Option<&'a Sampler>,
+    pub(crate) watcher: Option<&'a mut Watcher>,
 }
 
 impl Observer for Profiled<'_> {
     fn edge(&mut self, edge: Edge) {
         // Reading the probes is outside of what counts, at both edges.
-        if let (Edge::Close, Some(sampler)) = (edge, self.sampler) {
-            sampler.close();
+        if let (Edge::Close, Some(watcher)) = (edge, &mut self.watcher) {
+            watcher.close();
         }
         self.observer.edge(edge);
-        if let (Edge::Open, Some(sampler)) = (edge, self.sampler) {
-            sampler.open();
+        if let (Edge::Open, Some(watcher)) = (edge, &mut self.watcher) {
+            watcher.open();
         }
     }
 

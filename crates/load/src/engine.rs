@@ -45,9 +45,11 @@ pub fn pass(
             format!("a step with {} kinds of operations; {MOST_KINDS} are possible", kinds.len());
         return Err(StepError::Unsupported(message));
     }
+    let quota = stop.quota().filter(|_| !end.when_done());
+    let end = quota.map_or(end, |_| End::AllDone { limit: None });
     let recorder = Recorder::new(kinds.to_vec(), clients.len(), stop.turns().length());
     recorder.close_at(end.at_latest());
-    let closes = |role: &Role| role.bounded && end.when_done();
+    let closes = |role: &Role| quota.is_some() || role.bounded && end.when_done();
     let awaited = clients.iter().filter(|(role, _)| closes(role)).count();
     let shared = Shared::new(clients.len(), awaited);
     let cut = thread::scope(|scope| {
@@ -61,6 +63,7 @@ pub fn pass(
                 role,
                 closes: closes(role),
                 until: end.at_latest(),
+                quota,
                 recorder: &recorder,
                 shared: &shared,
                 stop,

@@ -33,6 +33,6 @@ pub use outages::Refused;
 pub use recorder::{ClientRecorder, Recorder};
 pub use recovery::{Next, Recovering, Recovery};
 pub use schedule::Schedule;
-pub use turns::{StepClock, Stop, Turns, lock, monotonic};
+pub use turns::{Quota, StepClock, Stop, Turns, lock, monotonic};
 pub use worker::{Worker, Wrong};
 pub use workload::{Target, Workload};

@@ -97,6 +97,11 @@ impl Windows<'_> {
         stop: &Stop,
     ) -> Result<Vec<Note>> {
         match self.warmup {
+            // A quota of operations, whatever their rate.
+            _ if stop.quota().is_some() => {
+                unseen(crew, flow, Nanos::SECOND, stop)?;
+                Ok(Vec::new())
+            }
             WarmUp::None => Ok(Vec::new()),
             WarmUp::Fixed(length) => {
                 unseen(crew, flow, length, stop)?;

@@ -45,6 +45,8 @@ pub struct ClientRecorder {
     slot: Arc<Slot>,
     fold: Arc<Mutex<Fold>>,
     filled: usize,
+    /// Operations so far, without their parts.
+    recorded: u64,
     /// The kind that operations are counted in besides their own, or [`NONE`].
     also: u8,
 }
@@ -67,6 +69,7 @@ impl Recorder {
         ClientRecorder {
             clock: clock.clone(),
             filled: slot.filled(),
+            recorded: 0,
             slot,
             fold: Arc::clone(&self.fold),
             also: NONE,
@@ -123,6 +126,11 @@ impl Recorder {
 impl ClientRecorder {
     pub fn clock(&self) -> &StepClock {
         &self.clock
+    }
+
+    /// Operations that succeeded in this window.
+    pub const fn recorded(&self) -> u64 {
+        self.recorded
     }
 
     /// From now on each operation, but not its parts, is counted in this kind too: the sum of several.
@@ -196,6 +204,7 @@ impl ClientRecorder {
         rows: u64,
     ) {
         self.slot.set_idle();
+        self.recorded += 1;
         self.push(Sample {
             end,
             service: end.saturating_sub(started),

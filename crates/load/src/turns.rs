@@ -291,12 +291,31 @@ impl StepClock {
 pub struct Stop {
     asked: Arc<AtomicBool>,
     turns: Arc<Turns>,
+    quota: Option<Quota>,
+}
+
+/// The work of a client in a window that would otherwise have a length in time: so many operations, or as many as it
+/// ends until the first that ends after `at_most`. The window closes when the last operation is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quota {
+    pub operations: u64,
+    pub at_most: Nanos,
 }
 
 impl Stop {
     /// Of one system among those that take turns.
     pub fn in_turns(turns: Turns) -> Self {
-        Self { asked: Arc::default(), turns: Arc::new(turns) }
+        Self { turns: Arc::new(turns), ..Self::default() }
+    }
+
+    /// The same wish for steps whose clients have this quota in each window.
+    #[must_use]
+    pub fn with_quota(&self, quota: Option<Quota>) -> Self {
+        Self { quota, ..self.clone() }
+    }
+
+    pub const fn quota(&self) -> Option<Quota> {
+        self.quota
     }
 
     pub fn turns(&self) -> &Turns {

@@ -134,7 +134,7 @@ impl Plan {
         self.rounds.saturating_mul(self.course.reruns())
     }
 
-    /// The rounds whose trials are profiled. They have the numbers after the planned ones, those that were added later
+    /// The rounds whose trials are profiled, those that are counted last. They have the numbers after the planned ones, those that were added later
     /// the numbers after all others; and run last.
     pub fn profiled_rounds(&self) -> impl Iterator<Item = u32> {
         let planned = self.rounds.saturating_add(1)..=self.last_planned_round();
@@ -143,7 +143,16 @@ impl Plan {
 
     /// The last round that is planned, profiled ones among them. What is run again has the numbers after it.
     pub fn last_planned_round(&self) -> u32 {
+        self.last_sampled_round() + self.course.counted.saturating_mul(self.cycle())
+    }
+
+    fn last_sampled_round(&self) -> u32 {
         self.rounds.saturating_add(self.course.profiled.saturating_mul(self.cycle()))
+    }
+
+    /// Are instructions counted in this round, rather than stacks sampled?
+    pub fn is_counted(&self, round: u32) -> bool {
+        (self.last_sampled_round() + 1..=self.last_planned_round()).contains(&round)
     }
 
     pub fn is_profiled(&self, round: u32) -> bool {
@@ -212,6 +221,8 @@ pub struct Course {
     pub margins: BTreeMap<MetricId, Margin>,
     /// Rounds of each system besides, in which stacks are sampled. They are never judged.
     pub profiled: u32,
+    /// Further ones, in which servers run under Valgrind and instructions are counted.
+    pub counted: u32,
     /// Numbers of the profiled rounds that were added when the run was finished.
     pub added: Vec<RangeInclusive<u32>>,
 }

@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Counter, Nanos, StepRecord, TrialKey};
 
-/// Counted stacks of a window.
+/// Stacks of a window, each with its samples or instructions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
-    /// Samples per second of CPU time.
+    /// Samples per second of CPU time; zero where instructions were counted.
     pub hertz: u32,
-    /// Samples that were taken and had no room.
+    /// Samples that were taken and had no room; instructions of what did not work for clients.
     pub lost: u64,
-    /// Each stack, its functions from the outermost on, separated by `;`; and its samples.
+    /// Each stack, its functions from the outermost on, separated by `;`; and its samples or instructions.
     pub stacks: Vec<(String, u64)>,
 }
 
@@ -28,6 +28,12 @@ impl Profile {
         function.ends_with(Self::OF_KERNEL) || function == Self::KERNEL
     }
 
+    /// Are the numbers those of instructions, rather than of samples?
+    pub const fn is_counted(&self) -> bool {
+        self.hertz == 0
+    }
+
+    /// Samples, or instructions.
     pub fn samples(&self) -> u64 {
         self.stacks.iter().map(|(_, samples)| samples).sum()
     }

@@ -188,6 +188,9 @@ pub struct System {
     pub huge_pages: bool,
     /// Is this the second copy of the base, measured only to see the noise?
     pub control: bool,
+    /// The program and arguments that run its server, which follows them; empty where it runs by itself.
+    #[serde(skip)]
+    pub under: Vec<String>,
 }
 
 impl System {
@@ -206,6 +209,7 @@ impl System {
             preload: String::new(),
             huge_pages: false,
             control: false,
+            under: Vec::new(),
         }
     }
 

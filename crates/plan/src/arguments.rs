@@ -115,6 +115,8 @@ pub struct Overrides<'a> {
     pub set: Vec<(&'a str, Option<&'a str>)>,
     /// Are rounds added that sample stacks?
     pub profiles: bool,
+    /// Are rounds added that count instructions?
+    pub counts: bool,
 }
 
 /// The keys of a workload, by its kind, that `seconds` stands for. A plan without a kind has the first.
@@ -135,8 +137,8 @@ pub fn read_with(text: &str, origin: &str, with: &Overrides<'_>) -> Result<PlanF
     if let Some(rounds) = with.rounds {
         root.put("rounds", integer("--rounds", rounds));
     }
-    if with.profiles {
-        root.put("profile", Node::of_argument("--profile", Value::Switch(true)));
+    for (key, argument) in rounds_added(with) {
+        root.put(key, Node::of_argument(argument, Value::Switch(true)));
     }
     if let (Some(seconds), Some(workload)) = (with.seconds, root.child("workload")) {
         for key in seconds_of(workload) {
@@ -156,6 +158,11 @@ pub fn read_with(text: &str, origin: &str, with: &Overrides<'_>) -> Result<PlanF
         }
     }
     file::from_document(&root, &format!("# run with {}\n{text}", told(with)))
+}
+
+fn rounds_added(with: &Overrides<'_>) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let profiles = with.profiles.then_some(("profile", "--profile"));
+    profiles.into_iter().chain(with.counts.then_some(("count", "--count")))
 }
 
 fn integer(argument: &str, number: u32) -> Node {
@@ -181,6 +188,6 @@ fn told(with: &Overrides<'_>) -> String {
     let numbers = [number("--rounds", with.rounds), number("--seconds", with.seconds)];
     let mut words: Vec<String> = numbers.into_iter().flatten().chain(set).collect();
     // One line, whatever a value holds.
-    words.extend(with.profiles.then(|| "--profile".to_owned()));
+    words.extend(rounds_added(with).map(|(_, argument)| argument.to_owned()));
     words.join(" ").replace(char::is_control, " ")
 }

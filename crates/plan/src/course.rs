@@ -55,8 +55,9 @@ pub(crate) struct CourseEntry {
     /// Where pairs are asked for.
     pairs_place: Option<Place>,
     quarantine: Allowed,
-    /// Where profiled rounds are asked for.
+    /// Where profiled rounds are asked for, and counted ones.
     profile_place: Place,
+    count_place: Place,
 }
 
 /// The noise that a plan allows.
@@ -89,7 +90,8 @@ pub(crate) static KEYS: &[Key<CourseEntry>] = &[
     Key("slice_ms", Other(slice_ms)),
     Key("at_once", Other(at_once)),
     Key("quarantine", Other(|c, v| quarantine(v).map(|it| c.quarantine = it))),
-    Key("profile", Other(profile)),
+    Key("profile", Other(|c, v| profile(v, &mut c.course.profiled, &mut c.profile_place))),
+    Key("count", Other(|c, v| profile(v, &mut c.course.counted, &mut c.count_place))),
     Key("margins", Other(|c, v| margins(v).map(|it| c.course.margins = it))),
 ];
 
@@ -111,12 +113,12 @@ fn slice_ms(entry: &mut CourseEntry, item: Item<'_>) -> Result<()> {
 }
 
 /// `true`, or how many rounds.
-fn profile(entry: &mut CourseEntry, item: Item<'_>) -> Result<()> {
+fn profile(item: Item<'_>, of_each: &mut u32, place: &mut Place) -> Result<()> {
     let rounds = item.switch().map(|on| if on { PROFILED } else { 0 });
     let rounds = rounds.or_else(|_| item.small(1..=MAX_ROUNDS));
     let expected = format!("`true`, `false` or a whole number from 1 to {}", grouped(MAX_ROUNDS));
-    entry.course.profiled = rounds.map_err(|_| item.wrong(&expected))?;
-    entry.profile_place = item.place();
+    *of_each = rounds.map_err(|_| item.wrong(&expected))?;
+    *place = item.place();
     Ok(())
 }
 
@@ -185,14 +187,7 @@ pub(crate) fn resolve(
     steps: &[Step],
 ) -> Result<Course> {
     check_servers(systems, entry)?;
-    let is_foreign = |system: &&System| matches!(system.build.source, BuildSource::Connect(_));
-    let foreign = systems.iter().find(is_foreign).filter(|_| entry.course.profiled > 0);
-    entry.profile_place.refuse(foreign.map(|system| {
-        let name = &system.name;
-        format!(
-            "`profile` and `connect` of `{name}`: backslide samples servers that it starts; leave one of them out"
-        )
-    }))?;
+    check_profiles(entry, systems)?;
     let mut quarantine = usual;
     match (&entry.quarantine, &mut quarantine) {
         (Allowed::Named(limits), Some(usual)) => {
@@ -202,6 +197,26 @@ pub(crate) fn resolve(
         (Allowed::Usual, _) | (Allowed::Named(_), None) => {}
     }
     Ok(Course { quarantine, interleave: entry.interleave(steps), ..entry.course.clone() })
+}
+
+/// Only what backslide starts itself can be sampled, and only a server run under Valgrind.
+fn check_profiles(entry: &CourseEntry, systems: &[System]) -> Result<()> {
+    let is_foreign = |system: &&System| matches!(system.build.source, BuildSource::Connect(_));
+    for (key, place, rounds, verb) in [
+        ("profile", &entry.profile_place, entry.course.profiled, "samples"),
+        ("count", &entry.count_place, entry.course.counted, "counts instructions of"),
+    ] {
+        let foreign = systems.iter().find(is_foreign).filter(|_| rounds > 0);
+        place.refuse(foreign.map(|system| {
+            let name = &system.name;
+            format!("`{key}` and `connect` of `{name}`: backslide {verb} servers that it starts; leave one of them out")
+        }))?;
+    }
+    let embedded = systems.iter().find(|system| system.build.dbms.is_embedded());
+    entry.count_place.refuse(embedded.filter(|_| entry.course.counted > 0).map(|system| {
+        let name = &system.name;
+        format!("`count` and `{name}`: SQLite runs inside backslide, and only instructions of servers are counted; use `profile`")
+    }))
 }
 
 const QUARANTINE: &str = "quarantine";

@@ -26,6 +26,18 @@ pub enum ProfileError {
     Kernel(io::Error),
     #[error("cannot start the thread that samples: {0}")]
     Thread(io::Error),
+    #[error(
+        "instructions are counted with Valgrind, which is not installed; install it, for example with `apt-get install \
+         valgrind` or `dnf install valgrind`"
+    )]
+    NoValgrind,
+    #[error(
+        "Valgrind does not count in process {process}: {cause}; it must be allowed to trace processes, so start \
+         containers with `--cap-add SYS_PTRACE`"
+    )]
+    Valgrind { process: u32, cause: io::Error },
+    #[error("cannot read what Valgrind counted: {0}")]
+    Dump(io::Error),
 }
 
 impl ProfileError {

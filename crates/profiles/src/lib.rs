@@ -3,7 +3,10 @@
 //!
 //! The kernel's software clock triggers the samples, so that no PMU is needed. A stack has the frames of the kernel,
 //! then those of the process. Its functions have names that hold across versions: [`fold`] drops what compilers add.
+//!
+//! A [`Counter`] yields the same without the noise of time: the instructions of a server that runs under Valgrind.
 
+mod callgrind;
 mod counts;
 mod error;
 mod events;
@@ -15,10 +18,13 @@ mod ring;
 mod sample;
 mod sampler;
 mod unwind;
+mod watcher;
 
+pub use callgrind::{Counter, check_counting, under_valgrind};
 pub use error::ProfileError;
 pub use names::fold;
 pub use sampler::{Sampler, Target};
+pub use watcher::Watcher;
 
 /// Checks that the kernel lets this user sample, before a run depends on it.
 ///

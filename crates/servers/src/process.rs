@@ -1,7 +1,7 @@
 //! A child process that cannot be left behind.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -34,6 +34,8 @@ const KILL_LIMIT: Duration = Duration::from_secs(10);
 const PASSED_ON: [&str; 5] = ["PATH", "HOME", "TZ", "TMPDIR", "LD_LIBRARY_PATH"];
 
 pub(crate) struct Launch<'a> {
+    /// The program and arguments that run `program`, if any.
+    pub(crate) under: &'a [String],
     pub(crate) program: &'a Path,
     pub(crate) arguments: &'a [String],
     pub(crate) directory: &'a Path,
@@ -53,6 +55,7 @@ pub(crate) struct Launch<'a> {
 impl<'a> Launch<'a> {
     pub(crate) fn question(installation: &'a Installation, product: &'a Product) -> Self {
         Self {
+            under: &[],
             program: &installation.program,
             arguments: &product.program.version_arguments,
             directory: Path::new("/"),
@@ -72,8 +75,10 @@ impl<'a> Launch<'a> {
     /// sends it the death signal when the calling *thread* ends: call this from a thread that lives
     /// as long as the process shall.
     pub(crate) fn spawn(&self, input: Stdio, output: fs::File) -> io::Result<Running> {
-        let mut command = Command::new(self.program);
+        let mut words = self.under.iter().map(OsStr::new).chain([self.program.as_os_str()]);
+        let mut command = Command::new(words.next().unwrap_or_default());
         command
+            .args(words)
             .args(self.arguments)
             .current_dir(self.directory)
             .env_clear()
@@ -358,6 +363,7 @@ mod tests {
     fn shell(script: &str, output: &Path, death: Signal) -> Running {
         let arguments = ["-c".to_owned(), script.to_owned()];
         let launch = Launch {
+            under: &[],
             program: Path::new("/bin/sh"),
             arguments: &arguments,
             directory: Path::new("/"),

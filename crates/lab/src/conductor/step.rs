@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use load::{Observer, StepError, Stop, Workload};
-use model::{Event, Moment, Note, NoteKind, Placement, Step, StepRecord};
+use load::{Observer, Quota, StepError, Stop, Workload};
+use model::{Event, Moment, Nanos, Note, NoteKind, Placement, Step, StepRecord};
 use probes::{Detail, Probe, Watch};
-use profiles::{Sampler, Target};
+use profiles::{Counter, Sampler, Target, Watcher};
 
 use super::trial::{Broken, Conductor, Halt, OpenSite, Result, failed, place_client};
 use crate::disturbance;
@@ -15,6 +15,10 @@ use crate::template::Figure;
 
 /// Why a step failed whose clients have not said so themselves; how the server ended is told after it.
 const DIED: &str = "the server's process has ended";
+
+/// What each client does in a window of a counted round, and before it to warm up: enough for a mean that holds to a
+/// few thousandths, in seconds also where an operation reads a whole table.
+const QUOTA: Quota = Quota { operations: 500, at_most: Nanos::from_secs(8) };
 
 /// Notes of a step that are said at once: its numbers are not what the plan asked for.
 const SAID_AT_ONCE: [NoteKind; 10] = [
@@ -42,21 +46,27 @@ impl Conductor<'_> {
         self.begin_step(step, open)?;
         let target = open.site.target();
         let mut probes = self.probes(&*open.site);
-        let is_sampled = open.is_profiled && step.measured;
-        let sampler = is_sampled.then(|| self.sampler(step, open)).transpose()?;
+        let is_watched = open.is_profiled && step.measured;
+        let mut watcher = is_watched.then(|| self.watcher(step, open)).transpose()?;
+        let quota = open.counts_in.is_some().then_some(QUOTA);
         let (result, spent) = self.observe(step, &mut probes, &*open.site, |stop, observer| {
-            let mut observer = Profiled { observer, sampler: sampler.as_ref() };
-            workload.run(step.ordinal as usize, &target, stop, &mut observer)
+            let mut observer = Profiled { observer, watcher: watcher.as_mut() };
+            workload.run(step.ordinal as usize, &target, &stop.with_quota(quota), &mut observer)
         })?;
-        if let Some(sampler) = sampler {
-            let profile = Box::new(sampler.finish());
-            self.emit(&Event::Profiled { profile })?;
+        if let Some(watcher) = watcher {
+            let profile = watcher.finish();
+            let profile =
+                profile.map_err(|error| failed(Some(step), error.to_string(), Vec::new()))?;
+            self.emit(&Event::Profiled { profile: Box::new(profile) })?;
         }
         self.end_step(step, result, spent, open)
     }
 
-    /// Starts to sample, on any CPU that this process may use: those of the clients are for them.
-    fn sampler(&self, step: &Step, open: &OpenSite) -> Result<Sampler> {
+    /// Begins to count, or to sample, on any CPU that this process may use: those of the clients are for them.
+    fn watcher(&self, step: &Step, open: &OpenSite) -> Result<Watcher> {
+        if let Some(directory) = &open.counts_in {
+            return Ok(Watcher::Counter(Counter::new(directory)));
+        }
         let system = self.plan.system(&open.system);
         let place = |cpus: fn(&Placement) -> &str| {
             system.map_or(Ok(()), |system| place_client(system, cpus(&system.cpus)))
@@ -64,6 +74,7 @@ impl Conductor<'_> {
         place(|_| "")?;
         let started = Sampler::start(&stacks_of(&*open.site));
         place(|cpus| &cpus.client)?;
+        let started = started.map(Watcher::Sampler);
         started.map_err(|error| failed(Some(step), error.to_string(), Vec::new()))
     }
 

@@ -18,6 +18,9 @@ use crate::kept::{self, Ending};
 use crate::site::{Provider, Site, SiteError};
 use crate::template::{Template, Templates};
 
+/// How many times as long a statement may take under Valgrind.
+const UNDER_VALGRIND: u32 = 50;
+
 pub(super) struct Conductor<'a> {
     pub(super) plan: &'a Plan,
     pub(super) run: &'a RunId,
@@ -101,8 +104,10 @@ pub(super) struct OpenSite {
     pub(super) sizes: Option<Sizes>,
     /// What disturbed its steps by more than the plan allows.
     pub(super) disturbed: Vec<String>,
-    /// Are its stacks sampled?
+    /// Are its stacks sampled, or its instructions counted?
     pub(super) is_profiled: bool,
+    /// The directory in which its server counts its instructions under Valgrind.
+    pub(super) counts_in: Option<PathBuf>,
 }
 
 impl<'a> Conductor<'a> {
@@ -150,8 +155,13 @@ impl<'a> Conductor<'a> {
     /// Runs the steps of a trial; what disturbed them by more than the plan allows.
     fn attempt(&mut self, due: &Due, template: Option<&Template>) -> Result<Vec<String>> {
         let (system, name) = self.place_of(due);
-        let mut open = self.open(system, name, template)?;
+        let counts_in = self.plan.is_counted(due.key.round).then(|| self.instances.join(&name));
+        let under = counts_in.as_deref().map(profiles::under_valgrind).transpose();
+        let under = under.map_err(|error| failed(None, error.to_string(), Vec::new()))?;
+        let system = System { under: under.unwrap_or_default(), ..system.clone() };
+        let mut open = self.open(&system, name, template)?;
         open.is_profiled = self.is_profiled(due);
+        open.counts_in = counts_in;
         let result = self.steps(due, &mut open, template);
         let result = result.map(|()| std::mem::take(&mut open.disturbed));
         self.end(open, result)
@@ -182,11 +192,20 @@ impl<'a> Conductor<'a> {
         let checked = self.provider.check(system);
         checked.map_err(|cause| failed(None, cause.to_string(), Vec::new()))?;
         place_client(system, "")?;
-        match self.provider.open(system, self.timeout(), &directory, template) {
+        let slowness = if system.under.is_empty() { 1 } else { UNDER_VALGRIND };
+        match self.provider.open(system, self.timeout() * slowness, &directory, template) {
             Ok(site) => {
                 let (system, disturbed) = (system.name.clone(), Vec::new());
-                let (captured, sizes, is_profiled) = (None, None, false);
-                Ok(OpenSite { site, name, system, captured, sizes, disturbed, is_profiled })
+                Ok(OpenSite {
+                    site,
+                    name,
+                    system,
+                    captured: None,
+                    sizes: None,
+                    disturbed,
+                    is_profiled: false,
+                    counts_in: None,
+                })
             }
             Err(error) => {
                 let error = kept::settle(error, &self.logs, &name);

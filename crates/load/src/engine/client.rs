@@ -14,7 +14,7 @@ use model::Nanos;
 
 use super::shared::{Shared, sleep};
 use crate::recorder::Recorder;
-use crate::turns::{Counted, NAP};
+use crate::turns::{Counted, NAP, Quota};
 use crate::{ClientRecorder, Result, StepClock, StepError, Stop};
 
 /// One client: owns its sessions and generators, runs on its own thread.
@@ -41,6 +41,7 @@ pub struct ClientContext<'a> {
     /// Does the window close when this client and others are done?
     closes: bool,
     until: Nanos,
+    quota: Option<Quota>,
     shared: &'a Shared,
     stop: &'a Stop,
 }
@@ -48,7 +49,14 @@ pub struct ClientContext<'a> {
 impl ClientContext<'_> {
     #[inline]
     pub fn is_over(&self) -> bool {
-        self.shared.is_over() || self.stop.is_asked()
+        self.shared.is_over()
+            || self.stop.is_asked()
+            || self.quota.is_some_and(|it| self.has_done(it))
+    }
+
+    fn has_done(&self, quota: Quota) -> bool {
+        let done = self.recorder.recorded();
+        done >= quota.operations || done > 0 && self.recorder.clock().now() >= quota.at_most
     }
 
     /// As [`ClientContext::is_over`], for a client that has just read the clock, `now`: it need not be told
@@ -138,6 +146,7 @@ pub(super) struct ClientThread<'a> {
     pub(super) role: &'a Role,
     pub(super) closes: bool,
     pub(super) until: Nanos,
+    pub(super) quota: Option<Quota>,
     pub(super) recorder: &'a Recorder,
     pub(super) shared: &'a Shared,
     pub(super) stop: &'a Stop,
@@ -159,6 +168,7 @@ impl ClientThread<'_> {
             recorder: self.recorder.client(self.index, clock),
             closes: self.closes,
             until: self.until,
+            quota: self.quota,
             shared: self.shared,
             stop: self.stop,
         };

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use model::{Interval, Nanos};
 
 use super::*;
+use crate::Quota;
 
 /// Does so many operations, two milliseconds apart.
 struct Bounded(u64);
@@ -206,6 +207,23 @@ fn a_window_of_a_time_is_as_long_whoever_is_done() {
     assert!(seen.ops[1] > 1000);
     assert!(record.kinds[1].late <= 1);
     assert!(seen.ops[1] + record.kinds[1].late <= done.load(Ordering::Relaxed));
+}
+
+#[test]
+fn a_quota_is_a_number_of_operations_of_each_client_and_at_least_one() {
+    let done = Arc::new(AtomicU64::new(0));
+    let run_with = |quota: Quota, seconds| {
+        let clients = (0..2).map(|_| client("q", false, Endless(Arc::clone(&done))));
+        let setup =
+            StepSetup { end: End::After(Nanos::from_secs(seconds)), ..setup(clients.collect()) };
+        let stop = Stop::default().with_quota(Some(quota));
+        run(setup, &stop, &mut Seen::default()).unwrap()
+    };
+    let record = run_with(Quota { operations: 500, at_most: Nanos::from_secs(60) }, 60);
+    assert_eq!((record.kinds[1].sums.ops, record.kinds[1].late), (1_000, 0));
+    assert!(record.window < Nanos::from_secs(60) && !record.cut_short && !record.timed);
+    let record = run_with(Quota { operations: u64::MAX, at_most: Nanos(0) }, 60);
+    assert_eq!(record.kinds[1].sums.ops, 2);
 }
 
 #[test]

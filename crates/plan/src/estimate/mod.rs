@@ -99,7 +99,7 @@ pub fn estimate(plan: &Plan) -> Estimate {
     let of_rounds = |rounds: u32| {
         Nanos(sum([a_cycle.saturating_mul(u64::from(rounds)) / u64::from(cycle), loading]))
     };
-    let profiled = of_rounds(plan.course.profiled.saturating_mul(cycle)).0.saturating_sub(loading);
+    let profiled = of_rounds(plan.last_planned_round() - plan.rounds).0.saturating_sub(loading);
     let time = Nanos(sum([of_rounds(plan.rounds).0, profiled]));
     let again = plan.rounds_again();
     let store = store(plan, time);

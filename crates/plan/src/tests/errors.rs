@@ -43,7 +43,7 @@ fn unknown_keys_name_the_nearest() {
     assert_snapshot!(plan("bsae = \"x\"", SQLITE), @"my.toml:4: unknown key `bsae` in the plan, did you mean `base`?");
     assert_snapshot!(system("biuld = \"sqlite\""), @"my.toml:6: unknown key `biuld` in system, did you mean `build`?");
     assert_snapshot!(system("build = \"mariadb\"\ncpus = { sever = \"0\" }"), @"my.toml:7: unknown key `sever` in cpus, did you mean `server`?");
-    assert_snapshot!(plan("compression = true", SQLITE), @"my.toml:4: unknown key `compression` in the plan, which has: name, workload, base, seed, control, template, placement, connection, system, rounds, interleave, slice_ms, at_once, quarantine, profile, margins");
+    assert_snapshot!(plan("compression = true", SQLITE), @"my.toml:4: unknown key `compression` in the plan, which has: name, workload, base, seed, control, template, placement, connection, system, rounds, interleave, slice_ms, at_once, quarantine, profile, count, margins");
 }
 
 #[test]
@@ -102,6 +102,16 @@ fn values_that_do_not_go_together() {
     assert_snapshot!(workload("steps = [\"l.x\", \"l.i1\"]"), @"my.toml:3: step `l.x` needs `l.i0` in `steps`: it makes and fills the tables");
     assert_snapshot!(workload("steps = [\"l.i0\", \"qr100\"]"), @"my.toml:3: step `qr100` needs `l.x` in `steps`, which makes the indexes; or set `secondary_indexes = 0`");
     assert_snapshot!(workload("partitions = 4"), @"my.toml:5: `partitions` = 4 and `build`: sqlite-3.51.1bundled has no range partitions; leave one of them out");
+}
+
+#[test]
+fn only_servers_that_backslide_starts_are_sampled_or_counted() {
+    let with = |key: &str, build: &str| plan(key, &format!("\n[[system]]\nbuild = \"{build}\"\n"));
+    assert_snapshot!(with("count = true", "sqlite"), @"my.toml:4: `count` and `sqlite/default`: SQLite runs inside backslide, and only instructions of servers are counted; use `profile`");
+    assert_snapshot!(with("count = 0", "sqlite"), @"my.toml:4: `count` must be `true`, `false` or a whole number from 1 to 1_000, not 0");
+    let foreign = "mysql\"\nconnect = \"db1";
+    assert_snapshot!(with("profile = true", foreign), @"my.toml:4: `profile` and `connect` of `mysql-8.0.33@db1`: backslide samples servers that it starts; leave one of them out");
+    assert_snapshot!(with("count = true", foreign), @"my.toml:4: `count` and `connect` of `mysql-8.0.33@db1`: backslide counts instructions of servers that it starts; leave one of them out");
 }
 
 #[test]

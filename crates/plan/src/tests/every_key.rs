@@ -11,7 +11,7 @@ use super::{expand, with_workload};
 fn around(workload: &str) -> String {
     format!(
         "name = \"all\"\nrounds = {{ min = 3, max = 12 }}\nbase = \"one\"\nseed = 7\ncontrol = true\n\
-         template = true\nplacement = \"apart\"\nprofile = 2\nquarantine = {{ steal_percent = 1.5, foreign_percent = 20, \
+         template = true\nplacement = \"apart\"\nprofile = 2\ncount = 1\nquarantine = {{ steal_percent = 1.5, foreign_percent = 20, \
          throttled_percent = 3, swapped_pages = 4, major_faults = 5, reruns = 6 }}\n\
          margins = {{ rate = 1, \"server.cpu/o\" = 0.5, \"response.p99\" = 5 }}\n\
          connection = {{ transport = \"tcp\", tls = true, pipeline = true }}\n{workload}\n\

@@ -1,6 +1,6 @@
 //! Where a system spends more than the base: what profiled rounds say.
 
-use explain::{Quality, StepWhy, WhyLine};
+use explain::{Quality, StepWhy, WhyLine, WhyUnit};
 
 use crate::{Cell, Columns, Header, Table, Tone, format};
 
@@ -9,9 +9,14 @@ const WORSE: &str = "worse";
 const BETTER: &str = "better";
 
 /// The time of an operation of one step: its change, where its CPU went by layer, the rest, and the functions that
-/// changed most. All numbers but shares are microseconds per operation.
+/// changed most. Of instructions, those of an operation, by layer and by function.
 pub fn why(of: &StepWhy) -> Table {
-    let unit = "µs/op";
+    let (unit, heading) = match of.unit {
+        WhyUnit::Micros => ("µs/op", "Time of an operation, its parts, and CPU by layer"),
+        WhyUnit::Instructions => ("instr/op", "Instructions of an operation, by layer"),
+    };
+    let parts = [&of.time, &of.rest, &of.cpu];
+    let parts = &parts[..if of.unit == WhyUnit::Micros { parts.len() } else { 1 }];
     let columns = Columns::new()
         .words("where", |line: &&WhyLine| Cell::text(&line.name))
         .numbers(&of.base, unit, |line| Cell::number(line.base, format::number(line.base)))
@@ -21,10 +26,9 @@ pub fn why(of: &StepWhy) -> Table {
         .numbers("of the change", "%", |line| {
             Cell::of(line.share, |share| format::percent(share * 100.0))
         });
-    let layers: Vec<&WhyLine> =
-        [&of.time, &of.rest, &of.cpu].into_iter().chain(&of.layers).collect();
+    let layers: Vec<&WhyLine> = parts.iter().copied().chain(&of.layers).collect();
     let parts = [
-        ("Time of an operation, its parts, and CPU by layer".to_owned(), layers),
+        (heading.to_owned(), layers),
         ("Functions, without what they call".to_owned(), of.functions.iter().collect()),
     ];
     let title = format!("{}: {} against {}", of.step, of.system, of.base);
@@ -52,7 +56,8 @@ fn interval(line: &WhyLine) -> Cell {
 }
 
 fn note(of: &StepWhy) -> String {
-    let rounds = format::plural(of.rounds as usize, "profiled round");
+    let kind = if of.unit == WhyUnit::Micros { "profiled round" } else { "counted round" };
+    let rounds = format::plural(of.rounds as usize, kind);
     let percent = |share: f64| format::percent(share * 100.0);
     let quality = |name: &str, it: &Quality| {
         let lost =
@@ -63,6 +68,13 @@ fn note(of: &StepWhy) -> String {
         });
         let (rooted, classified) = (percent(it.rooted), percent(it.classified));
         let samples = format::count(it.samples);
+        if of.unit == WhyUnit::Instructions {
+            let others = format::count(it.lost);
+            return format!(
+                "{name}: {samples} instructions for clients, {classified} % in a layer; {others} in the background, which \
+                 are in no line."
+            );
+        }
         format!(
             "{name}: {samples} samples{lost}, {rooted} % with a whole stack, {classified} % of CPU in a layer{slowdown}."
         )

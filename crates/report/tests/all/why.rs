@@ -1,6 +1,6 @@
 //! Why a system is slower, from profiled rounds.
 
-use explain::{StepWhy, why};
+use explain::{StepWhy, WhyUnit, why};
 use model::{
     Counts, KindInterval, KindSpec, KindTotals, Nanos, Plan, Profile, ProfiledStep, Step, StepId,
     StepRecord, Subject, TrialKey,
@@ -110,4 +110,34 @@ fn a_change_that_may_be_none_is_not_shared_out() {
     let [one] = why(&data.info.plan, &[], &all).try_into().unwrap();
     let mut lines = one.layers.iter().chain([&one.time, &one.cpu, &one.rest]);
     assert!(lines.all(|line| line.share.is_none()), "{one:?}");
+}
+
+#[test]
+fn counted_rounds_have_lines_of_their_own_in_instructions() {
+    let data = made_up::run(&Shape::usual());
+    let all = [5, 6, 7].into_iter().flat_map(|round| {
+        let of = |system, seconds, numbers| {
+            let mut one = profiled(system, round, seconds, numbers);
+            let sampled = one.clone();
+            // The time says nothing, nor does what was in the background.
+            one.record.window = Nanos::from_secs(u64::from(round));
+            (one.profile.hertz, one.profile.lost) = (0, u64::from(round));
+            [one, sampled]
+        };
+        let base = of("sqlite/wal", 10, [200_000, 100_000, 1_000]);
+        [base, of("sqlite/rollback", 10, [260_000, 100_000, 1_000])].concat()
+    });
+    let all: Vec<ProfiledStep> = all.collect();
+    let [sampled, counted] = why(&data.info.plan, &[], &all).try_into().unwrap();
+    assert_eq!((sampled.unit, counted.unit), (WhyUnit::Micros, WhyUnit::Instructions));
+    let time = &counted.time;
+    assert_eq!((time.base, time.change, time.share), (301.0, 60.0, Some(1.0)));
+    assert!(counted.layers[0].name == "b-tree" && counted.layers[0].is_certain());
+    let table = tables::why(&counted);
+    assert_eq!(table.rows.len() + 3, tables::why(&sampled).rows.len() + 1);
+    insta::assert_snapshot!(table.note, @r"
+    From 3 counted rounds, which are never judged.
+    sqlite/wal: 903,000 instructions for clients, 99.7 % in a layer; 18 in the background, which are in no line.
+    sqlite/rollback: 1,083,000 instructions for clients, 99.7 % in a layer; 18 in the background, which are in no line.
+    ");
 }

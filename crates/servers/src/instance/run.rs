@@ -47,6 +47,7 @@ impl Instance {
         let arguments = self.family.start(&self.layout);
         let program = &self.layout.installation.program;
         let mut launch = self.launch_of(program, &arguments, self.family.traits().death);
+        launch.under = &self.system.under;
         launch.cpus = self.cpus;
         launch.preload = self.preload.as_deref();
         launch.locks_memory = self.system.huge_pages;
