@@ -8,7 +8,7 @@ use stats::{CONFIDENCE, FEWEST_ROUNDS, Paired, USUAL_Q};
 
 use crate::layers::{Layers, UNCLASSIFIED};
 
-/// Functions that are listed at most: those that changed most.
+/// Functions that are listed in any case: those that changed most.
 const FUNCTIONS: usize = 15;
 const MICROS: f64 = 1e3;
 
@@ -28,7 +28,7 @@ pub struct StepWhy {
     pub layers: Vec<WhyLine>,
     /// The rest of the time: waits, the client, the way between.
     pub rest: WhyLine,
-    /// CPU by function, without what it calls.
+    /// CPU by function, without what it calls: those that changed most, and all that certainly changed.
     pub functions: Vec<WhyLine>,
     /// How far the samples can be trusted.
     pub of_base: Quality,
@@ -93,7 +93,8 @@ pub fn why(
     let mut all: Vec<StepWhy> = all.collect();
     adjust(&mut all);
     for one in &mut all {
-        one.functions.truncate(FUNCTIONS);
+        let mut place = 0..;
+        one.functions.retain(|line| place.next() < Some(FUNCTIONS) || line.is_certain());
     }
     all
 }
@@ -163,12 +164,9 @@ impl Spent {
 
 impl Round {
     fn of(one: &ProfiledStep, layers: &mut Layers) -> Self {
-        let operations = one.record.subject_count() as f64;
-        let each = |time: Nanos| time.0 as f64 / MICROS / operations;
-        let cpu = each(one.cpu());
-        let sample = cpu / one.profile.samples().max(1) as f64;
-        let time = each(one.record.window) * f64::from(one.record.clients);
-        let mut round = Self { time, cpu, sample, ..Self::default() };
+        let sample = of_sample(one);
+        let time = of_operation(one, one.record.window) * f64::from(one.record.clients);
+        let mut round = Self { time, cpu: of_operation(one, one.cpu()), sample, ..Self::default() };
         for (stack, samples) in &one.profile.stacks {
             let spent = *samples as f64 * sample;
             let function = stack.rsplit(';').next().unwrap_or_default();
@@ -177,6 +175,16 @@ impl Round {
         }
         round
     }
+}
+
+/// Microseconds of an operation.
+fn of_operation(one: &ProfiledStep, time: Nanos) -> f64 {
+    time.0 as f64 / MICROS / one.record.subject_count() as f64
+}
+
+/// What a sample stands for, in microseconds of CPU per operation.
+pub(crate) fn of_sample(one: &ProfiledStep) -> f64 {
+    of_operation(one, one.cpu()) / one.profile.samples().max(1) as f64
 }
 
 fn rate(record: &StepRecord) -> f64 {
