@@ -626,6 +626,8 @@ pub(crate) enum ExportFormat {
     OpenMetrics,
     /// Folded stacks of profiled rounds, for flame graphs and speedscope
     Folded,
+    /// Stacks of profiled rounds for `go tool pprof` and speedscope: a directory with a file per system and step
+    Pprof,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -633,13 +635,13 @@ pub(crate) enum ExportFormat {
 pub(crate) struct ExportArgs {
     /// Which run [default: the latest]
     pub(crate) run: Option<String>,
-    /// What to export [default: measurements; where the format is hdr intervals, where it is folded stacks]
+    /// What to export [default: measurements; where the format is hdr intervals, where it is folded or pprof stacks]
     #[arg(long, value_enum)]
     pub(crate) what: Option<ExportWhat>,
     /// The format [default: by the file's name, otherwise csv]
     #[arg(long, value_enum)]
     pub(crate) format: Option<ExportFormat>,
-    /// Output file [default: stdout]
+    /// Output file; for pprof a directory [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Comparisons: baseline instead of the plan's, named as for `compare`

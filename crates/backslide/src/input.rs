@@ -6,9 +6,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use explain::{Facts, StepWhy, overview, unequal};
+use explain::{Facts, StepWhy, overview, stack_costs, unequal};
 use lab::Lab;
-use model::{Bytes, Comparison, Dbms, Moment, RunData, RunInfo, System};
+use model::{Bytes, Comparison, Dbms, Moment, ProfiledStep, RunData, RunInfo, System};
 use plan::{Catalog, PlanFile};
 use report::{Differing, Input};
 use rustix::fs::OFlags;
@@ -64,23 +64,30 @@ pub(crate) fn of<'a>(
     base: &str,
     comparisons: &'a [Comparison],
 ) -> Result<Input<'a>> {
+    let profiled = profiled(lab, &data.info)?;
     Ok(Input {
         differing: differing(lab, data, base)?,
-        why: why(lab, &data.info)?,
+        why: why(lab, &data.info, &profiled)?,
+        stack_costs: stack_costs(&profiled),
         false_alarms: Some(lab.store.false_alarms()?),
         ..Input::new(data, comparisons)
     })
 }
 
-/// Where the systems of a run spend more than its base; nothing where no round was profiled.
-pub(crate) fn why(lab: &Lab, info: &RunInfo) -> Result<Vec<StepWhy>> {
-    let plan = &info.plan;
-    if plan.profiled_rounds().next().is_none() {
+/// The steps of profiled rounds; nothing where no round was profiled.
+pub(crate) fn profiled(lab: &Lab, info: &RunInfo) -> Result<Vec<ProfiledStep>> {
+    let has_some = info.plan.profiled_rounds().next().is_some();
+    Ok(if has_some { lab.store.profiles(&info.id)? } else { Vec::new() })
+}
+
+/// Where the systems of a run spend more than its base.
+pub(crate) fn why(lab: &Lab, info: &RunInfo, profiled: &[ProfiledStep]) -> Result<Vec<StepWhy>> {
+    if profiled.is_empty() {
         return Ok(Vec::new());
     }
     let mut judged = lab.store.step_records(&info.id)?;
-    judged.retain(|(trial, _)| !plan.is_profiled(trial.round));
-    Ok(explain::why(plan, &judged, &lab.store.profiles(&info.id)?))
+    judged.retain(|(trial, _)| !info.plan.is_profiled(trial.round));
+    Ok(explain::why(&info.plan, &judged, profiled))
 }
 
 /// What differs between the systems of a run, each Dbms against `base` where it has it, else against its

@@ -5,12 +5,13 @@
 //! [`conditions`] says in words that hold for every Dbms what a comparison must keep equal, and
 //! [`unequal`] where a plan's systems do not, [`durability`] what a commit survives. What is known of
 //! variables (groups, notes, names that changed) is data: `catalog/dbms/`. [`why`] tells from sampled stacks where a
-//! system spends more than its base.
+//! system spends more than its base, and [`stack_costs`] what each stack costs.
 
 mod difference;
 mod facts;
 mod layers;
 mod overview;
+mod stack_costs;
 mod stand;
 mod text;
 mod value;
@@ -20,6 +21,7 @@ pub use difference::{Difference, Explanation, NOTHING, Reason, SetBy, explain};
 pub use facts::{Facts, Reading};
 pub use model::Condition;
 pub use overview::{Names, Overview, VariableRow, overview};
+pub use stack_costs::{StackCosts, stack_costs};
 pub use stand::{Durability, Side, Stand, Warning, conditions, durability, unequal};
 pub use text::{TextLine, text};
 pub use why::{Quality, StepWhy, WhyLine, WhyUnit, why};

@@ -9,7 +9,7 @@ use stats::{CONFIDENCE, FEWEST_ROUNDS, Paired, USUAL_Q};
 
 use crate::layers::{Layers, UNCLASSIFIED};
 
-/// Functions that are listed at most: those that changed most.
+/// Functions that are listed in any case: those that changed most.
 const FUNCTIONS: usize = 15;
 const MICROS: f64 = 1e3;
 
@@ -30,7 +30,7 @@ pub struct StepWhy {
     pub layers: Vec<WhyLine>,
     /// The rest of the time: waits, the client, the way between.
     pub rest: WhyLine,
-    /// CPU by function, without what it calls.
+    /// CPU by function, without what it calls: those that changed most, and all that certainly changed.
     pub functions: Vec<WhyLine>,
     /// How far the samples can be trusted.
     pub of_base: Quality,
@@ -48,7 +48,15 @@ pub enum WhyUnit {
 }
 
 impl WhyUnit {
-    const fn of(profile: &Profile) -> Self {
+    /// `µs/op`
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Micros => "µs/op",
+            Self::Instructions => "instr/op",
+        }
+    }
+
+    pub(crate) const fn of(profile: &Profile) -> Self {
         if profile.is_counted() { Self::Instructions } else { Self::Micros }
     }
 }
@@ -114,7 +122,8 @@ pub fn why(
     let mut all: Vec<StepWhy> = all.collect();
     adjust(&mut all);
     for one in &mut all {
-        one.functions.truncate(FUNCTIONS);
+        let mut place = 0..;
+        one.functions.retain(|line| place.next() < Some(FUNCTIONS) || line.is_certain());
     }
     all
 }
@@ -187,25 +196,42 @@ impl Spent {
 
 impl Round {
     fn of(one: &ProfiledStep, layers: &mut Layers) -> Self {
-        let operations = one.record.subject_count() as f64;
-        let each = |time: Nanos| time.0 as f64 / MICROS / operations;
-        let samples = one.profile.samples();
-        let (cpu, time) = match WhyUnit::of(&one.profile) {
-            WhyUnit::Micros => {
-                (each(one.cpu()), each(one.record.window) * f64::from(one.record.clients))
-            }
-            WhyUnit::Instructions => (samples as f64 / operations, samples as f64 / operations),
-        };
-        let sample = cpu / samples.max(1) as f64;
-        let mut round = Self { time, cpu, sample, ..Self::default() };
+        let (time, cpu) = (time_of(one), cpu_of(one));
+        let mut round = Self { time, cpu, sample: of_sample(one), ..Self::default() };
         for (stack, samples) in &one.profile.stacks {
-            let spent = *samples as f64 * sample;
+            let spent = *samples as f64 * round.sample;
             let function = stack.rsplit(';').next().unwrap_or_default();
             *round.layers.entry(layers.layer(stack).to_owned()).or_default() += spent;
             *round.functions.entry(function.to_owned()).or_default() += spent;
         }
         round
     }
+}
+
+/// Of an operation, for a client. Of instructions, those of the server.
+fn time_of(one: &ProfiledStep) -> f64 {
+    match WhyUnit::of(&one.profile) {
+        WhyUnit::Micros => of_operation(one, one.record.window) * f64::from(one.record.clients),
+        WhyUnit::Instructions => cpu_of(one),
+    }
+}
+
+/// Of an operation, on the server.
+fn cpu_of(one: &ProfiledStep) -> f64 {
+    match WhyUnit::of(&one.profile) {
+        WhyUnit::Micros => of_operation(one, one.cpu()),
+        WhyUnit::Instructions => one.profile.samples() as f64 / one.record.subject_count() as f64,
+    }
+}
+
+/// Microseconds of an operation.
+fn of_operation(one: &ProfiledStep, time: Nanos) -> f64 {
+    time.0 as f64 / MICROS / one.record.subject_count() as f64
+}
+
+/// What a sample stands for, in the profile's unit per operation.
+pub(crate) fn of_sample(one: &ProfiledStep) -> f64 {
+    cpu_of(one) / one.profile.samples().max(1) as f64
 }
 
 fn rate(record: &StepRecord) -> f64 {

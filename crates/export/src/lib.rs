@@ -2,16 +2,18 @@
 //!
 //! Nothing is held that can be written at once, so that a run of any length can be exported. A table is
 //! a list of [`Column`]s and a function from one piece of a run to its row (see [`table`]); [`RowWriter`]
-//! sets rows as CSV, JSON lines or Parquet. [`IntervalLog`] and [`open_metrics`] are for the formats that
-//! are no tables. The meaning of each column is the contract in `docs/export.md`.
+//! sets rows as CSV, JSON lines or Parquet. [`IntervalLog`], [`open_metrics`] and [`pprof()`] are for the
+//! formats that are no tables. The meaning of each column is the contract in `docs/export.md`.
 
 mod hdr;
 pub mod open_metrics;
 mod parquet;
+mod pprof;
 pub mod table;
 mod writer;
 
 pub use hdr::{IntervalLog, Packer};
+pub use pprof::pprof;
 pub use table::{Column, ColumnType, Value};
 pub use writer::{RowFormat, RowWriter};
 

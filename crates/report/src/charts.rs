@@ -27,7 +27,7 @@ impl Report<'_> {
     /// Every chart of a run that is not empty.
     pub fn charts(&self) -> Vec<ChartFile> {
         let figures = all_figures(self);
-        let names = names(figures.iter().map(|(name, _)| name.as_str()));
+        let names = file_names(figures.iter().map(|(name, _)| name.as_str()));
         let files = figures.into_iter().zip(names).map(|((_, figure), name)| {
             let svg = picture(self, &figure);
             ChartFile { name, title: figure.title, svg }
@@ -66,8 +66,8 @@ const LONGEST: usize = 120;
 /// What stands between words, and neither begins nor ends a name.
 const MARKS: [char; 2] = ['-', '.'];
 
-/// A safe name for each: two that would be the same get a number. The words begin with a letter.
-pub(super) fn names<'a>(words: impl Iterator<Item = &'a str>) -> Vec<String> {
+/// A safe name for each, without an ending: two that would be the same get a number. The words begin with a letter.
+pub fn file_names<'a>(words: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut taken = HashSet::new();
     words.map(|words| free(&mut taken, &safe(words))).collect()
 }
@@ -271,7 +271,7 @@ mod tests_of_name {
     use proptest::prelude::*;
 
     fn all(words: &[&str]) -> Vec<String> {
-        names(words.iter().copied())
+        file_names(words.iter().copied())
     }
 
     #[test]
@@ -296,7 +296,7 @@ mod tests_of_name {
         fn whatever_the_words(words in collection::vec(collection::vec(any::<char>(), 0..200), 0..8)) {
             let words = words.into_iter().map(|word| word.into_iter().collect::<String>());
             let words: Vec<String> = words.map(|word| format!("time-{word}")).collect();
-            let names = names(words.iter().map(String::as_str));
+            let names = file_names(words.iter().map(String::as_str));
             let distinct: HashSet<&String> = names.iter().collect();
             prop_assert_eq!(distinct.len(), names.len());
             for name in &names {

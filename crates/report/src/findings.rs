@@ -1,13 +1,13 @@
 //! What a reader must know before believing the numbers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use explain::Warning;
-use model::{Cell, Fact, NoteKind, RunState, Step, StepNote, System};
+use model::{Cell, NoteKind, RunState, Step, StepNote};
 
 use crate::format::{self, plural};
 use crate::report::At;
-use crate::{Finding, Report, Transactions, rounds, tables, transactions};
+use crate::{Finding, Report, Transactions, builds, rounds, tables, transactions};
 
 /// A client that burns more than this share of what client and server burn together hides part of
 /// every difference between servers.
@@ -24,7 +24,7 @@ impl<'a> Report<'a> {
         let of_values = [unsustained, limits, cardinality, client, steal];
         let found = of_trials.iter().map(|find| find(self)).chain([noted(self, &CUT_SHORT)]);
         let found = found
-            .chain([placements(self), builds(self)])
+            .chain([placements(self), builds::finding(self)])
             .chain(NOTED.iter().map(|of| noted(self, of)));
         own.chain(found.chain(of_values.iter().map(|find| find(self))).flatten()).collect()
     }
@@ -87,47 +87,6 @@ fn placements(report: &Report<'_>) -> Option<Finding> {
         title: "The systems have different placements".to_owned(),
         text: format!("{each}. Placement may explain differences between them."),
     })
-}
-
-/// Compilers and allocators that differ, as the servers said or else as the catalog does.
-fn builds(report: &Report<'_>) -> Option<Finding> {
-    let differing = [(Fact::Compiler, "compiler"), (Fact::Allocator, "allocator")];
-    let differing = differing.into_iter().filter_map(|(fact, name)| {
-        let mut sides: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-        for system in &report.input.data.info.plan.systems {
-            if let Some(value) = made_with(report, system, &fact) {
-                sides.entry(to_minor(value)).or_default().push(&system.name);
-            }
-        }
-        let side = |(value, of): (&String, &Vec<&str>)| format!("{value} ({})", of.join(", "));
-        let told = format::joined(sides.iter().map(side), "; ");
-        (sides.len() > 1).then(|| (name, format!("{name}: {told}")))
-    });
-    let (names, texts): (Vec<&str>, Vec<String>) = differing.unzip();
-    (!names.is_empty()).then(|| Finding {
-        title: format!("The builds differ in {}", names.join(" and ")),
-        text: format!("{}. Part of a difference may come from that.", texts.join(". ")),
-    })
-}
-
-/// Versions to their second number, which is all that the catalog knows: `gcc 7.5` for `gcc 7.5.0`.
-fn to_minor(value: &str) -> String {
-    let each = value.split(", ").map(|one| {
-        let end = one.match_indices('.').nth(1).map(|(at, _)| at);
-        end.and_then(|end| one.get(..end)).unwrap_or(one)
-    });
-    format::joined(each, ", ")
-}
-
-fn made_with<'r>(report: &'r Report<'_>, system: &'r System, fact: &Fact) -> Option<&'r str> {
-    let mut trials = report.input.data.trials.iter().filter(|trial| trial.system == system.name);
-    let said = trials.find_map(|trial| trial.provenance.get(fact));
-    let known = match fact {
-        Fact::Compiler => system.build.facts.compiler.as_deref(),
-        _ => system.build.facts.allocator.as_deref(),
-    };
-    // Behind the name of an allocator stands where it lies.
-    said.map(|said| said.split(" (").next().unwrap_or(said)).or(known)
 }
 
 fn unfinished(report: &Report<'_>) -> Option<Finding> {

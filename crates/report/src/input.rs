@@ -1,6 +1,6 @@
 //! What a report is made of.
 
-use explain::{Overview, StepWhy, Warning};
+use explain::{Overview, StackCosts, StepWhy, Warning};
 use model::{Comparison, FalseAlarms, RunData};
 
 /// Everything that a report needs; nothing is looked up elsewhere.
@@ -14,6 +14,8 @@ pub struct Input<'a> {
     pub differing: Option<Differing>,
     /// Where the CPU of each candidate goes, against the base; empty without profiled rounds.
     pub why: Vec<StepWhy>,
+    /// What flame graphs are drawn from; empty without profiled rounds.
+    pub stack_costs: Vec<StackCosts>,
     /// When the report is made, as it shall be printed.
     pub generated: &'a str,
     /// Warnings to show beside those that the report finds itself.
@@ -32,6 +34,7 @@ impl<'a> Input<'a> {
             comparisons,
             differing: None,
             why: Vec::new(),
+            stack_costs: Vec::new(),
             generated: "",
             findings: Vec::new(),
             links: Vec::new(),

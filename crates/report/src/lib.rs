@@ -3,6 +3,7 @@
 //! [`Report::new`] reads an [`Input`] once; its methods yield text: no socket, file or clock. What several outputs
 //! show is built as a [`Table`] (see [`tables`]) or as a [`Sentence`]; each output only sets it.
 
+mod builds;
 mod chart;
 mod charts;
 mod findings;
@@ -27,7 +28,8 @@ pub mod tables;
 mod transactions;
 mod verdict;
 
-pub use charts::{ChartFile, chart_links};
+pub use builds::{BuildDifference, BuildValue, differing_builds};
+pub use charts::{ChartFile, chart_links, file_names};
 pub use groups::title as group_title;
 pub(crate) use groups::{StepGroup, Sweep, Test};
 pub use history::{

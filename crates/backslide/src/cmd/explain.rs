@@ -4,11 +4,11 @@ use std::path::Path;
 
 use anstyle::Style;
 use anyhow::{Context, Result, anyhow, bail};
-use explain::{Explanation, Facts, TextLine, Warning};
+use explain::{Explanation, Facts, StepWhy, TextLine, Warning};
 use lab::{Builds, Lab, Providers};
 use model::{Engine, RunData, System};
 use plan::{Argument, Catalog, SystemArguments};
-use report::printable;
+use report::{BuildDifference, printable};
 use serde::Serialize;
 
 use crate::args::{ExplainArgs, Format};
@@ -61,17 +61,32 @@ pub(crate) fn run(args: &ExplainArgs, root: &Path, printer: Printer) -> Result<E
 /// Where the systems of a profiled run spend more than its base.
 fn why(run: &str, format: Format, root: &Path, printer: Printer) -> Result<Exit> {
     let lab = runs::open(root)?;
-    let info = lab.store.run_info(&runs::choose(&lab, Some(run))?)?;
-    let all = input::why(&lab, &info)?;
+    let data = runs::load(&lab, Some(run), runs::NUMBERS)?;
+    let info = &data.info;
+    let why = Why {
+        builds: report::differing_builds(&data),
+        steps: input::why(&lab, info, &input::profiled(&lab, info)?)?,
+    };
     match format {
-        Format::Json => printer.json(&all),
-        Format::Text if all.is_empty() => bail!(
+        Format::Json => printer.json(&why),
+        Format::Text if why.steps.is_empty() => bail!(
             "run {} has no profiles of two systems: `backslide profile {0}` adds them",
             info.id
         ),
-        Format::Text => all.iter().for_each(|one| table::print(printer, &report::tables::why(one))),
+        Format::Text => {
+            for build in &why.builds {
+                printer.prose(&format!("The builds differ in {}", build.line()));
+            }
+            why.steps.iter().for_each(|one| table::print(printer, &report::tables::why(one)));
+        }
     }
     Ok(Exit::Fine)
+}
+
+#[derive(Serialize)]
+struct Why {
+    builds: Vec<BuildDifference>,
+    steps: Vec<StepWhy>,
 }
 
 #[derive(Serialize)]

@@ -1,12 +1,13 @@
 //! `backslide export`: what was measured and concluded, for other programs, read and written piece by
 //! piece.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::time::SystemTime;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use export::{IntervalLog, Packer, RowFormat, RowWriter, open_metrics, table};
 use model::{Clock, Comparison, ProfiledStep, RunId, RunInfo, TrialRecord};
 use stats::Selection;
@@ -22,7 +23,7 @@ pub(crate) fn run(args: &ExportArgs, root: &Path) -> Result<Exit> {
     let run = runs::choose(&lab, args.run.as_deref())?;
     let path = args.output.as_deref().unwrap_or(Path::new("-"));
     let (info, trials) = lab.store.outline(&run)?;
-    let (rows, what) = form(args, path)?;
+    let (format, rows, what) = form(args, path)?;
     let wants_stacks = what == ExportWhat::Stacks;
     let profiled = if wants_stacks { lab.store.profiles(&run)? } else { Vec::new() };
     if wants_stacks && profiled.is_empty() {
@@ -37,24 +38,33 @@ pub(crate) fn run(args: &ExportArgs, root: &Path) -> Result<Exit> {
         min_effect: args.min_effect,
         profiled,
     };
-    output::write(path, |out| source.write(rows, what, out))?;
+    if format == ExportFormat::Pprof {
+        source.pprof(path)?;
+    } else {
+        output::write(path, |out| source.write(rows, what, out))?;
+    }
     Ok(Exit::Fine)
 }
 
-/// What is exported, and the format of its rows; `None` for an interval log, OpenMetrics and stacks.
-fn form(args: &ExportArgs, path: &Path) -> Result<(Option<RowFormat>, ExportWhat)> {
+/// What is exported and how, and the format of its rows; `None` for an interval log, OpenMetrics and stacks.
+fn form(args: &ExportArgs, path: &Path) -> Result<(ExportFormat, Option<RowFormat>, ExportWhat)> {
     // A file without an ending says nothing: CSV.
     let unsaid = path.extension().is_none().then_some(ExportFormat::Csv);
-    let endings = ".csv, .jsonl, .parquet, .hlog, .om or .folded";
+    let endings = ".csv, .jsonl, .parquet, .hlog, .om, .folded or .pprof";
     let format = format_of(args.format.or(unsaid), path, endings)?;
     let usual = match format {
         ExportFormat::Hdr => ExportWhat::Intervals,
-        ExportFormat::Folded => ExportWhat::Stacks,
+        ExportFormat::Folded | ExportFormat::Pprof => ExportWhat::Stacks,
         _ => ExportWhat::Measurements,
     };
     let what = args.what.unwrap_or(usual);
-    if (format == ExportFormat::Folded) != (what == ExportWhat::Stacks) {
-        bail!("stacks have a format of their own: use --what stacks and --format folded together");
+    if (usual == ExportWhat::Stacks) != (what == ExportWhat::Stacks) {
+        bail!(
+            "stacks have formats of their own: use --what stacks with --format folded or --format pprof"
+        );
+    }
+    if format == ExportFormat::Pprof && path == Path::new("-") {
+        bail!("pprof has one file per system and step: name a directory with -o");
     }
     if what != ExportWhat::Comparisons {
         if args.base.is_some() {
@@ -74,9 +84,12 @@ fn form(args: &ExportArgs, path: &Path) -> Result<(Option<RowFormat>, ExportWhat
         ExportFormat::OpenMetrics if what == ExportWhat::Intervals => {
             bail!("intervals have no time of day for OpenMetrics: use csv, jsonl, parquet or hdr")
         }
-        ExportFormat::Hdr | ExportFormat::OpenMetrics | ExportFormat::Folded => None,
+        ExportFormat::Hdr
+        | ExportFormat::OpenMetrics
+        | ExportFormat::Folded
+        | ExportFormat::Pprof => None,
     };
-    Ok((rows, what))
+    Ok((format, rows, what))
 }
 
 /// What is exported, and what of it must be known beforehand.
@@ -115,6 +128,28 @@ impl Source<'_> {
             for (stack, samples) in &one.profile.stacks {
                 writeln!(out, "{};{};{stack} {samples}", one.trial.system, one.record.step)?;
             }
+        }
+        Ok(())
+    }
+
+    /// A file for each system and step, with the samples of all its rounds.
+    fn pprof(&self, directory: &Path) -> Result<()> {
+        let mut groups: BTreeMap<(u32, &str), Vec<&ProfiledStep>> = BTreeMap::new();
+        for one in &self.profiled {
+            groups.entry((one.record.ordinal, &one.trial.system)).or_default().push(one);
+        }
+        let words: Vec<String> = groups
+            .iter()
+            .map(|((_, system), rounds)| format!("{}-{system}", rounds[0].record.step))
+            .collect();
+        fs::create_dir_all(directory)
+            .with_context(|| format!("cannot create the directory {}", directory.display()))?;
+        let names = report::file_names(words.iter().map(String::as_str));
+        for (rounds, (name, words)) in groups.values().zip(names.iter().zip(&words)) {
+            let about = format!("backslide {}, run {}, {words}", self.info.backslide, self.run);
+            output::write(&directory.join(format!("{name}.pb.gz")), |out| {
+                Ok(export::pprof(rounds, &about, out)?)
+            })?;
         }
         Ok(())
     }

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &ReportArgs, root: &Path, printer: Printer) -> Result<Ex
     }
     let format = format_of(&output, args.format)?;
     let charts = match args.charts.as_deref() {
-        Some(directory) => write_charts(&data, &comparisons, directory, printer)?,
+        Some(directory) => write_charts(&lab, &data, &comparisons, directory, printer)?,
         None => None,
     };
     let form = Form { format: Some(format), brief: args.brief, charts: charts.as_ref() };
@@ -52,12 +52,13 @@ pub(crate) struct Form<'a> {
 
 /// Writes the charts, and says how many; `None` where there are none.
 fn write_charts(
+    lab: &Lab,
     data: &RunData,
     comparisons: &[Comparison],
     directory: &Path,
     printer: Printer,
 ) -> Result<Option<Written>> {
-    let files = Report::new(&Input::new(data, comparisons)).charts();
+    let files = Report::new(&input_of(lab, data, comparisons)?).charts();
     if files.is_empty() {
         let run = &data.info.id;
         printer.note(&format!("run {run} has no charts: none of what they show was measured"));
@@ -70,6 +71,11 @@ fn write_charts(
     let charts = report::format::plural(written.files.len(), "chart");
     printer.note(&format!("{charts} in {}", directory.display()));
     Ok(Some(written))
+}
+
+fn input_of<'a>(lab: &Lab, data: &'a RunData, comparisons: &'a [Comparison]) -> Result<Input<'a>> {
+    let base = comparisons.first().map_or(&data.info.plan.base, |c| &c.base);
+    input::of(lab, data, base, comparisons)
 }
 
 /// Where a report goes that was not told where.
@@ -92,8 +98,7 @@ pub(crate) fn write(
     form: Form<'_>,
 ) -> Result<()> {
     let generated = input::now();
-    let base = comparisons.first().map_or(&data.info.plan.base, |c| &c.base);
-    let input = Input { generated: &generated, ..input::of(lab, data, base, comparisons)? };
+    let input = Input { generated: &generated, ..input_of(lab, data, comparisons)? };
     let report = Report::new(&input);
     let text = match format_of(output, form.format)? {
         ReportFormat::Csv => return output::write(output, |out| csv(data, out)),

@@ -7,6 +7,7 @@
 pub(crate) mod axis;
 pub(crate) mod column;
 pub(crate) mod dots;
+pub(crate) mod flame;
 pub(crate) mod line;
 pub(crate) mod ratios;
 pub(crate) mod rows;
@@ -17,12 +18,15 @@ pub(crate) mod sweep;
 use maud::{Markup, Render, html};
 
 use self::column::Column;
+use self::flame::FlameChart;
 use self::line::LineChart;
 use self::rows::Rows;
+use self::style::Series;
 
 pub(crate) enum Chart {
     Rows(Rows),
     Lines(LineChart),
+    Flame(FlameChart),
     /// A sentence in the place of a chart that would be empty.
     Nothing(&'static str),
 }
@@ -35,11 +39,16 @@ impl Chart {
         Self::Lines(chart)
     }
 
+    pub(crate) fn flame(chart: FlameChart) -> Self {
+        if chart.is_empty() { Self::Nothing("No samples were taken.") } else { Self::Flame(chart) }
+    }
+
     /// Draws it below what is in the column already; nothing where it would be empty.
     pub(crate) fn set_in(&self, column: &mut Column) {
         match self {
             Self::Rows(rows) => rows.set_in(column),
             Self::Lines(chart) => chart.set_in(column),
+            Self::Flame(chart) => chart.set_in(column),
             Self::Nothing(_) => {}
         }
     }
@@ -50,9 +59,15 @@ impl Chart {
 
     /// The letters in it that only a legend explains.
     pub(crate) fn keys(&self) -> Vec<&str> {
-        let Self::Lines(chart) = self else { return Vec::new() };
-        let drawn = chart.lines.iter().filter(|line| !line.points.is_empty());
-        drawn.map(|line| line.of.key.as_str()).collect()
+        let drawn: Vec<&Series> = match self {
+            Self::Lines(chart) => {
+                let lines = chart.lines.iter().filter(|line| !line.points.is_empty());
+                lines.map(|line| &line.of).collect()
+            }
+            Self::Flame(chart) => chart.of.iter().collect(),
+            Self::Rows(_) | Self::Nothing(_) => Vec::new(),
+        };
+        drawn.into_iter().map(|series| series.key.as_str()).collect()
     }
 }
 
@@ -61,6 +76,7 @@ impl Render for Chart {
         match self {
             Self::Rows(rows) => rows.page(),
             Self::Lines(chart) => chart.page(),
+            Self::Flame(chart) => chart.page(),
             Self::Nothing(why) => html! { p.nothing { (why) } },
         }
     }

@@ -1,11 +1,12 @@
 //! Every figure that a report can show, each by itself: what `report --charts` keeps.
 
+use explain::{StepWhy, WhyUnit};
 use model::{Clock, Step};
 
 use super::figures::{self, Figure, OverTime};
 use super::overview::overview;
 use super::sections::Sections;
-use super::{over_clients, transactions};
+use super::{flames, over_clients, transactions};
 use crate::series::{self, Bins};
 use crate::{Report, Transactions};
 
@@ -39,8 +40,36 @@ pub(crate) fn all_figures(report: &Report<'_>) -> Vec<NamedFigure> {
             all.extend(of_step(report, step));
         }
     }
+    all.extend(report.input.why.iter().flat_map(|why| differences(report, why)));
+    all.extend(flames_of_systems(report));
     all.retain(|(_, figure)| !figure.chart.is_empty());
     all
+}
+
+fn differences(report: &Report<'_>, why: &StepWhy) -> Vec<NamedFigure> {
+    let figures = flames::difference(report, why, flames::MOST);
+    let named = ["candidate", "base"].into_iter().zip(figures).map(|(role, figure)| {
+        let name = format!("flame-difference-{}-{}-{role}{}", why.step, why.system, file(why.unit));
+        titled(name, &why.step.0, figure)
+    });
+    named.collect()
+}
+
+fn flames_of_systems(report: &Report<'_>) -> Vec<NamedFigure> {
+    let all = report.input.stack_costs.iter().filter_map(|costs| {
+        let figure = flames::of_system(report, costs, flames::MOST)?;
+        let name = format!("flame-{}-{}{}", costs.step, costs.system, file(costs.unit));
+        Some(titled(name, &costs.step.0, figure))
+    });
+    all.collect()
+}
+
+/// What the name of a file ends in.
+const fn file(unit: WhyUnit) -> &'static str {
+    match unit {
+        WhyUnit::Micros => "",
+        WhyUnit::Instructions => "-instructions",
+    }
 }
 
 /// A figure under a title that says first what the figure is of.

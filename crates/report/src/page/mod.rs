@@ -4,6 +4,7 @@ mod all_figures;
 mod costs;
 mod evidence;
 mod figures;
+mod flames;
 mod judged;
 mod matrix;
 mod methods;
@@ -33,11 +34,13 @@ use crate::rounds::rounds;
 use crate::{Report, format};
 
 /// What scripts add, each by itself: where one fails, the others and the page go on. The first finds what
-/// belongs to a system by the names in tables, the second turns some of these into buttons.
-const SCRIPTS: [&str; 3] = [
+/// belongs to a system by the names in tables, the second turns some of these into buttons. The last is for pages with
+/// flame graphs.
+const SCRIPTS: [&str; 4] = [
     include_str!("../../assets/report.js"),
     include_str!("../../assets/tables.js"),
     include_str!("../../assets/charts.js"),
+    include_str!("../../assets/flame.js"),
 ];
 
 impl Report<'_> {
@@ -64,17 +67,20 @@ fn page(all: &Report<'_>) -> String {
     let groups = listed.group_summary();
     let page = Page { all, listed, near, sections: &sections, cells: &cells, groups, extent };
     let input = all.input;
-    let styles: &[&str] =
-        if all.has_transactions() { &[STYLE, transactions::STYLE] } else { &[STYLE] };
+    let has_flames = why::has_why(listed) && !all.is_brief;
+    let scripts = if has_flames { &SCRIPTS[..] } else { &SCRIPTS[..3] };
+    let own = [(all.has_transactions(), transactions::STYLE), (has_flames, why::STYLE)];
+    let own = own.into_iter().filter(|(has, _)| *has).map(|(_, style)| style);
+    let styles: Vec<&str> = [STYLE].into_iter().chain(own).collect();
     let text = markup! {
         (shapes())
         (head(&page))
         main { (body(&page)) }
         footer { "Made by backslide " (input.data.info.backslide) ", " (input.generated) "." }
         (cells.data(all))
-        @for script in SCRIPTS { script { (PreEscaped(script)) } }
+        @for script in scripts { script { (PreEscaped(script)) } }
     };
-    document(&input.data.info.plan.name, styles, &SCRIPTS, &text)
+    document(&input.data.info.plan.name, &styles, scripts, &text)
 }
 
 fn head(page: &Page<'_, '_>) -> Markup {
@@ -98,7 +104,7 @@ fn head(page: &Page<'_, '_>) -> Markup {
                 @if report.has_transactions() { a href="#transactions" { "Transactions" } }
                 a href="#tables" { "Throughput" }
                 @if page.listed.has_costs() { a href="#costs" { "Cost" } }
-                @if !report.input.why.is_empty() { a href="#why" { "Why" } }
+                @if why::has_why(report) { a href="#why" { "Why" } }
                 @if page.listed.has_sizes() { a href="#sizes" { "Sizes" } }
                 @if page.groups.is_some() { a href="#groups" { "Groups" } }
                 @if report.sweep.is_some() { a href="#sweep" { "Clients" } }

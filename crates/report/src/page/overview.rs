@@ -69,7 +69,7 @@ pub(super) fn leading_picture(report: &Report<'_>) -> Markup {
                     @match &figure.chart {
                         Chart::Lines(chart) => (chart.legend()),
                         Chart::Rows(_) => @if shown(report).len() > 1 { (legend(report)) },
-                        Chart::Nothing(_) => {},
+                        Chart::Flame(_) | Chart::Nothing(_) => {},
                     }
                     (figure)
                 };

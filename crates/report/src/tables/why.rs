@@ -11,9 +11,10 @@ const BETTER: &str = "better";
 /// The time of an operation of one step: its change, where its CPU went by layer, the rest, and the functions that
 /// changed most. Of instructions, those of an operation, by layer and by function.
 pub fn why(of: &StepWhy) -> Table {
-    let (unit, heading) = match of.unit {
-        WhyUnit::Micros => ("µs/op", "Time of an operation, its parts, and CPU by layer"),
-        WhyUnit::Instructions => ("instr/op", "Instructions of an operation, by layer"),
+    let unit = of.unit.name();
+    let heading = match of.unit {
+        WhyUnit::Micros => "Time of an operation, its parts, and CPU by layer",
+        WhyUnit::Instructions => "Instructions of an operation, by layer",
     };
     let parts = [&of.time, &of.rest, &of.cpu];
     let parts = &parts[..if of.unit == WhyUnit::Micros { parts.len() } else { 1 }];

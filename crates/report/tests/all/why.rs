@@ -1,12 +1,14 @@
 //! Why a system is slower, from profiled rounds.
 
-use explain::{StepWhy, WhyUnit, why};
+use explain::{StepWhy, WhyUnit, stack_costs, why};
 use model::{
     Counts, KindInterval, KindSpec, KindTotals, Nanos, Plan, Profile, ProfiledStep, Step, StepId,
     StepRecord, Subject, TrialKey,
 };
-use report::{Input, Report, Tone, tables};
+use report::{ChartFile, Input, Report, Tone, tables};
 use testkit::made_up::{self, Shape};
+
+use crate::with_copies;
 
 /// A step of 1,000 queries of one client in so many seconds.
 fn record(seconds: u64) -> StepRecord {
@@ -35,7 +37,11 @@ fn profiled(system: &str, round: u32, seconds: u64, samples: [u64; 3]) -> Profil
 
 fn example(plan: &Plan) -> Vec<StepWhy> {
     let judged = [(trial("sqlite/wal", 1), record(9)), (trial("sqlite/rollback", 1), record(12))];
-    let all = [
+    why(plan, &judged, &rounds())
+}
+
+fn rounds() -> Vec<ProfiledStep> {
+    vec![
         profiled("sqlite/wal", 5, 10, [200, 100, 10]),
         profiled("sqlite/rollback", 5, 12, [350, 100, 10]),
         profiled("sqlite/wal", 6, 10, [201, 110, 10]),
@@ -46,8 +52,7 @@ fn example(plan: &Plan) -> Vec<StepWhy> {
         profiled("sqlite/rollback", 8, 12, [349, 105, 10]),
         // Its base is missing.
         profiled("sqlite/rollback", 9, 12, [900, 100, 10]),
-    ];
-    why(plan, &judged, &all)
+    ]
 }
 
 #[test]
@@ -140,4 +145,115 @@ fn counted_rounds_have_lines_of_their_own_in_instructions() {
     sqlite/wal: 903,000 instructions for clients, 99.7 % in a layer; 18 in the background, which are in no line.
     sqlite/rollback: 1,083,000 instructions for clients, 99.7 % in a layer; 18 in the background, which are in no line.
     ");
+}
+
+/// Both graphs of the difference, then those of the systems.
+fn charts(all: &[ProfiledStep]) -> Vec<ChartFile> {
+    let data = made_up::run(&Shape::usual());
+    let input = Input {
+        why: why(&data.info.plan, &[], all),
+        stack_costs: stack_costs(all),
+        ..Input::new(&data, &[])
+    };
+    let mut files = Report::new(&input).charts();
+    files.retain(|file| file.name.starts_with("flame"));
+    files
+}
+
+/// The lines of a picture that say what a frame is, without its place.
+fn frames(file: &ChartFile) -> Vec<String> {
+    let all = file.svg.split("<svg").filter(|frame| frame.contains("<rect width=\"100%\""));
+    let frames = all.map(|frame| {
+        let tag = frame.split_once('>').unwrap().0;
+        let class = tag.split_once("class=\"").and_then(|(_, rest)| rest.split_once('"'));
+        let class = class.map_or("", |(class, _)| class);
+        let title = frame.split_once("<title>").unwrap().1.split_once("</title>").unwrap().0;
+        format!("[{class}] {title}")
+    });
+    frames.collect()
+}
+
+#[test]
+fn flame_graphs_say_what_changed_beyond_noise() {
+    let files = charts(&rounds());
+    let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "flame-difference-qr100-sqlite-rollback-candidate",
+            "flame-difference-qr100-sqlite-rollback-base",
+            "flame-qr100-sqlite-rollback",
+            "flame-qr100-sqlite-wal",
+        ]
+    );
+    insta::assert_snapshot!(frames(&files[0]).join("\n"));
+    insta::assert_snapshot!(frames(&files[1]).join("\n"));
+    insta::assert_snapshot!(frames(&files[3]).join("\n"));
+}
+
+#[test]
+fn a_function_of_one_system_is_marked() {
+    let only = |system: &str, round, function: &str| {
+        let of = profiled(system, round, 10, [200, 100, 10]);
+        let stacks = vec![(format!("main;{function}"), 100), ("main;a<b>_[k]".to_owned(), 40)];
+        ProfiledStep { profile: Profile { stacks, ..of.profile.clone() }, ..of }
+    };
+    let all = [only("sqlite/wal", 5, "old"), only("sqlite/rollback", 5, "new")];
+    let files = charts(&all);
+    insta::assert_snapshot!(frames(&files[0]).join("\n"));
+    assert!(frames(&files[3]).iter().any(|frame| frame.starts_with("[kernel] a&lt;b&gt;")));
+    // One round proves nothing.
+    assert!(!files[0].svg.contains("class=\"worse") && files[0].svg.contains("class=\"alone\""));
+}
+
+#[test]
+fn one_system_has_flame_graphs_without_a_comparison() {
+    let data = made_up::run(&Shape::usual());
+    let all = rounds();
+    let page =
+        Report::new(&Input { stack_costs: stack_costs(&all), ..Input::new(&data, &[]) }).html();
+    assert!(page.contains("id=\"why\"") && page.matches("chart flame").count() == 2);
+    assert!(page.contains("qr100: flame graphs of each system"));
+}
+
+/// 250 stacks of 4 to 24 functions, with names as long as those of servers.
+fn deep(system: &str, round: u32, step: &StepRecord) -> ProfiledStep {
+    let function = |n: usize| format!("row_search_index_entry_{}", n % 97);
+    let stacks = (0..250usize).map(|n| {
+        let calls = (0..4 + n % 20).map(|depth| function(n / (25 - depth) + 13 * depth));
+        let stack: Vec<String> =
+            ["main", "handle_connection"].map(str::to_owned).into_iter().chain(calls).collect();
+        (stack.join(";"), 1 + (n as u64 * 7 + u64::from(round)) % 40)
+    });
+    let profile = Profile { hertz: 199, lost: 0, stacks: stacks.collect() };
+    ProfiledStep { trial: trial(system, round), record: step.clone(), profile }
+}
+
+#[test]
+fn a_page_with_flame_graphs_of_four_systems_and_ten_steps_stays_below_four_megabytes() {
+    let names = ["x1", "x2"].map(str::to_owned);
+    let data = with_copies(made_up::run(&Shape::usual()), &names);
+    let comparisons = made_up::comparisons(&data);
+    let steps = (1..=10).map(|n| StepRecord {
+        step: StepId::new(format!("s{n}")),
+        ordinal: n,
+        ..record(10)
+    });
+    let steps: Vec<StepRecord> = steps.collect();
+    let systems = data.info.plan.systems.iter();
+    let all = systems.flat_map(|system| {
+        let rounds = steps.iter().flat_map(|step| (5..8).map(move |round| (step, round)));
+        rounds.map(|(step, round)| deep(&system.name, round, step))
+    });
+    let all: Vec<ProfiledStep> = all.collect();
+    let whole = Input {
+        why: why(&data.info.plan, &[], &all),
+        stack_costs: stack_costs(&all),
+        ..Input::new(&data, &comparisons)
+    };
+    let page = Report::new(&whole).html();
+    let graphs = page.matches("<svg class=\"chart flame").count();
+    assert_eq!(graphs, 10 * (data.info.plan.systems.len() + 2 * whole.why.len() / 10));
+    assert!(page.len() < 4_000_000, "{} bytes", page.len());
+    assert!(!Report::new(&whole).html_brief().contains("chart flame"));
 }

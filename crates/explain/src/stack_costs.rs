@@ -1,0 +1,55 @@
+//! CPU or instructions per operation by stack: what flame graphs draw.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{ProfiledStep, StepId};
+
+use crate::why::{WhyUnit, of_sample};
+
+/// What a system spends in a step: means over its profiled rounds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StackCosts {
+    pub step: StepId,
+    pub unit: WhyUnit,
+    pub system: String,
+    /// Each stack as in [`model::Profile`], and what it costs per operation, in the unit.
+    pub stacks: BTreeMap<String, f64>,
+}
+
+/// One for each step, unit and system with samples, in the order of the steps. Only rounds that all systems of the step have
+/// count, as in the answer of [`crate::why()`], unless there are none.
+pub fn stack_costs(profiled: &[ProfiledStep]) -> Vec<StackCosts> {
+    let mut steps: BTreeMap<_, BTreeMap<&str, Vec<&ProfiledStep>>> = BTreeMap::new();
+    for one in profiled.iter().filter(|one| one.record.subject_count() > 0) {
+        let unit = WhyUnit::of(&one.profile);
+        let systems = steps.entry((one.record.ordinal, unit)).or_default();
+        systems.entry(&one.trial.system).or_default().push(one);
+    }
+    for systems in steps.values_mut() {
+        let has =
+            |rounds: &[&ProfiledStep], round| rounds.iter().any(|one| one.trial.round == round);
+        let shared = profiled.iter().map(|one| one.trial.round);
+        let shared: BTreeSet<u32> =
+            shared.filter(|round| systems.values().all(|rounds| has(rounds, *round))).collect();
+        for rounds in systems.values_mut().filter(|_| !shared.is_empty()) {
+            rounds.retain(|one| shared.contains(&one.trial.round));
+        }
+    }
+    let rounds = steps.into_values().flatten();
+    rounds.filter_map(|(system, rounds)| means(system, &rounds)).collect()
+}
+
+/// `None` without samples.
+fn means(system: &str, rounds: &[&ProfiledStep]) -> Option<StackCosts> {
+    let first = rounds.first()?;
+    let (step, unit) = (first.record.step.clone(), WhyUnit::of(&first.profile));
+    let mut stacks: BTreeMap<String, f64> = BTreeMap::new();
+    for one in rounds {
+        let sample = of_sample(one) / rounds.len() as f64;
+        for (stack, samples) in &one.profile.stacks {
+            *stacks.entry(stack.clone()).or_default() += *samples as f64 * sample;
+        }
+    }
+    let is_sampled = stacks.values().any(|cost| *cost > 0.0);
+    is_sampled.then(|| StackCosts { step, unit, system: system.to_owned(), stacks })
+}

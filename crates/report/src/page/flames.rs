@@ -1,0 +1,158 @@
+//! Flame graphs of profiled rounds: of each system in a step, and of the difference from the base.
+
+use std::collections::{BTreeMap, HashSet};
+
+use explain::{StackCosts, StepWhy, WhyLine, WhyUnit};
+use model::{Profile, StepId};
+
+use super::figures::Figure;
+use crate::chart::Chart;
+use crate::chart::flame::{FlameChart, Places, Said, function};
+use crate::{Report, Seen, format};
+
+/// Frames of a flame graph at most, and of all of a page: what keeps it below four megabytes.
+pub(super) const MOST: usize = 1_000;
+const ALL: usize = 10_000;
+/// What remains readable where there are many.
+const FEWEST: usize = 60;
+
+/// How many frames each flame graph of a page has room for.
+pub(super) fn room(report: &Report<'_>) -> usize {
+    let graphs = report.input.stack_costs.len() + 2 * report.input.why.len();
+    (ALL / graphs.max(1)).clamp(FEWEST, MOST)
+}
+
+/// What is drawn of a step: where the time goes, or the instructions.
+pub(super) type Drawn<'r> = (&'r StepId, WhyUnit);
+
+/// One for each system, in their order.
+pub(super) fn each(report: &Report<'_>, drawn: Drawn<'_>, most: usize) -> Vec<Figure> {
+    let all = report.systems.iter().filter_map(|seen| of(report, drawn, seen.name));
+    all.filter_map(|costs| of_system(report, costs, most)).collect()
+}
+
+fn of<'r>(report: &'r Report<'_>, (step, unit): Drawn<'_>, system: &str) -> Option<&'r StackCosts> {
+    let mut all = report.input.stack_costs.iter();
+    all.find(|one| one.step == *step && one.unit == unit && one.system == system)
+}
+
+fn seen<'r, 'a>(report: &'r Report<'a>, system: &str) -> Option<&'r Seen<'a>> {
+    report.systems.iter().find(|seen| seen.name == system)
+}
+
+/// `None` where the report does not show the system.
+pub(super) fn of_system(report: &Report<'_>, costs: &StackCosts, most: usize) -> Option<Figure> {
+    let seen = seen(report, &costs.system)?;
+    let title = format!("Flame graph of {}{}", seen.name, instructions(costs.unit));
+    let look = (seen.style().class(), Vec::new(), title.clone());
+    let chart = FlameChart::new(&Places::of(&costs.stacks), most, look, |place, cost, share| {
+        let name = function(place).0;
+        let class = if Profile::is_of_kernel(name) { "kernel" } else { "" };
+        let about = format!("{}, {} %", of_operation(cost, costs.unit), format::percent(share));
+        Said { name: name.to_owned(), about, class: class.to_owned(), mark: "" }
+    });
+    Some(Figure { title, chart: Chart::flame(chart) })
+}
+
+/// The same differences twice: as wide as the candidate's CPU, and as the base's. None without samples of both.
+pub(super) fn difference(report: &Report<'_>, why: &StepWhy, most: usize) -> Vec<Figure> {
+    let side = |system: &str| {
+        Some(Side::new(seen(report, system)?, of(report, (&why.step, why.unit), system)?))
+    };
+    let Some([base, candidate]) = side(&why.base).zip(side(&why.system)).map(<[Side<'_>; 2]>::from)
+    else {
+        return Vec::new();
+    };
+    let own: BTreeMap<&str, &WhyLine> =
+        why.functions.iter().map(|line| (line.name.as_str(), line)).collect();
+    let both = [("candidate", &candidate, &base), ("base", &base, &candidate)];
+    both.map(|sides| differing(sides, &own, most)).into()
+}
+
+struct Side<'a> {
+    seen: &'a Seen<'a>,
+    unit: WhyUnit,
+    places: Places<'a>,
+    functions: HashSet<&'a str>,
+}
+
+impl<'a> Side<'a> {
+    fn new(seen: &'a Seen<'a>, costs: &'a StackCosts) -> Self {
+        let functions = costs.stacks.keys().flat_map(|stack| stack.split(';')).collect();
+        Self { seen, unit: costs.unit, places: Places::of(&costs.stacks), functions }
+    }
+
+    fn cost_at(&self, place: &str) -> String {
+        let cost = self.places.at(place);
+        let cost = cost.map_or("none".to_owned(), |cost| of_operation(cost, self.unit));
+        format!("{} {cost}", self.seen.key)
+    }
+}
+
+fn of_operation(cost: f64, unit: WhyUnit) -> String {
+    format!("{} {}", format::number(cost), unit.name())
+}
+
+/// Of CPU nothing: most flame graphs are of it.
+pub(super) const fn instructions(unit: WhyUnit) -> &'static str {
+    match unit {
+        WhyUnit::Micros => "",
+        WhyUnit::Instructions => ", instructions",
+    }
+}
+
+const fn resource(unit: WhyUnit) -> &'static str {
+    match unit {
+        WhyUnit::Micros => "CPU",
+        WhyUnit::Instructions => "instructions",
+    }
+}
+
+fn differing(
+    (role, drawn, other): (&str, &Side<'_>, &Side<'_>),
+    own: &BTreeMap<&str, &WhyLine>,
+    most: usize,
+) -> Figure {
+    let (unit, what) = (drawn.unit, resource(drawn.unit));
+    let title = format!("Difference, as wide as the {what} of the {role}, {}", drawn.seen.name);
+    let series = [drawn, other].map(|side| side.seen.series()).into();
+    let look = ("difference".to_owned(), series, title.clone());
+    let chart = FlameChart::new(&drawn.places, most, look, |place, cost, share| {
+        let name = function(place).0;
+        let is_alone = !other.functions.contains(name);
+        let line = own.get(name);
+        let alone =
+            if is_alone { format!(", nowhere in {}", other.seen.key) } else { String::new() };
+        let about = format!(
+            "{} {} ({} %), {}{alone}{}",
+            drawn.seen.key,
+            of_operation(cost, unit),
+            format::percent(share),
+            other.cost_at(place),
+            line.map_or(String::new(), |line| own_change(line, unit)),
+        );
+        let tone = line.filter(|line| line.is_certain()).map(|line| tone(line));
+        let mark = tone.map_or("", |tone| if tone == WORSE { "▲ " } else { "▼ " });
+        let classes = tone.into_iter().chain(is_alone.then_some("alone"));
+        Said { name: name.to_owned(), about, class: format::joined(classes, " "), mark }
+    });
+    Figure { title, chart: Chart::flame(chart) }
+}
+
+const WORSE: &str = "worse";
+const BETTER: &str = "better";
+
+const fn tone(line: &WhyLine) -> &'static str {
+    if line.change > 0.0 { WORSE } else { BETTER }
+}
+
+/// What changed in the function without what it calls, everywhere: frames have no evidence of their own.
+fn own_change(line: &WhyLine, unit: WhyUnit) -> String {
+    let sign = if line.change > 0.0 { "+" } else { "" };
+    let interval = format::finite_pair(line.low, line.high).map(|(low, high)| {
+        format!(", 95 % interval {} to {}", format::number(low), format::number(high))
+    });
+    let verdict = if line.is_certain() { tone(line) } else { "not certain" };
+    let change = of_operation(line.change, unit);
+    format!("; own {} {sign}{change}{}, {verdict}", resource(unit), interval.unwrap_or_default())
+}
