@@ -45,8 +45,7 @@ pub fn pass(
             format!("a step with {} kinds of operations; {MOST_KINDS} are possible", kinds.len());
         return Err(StepError::Unsupported(message));
     }
-    let quota = stop.quota().filter(|_| !end.when_done());
-    let end = quota.map_or(end, |_| End::AllDone { limit: None });
+    let (end, quota) = end.with(stop.quota());
     let recorder = Recorder::new(kinds.to_vec(), clients.len(), stop.turns().length());
     recorder.close_at(end.at_latest());
     let closes = |role: &Role| quota.is_some() || role.bounded && end.when_done();

@@ -18,7 +18,7 @@ const DIED: &str = "the server's process has ended";
 
 /// What each client does in a window of a counted round, and before it to warm up: enough for a mean that holds to a
 /// few thousandths, in seconds also where an operation reads a whole table.
-const QUOTA: Quota = Quota { operations: 500, at_most: Nanos::from_secs(8) };
+const QUOTA: Quota = Quota { operations: 300, at_most: Nanos::from_secs(8) };
 
 /// Notes of a step that are said at once: its numbers are not what the plan asked for.
 const SAID_AT_ONCE: [NoteKind; 10] = [

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use model::{Edge, Interval, KindSpec, Nanos};
 
 use super::client::{Client, Role};
+use crate::turns::Quota;
 
 /// The pace that a step's writers must keep, for the share of seconds on target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,14 @@ impl End {
         match self {
             Self::AllDone { limit: None } => Nanos(u64::MAX),
             Self::AllDone { limit: Some(at) } | Self::After(at) => at,
+        }
+    }
+
+    /// The same where clients have a quota, and the quota if it decides: it takes the place of a time.
+    pub(super) fn with(self, quota: Option<Quota>) -> (Self, Option<Quota>) {
+        match (self, quota) {
+            (Self::After(_), Some(_)) => (Self::AllDone { limit: None }, quota),
+            (end, _) => (end, None),
         }
     }
 
