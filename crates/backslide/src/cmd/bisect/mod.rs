@@ -73,7 +73,11 @@ fn measure(
     let failure = match plan {
         Ok(plan) => {
             let run = lab.begin(&plan, env!("CARGO_PKG_VERSION"))?;
-            execute(question, &run, (lab, stop), printer)?;
+            if let Err(error) = execute(question, &run, (lab, stop), printer) {
+                // Refused before anything was measured: there is nothing to continue.
+                lab.store.discard_run(&run)?;
+                return Err(error);
+            }
             if stop.is_asked() {
                 return Ok(());
             }
