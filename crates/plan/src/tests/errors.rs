@@ -105,13 +105,10 @@ fn values_that_do_not_go_together() {
 }
 
 #[test]
-fn only_servers_that_backslide_starts_are_sampled_or_counted() {
+fn only_servers_are_counted() {
     let with = |key: &str, build: &str| plan(key, &format!("\n[[system]]\nbuild = \"{build}\"\n"));
     assert_snapshot!(with("count = true", "sqlite"), @"my.toml:4: `count` and `sqlite/default`: SQLite runs inside backslide, and only instructions of servers are counted; use `profile`");
     assert_snapshot!(with("count = 0", "sqlite"), @"my.toml:4: `count` must be `true`, `false` or a whole number from 1 to 1_000, not 0");
-    let foreign = "mysql\"\nconnect = \"db1";
-    assert_snapshot!(with("profile = true", foreign), @"my.toml:4: `profile` and `connect` of `mysql-8.0.33@db1`: backslide samples servers that it starts; leave one of them out");
-    assert_snapshot!(with("count = true", foreign), @"my.toml:4: `count` and `connect` of `mysql-8.0.33@db1`: backslide counts instructions of servers that it starts; leave one of them out");
 }
 
 #[test]
