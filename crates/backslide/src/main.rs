@@ -10,6 +10,7 @@ mod foreseen;
 mod input;
 mod output;
 mod printer;
+mod script;
 mod progress;
 mod runs;
 mod table;
