@@ -1,7 +1,7 @@
 //! A script's connection: statements through a session.
 
-use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use drivers::{Connector, Done, Param, ParamType, Session, SessionError, StatementId};
@@ -221,21 +221,21 @@ fn params<'a>(
     values: &[Value],
     texts: &'a [Option<BorrowedStr>],
 ) -> mlua::Result<Vec<Param<'a>>> {
-    let param = |((kind, value), text): ((&ParamType, &Value), &'a Option<BorrowedStr>)| {
-        match (kind, value, text) {
-            (ParamType::Int, Value::Integer(int), _) => Ok(Param::Int(*int)),
-            (ParamType::Int, Value::Number(number), _) => Ok(Param::Int(*number as i64)),
-            (ParamType::Int, _, Some(text)) if text.parse::<i64>().is_ok() => {
-                Ok(Param::Int(text.parse().unwrap_or_default()))
-            }
-            (ParamType::Text | ParamType::DateTime | ParamType::Decimal, _, Some(text)) => {
-                Ok(Param::Text(text))
-            }
-            (_, value, _) => Err(mlua::Error::runtime(format!(
-                "a parameter was declared as {kind:?} and set to a {}; NULL is not offered",
-                value.type_name()
-            ))),
+    let param = |((kind, value), text): ((&ParamType, &Value), &'a Option<BorrowedStr>)| match (
+        kind, value, text,
+    ) {
+        (ParamType::Int, Value::Integer(int), _) => Ok(Param::Int(*int)),
+        (ParamType::Int, Value::Number(number), _) => Ok(Param::Int(*number as i64)),
+        (ParamType::Int, _, Some(text)) if text.parse::<i64>().is_ok() => {
+            Ok(Param::Int(text.parse().unwrap_or_default()))
         }
+        (ParamType::Text | ParamType::DateTime | ParamType::Decimal, _, Some(text)) => {
+            Ok(Param::Text(text))
+        }
+        (_, value, _) => Err(mlua::Error::runtime(format!(
+            "a parameter was declared as {kind:?} and set to a {}; NULL is not offered",
+            value.type_name()
+        ))),
     };
     types.iter().zip(values).zip(texts).map(param).collect()
 }
@@ -245,7 +245,7 @@ fn reads(sql: &str) -> bool {
     const VERBS: [&str; 8] =
         ["SELECT", "SHOW", "WITH", "EXPLAIN", "VALUES", "TABLE", "DESCRIBE", "PRAGMA"];
     let begin = sql.trim_start_matches(|c: char| c.is_whitespace() || c == '(');
-    VERBS.iter().any(|verb| {
-        begin.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb))
-    })
+    VERBS
+        .iter()
+        .any(|verb| begin.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb)))
 }

@@ -28,8 +28,14 @@ mod tests {
     fn only_placeholders_are_numbered() {
         for (given, expected) in [
             ("BEGIN", "BEGIN"),
-            ("SELECT c FROM t WHERE id BETWEEN ? AND ?", "SELECT c FROM t WHERE id BETWEEN $1 AND $2"),
-            ("UPDATE t SET c = 'a?''?' WHERE \"k?\" = ?", "UPDATE t SET c = 'a?''?' WHERE \"k?\" = $1"),
+            (
+                "SELECT c FROM t WHERE id BETWEEN ? AND ?",
+                "SELECT c FROM t WHERE id BETWEEN $1 AND $2",
+            ),
+            (
+                "UPDATE t SET c = 'a?''?' WHERE \"k?\" = ?",
+                "UPDATE t SET c = 'a?''?' WHERE \"k?\" = $1",
+            ),
         ] {
             assert_eq!(numbered(given), expected);
         }

@@ -315,8 +315,9 @@ mod tests {
     fn unique_numbers_do_not_repeat_across_clients() {
         let mut seeds = Seeds::new(7);
         let clients = [seeds.next(USUAL), seeds.next(USUAL)];
-        let mut seen: Vec<u32> =
-            (0..10_000).flat_map(|_| clients.iter().map(Random::unique).collect::<Vec<_>>()).collect();
+        let mut seen: Vec<u32> = (0..10_000)
+            .flat_map(|_| clients.iter().map(Random::unique).collect::<Vec<_>>())
+            .collect();
         seen.sort_unstable();
         seen.dedup();
         assert_eq!(seen.len(), 20_000);

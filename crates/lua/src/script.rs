@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use drivers::Connector;
 use mlua::chunk::ChunkMode;
-use mlua::{BString, FromLuaMulti, Function, IntoLuaMulti, Lua, LuaOptions, LuaString, StdLib, Table, Value};
+use mlua::{
+    BString, FromLuaMulti, Function, IntoLuaMulti, Lua, LuaOptions, LuaString, StdLib, Table, Value,
+};
 use model::Dialect;
 
 use crate::connection::{Connection, Wire};

@@ -132,7 +132,8 @@ fn options_have_the_types_of_their_definitions() {
            local o = sysbench.opt
            print(o.rows + 1, o.with_dash, o.on, o.list[2], o.size, o.none, o.threads, sysbench.tid, o.rand_type)
         end";
-    let given = [("rows", "20"), ("with-dash", "x"), ("on", "off"), ("list", "a,b"), ("size", "2M")];
+    let given =
+        [("rows", "20"), ("with-dash", "x"), ("on", "off"), ("list", "a,b"), ("size", "2M")];
     let fixture = load(text, &given);
     assert_eq!(fixture.event(), Ok(Outcome::Done));
     assert_eq!(fixture.printed(), ["21\tx\tfalse\tb\t2097152\tnil\t3\t1\tspecial"]);
@@ -152,7 +153,10 @@ fn options_have_the_types_of_their_definitions() {
 #[test]
 fn errors_say_script_and_line() {
     for (event, message) in [
-        ("\n sysbench.rand.nonesuch(1, 2)", "test.lua:2: attempt to call field 'nonesuch' (a nil value)"),
+        (
+            "\n sysbench.rand.nonesuch(1, 2)",
+            "test.lua:2: attempt to call field 'nonesuch' (a nil value)",
+        ),
         ("error('mine')", "test.lua:1: mine"),
         (
             "\n\n sysbench.sql.driver():connect():query('SELEC 1')",

@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BuildSource, InsertSpec, LuaSpec, Margin, MetricId, Nanos, Orders, SqlRun, SqlSpec, Step, System,
-    TpccSpec, mix,
+    BuildSource, InsertSpec, LuaSpec, Margin, MetricId, Nanos, Orders, SqlRun, SqlSpec, Step,
+    System, TpccSpec, mix,
 };
 
 /// Systems × workload × rounds. Deterministic from the plan file, the seed and the builds found.

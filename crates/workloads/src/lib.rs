@@ -42,7 +42,8 @@ pub fn workload(spec: &WorkloadSpec, seed: u64) -> Box<dyn Workload> {
 const ELSEWHERE: &str = "it was measured by another tool and imported";
 const NO_TEMPLATE: &str = "backslide does not know what a script loads; leave `template` out";
 #[cfg(not(feature = "lua"))]
-const NO_LUA: &str = "this backslide was built without the feature `lua`, which runs scripts of sysbench";
+const NO_LUA: &str =
+    "this backslide was built without the feature `lua`, which runs scripts of sysbench";
 
 /// A workload that cannot be run, and why.
 struct Unavailable(&'static str);

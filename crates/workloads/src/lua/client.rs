@@ -27,7 +27,8 @@ pub(super) struct Common {
 
 impl Common {
     pub(super) fn new(queue: Option<Queue>, most: u64) -> Self {
-        let (notes, begun, is_ended) = (Notes::default(), AtomicU64::new(0), AtomicBool::new(false));
+        let (notes, begun, is_ended) =
+            (Notes::default(), AtomicU64::new(0), AtomicBool::new(false));
         Self { queue, notes, most, begun, is_ended }
     }
 

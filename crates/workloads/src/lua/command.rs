@@ -39,7 +39,12 @@ impl CommandRun<'_> {
         };
         let clients: Clients = scripts.into_iter().zip(0..).map(client).collect();
         let kinds = vec![KindSpec::unscheduled(COMMAND)];
-        let work = FixedWork { kinds, clients, clock, notes: (NoteKind::from("script"), &Notes::default()) };
+        let work = FixedWork {
+            kinds,
+            clients,
+            clock,
+            notes: (NoteKind::from("script"), &Notes::default()),
+        };
         let mut record = work.run(self.stop, observer)?;
         record.notes.extend(printed(&notes));
         Ok(record)

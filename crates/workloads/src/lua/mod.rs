@@ -36,16 +36,9 @@ impl Workload for Lua {
         observer: &mut dyn Observer,
     ) -> Result<StepRecord> {
         let command = &self.spec.commands[index];
-        let connector =
-            if command == LuaSpec::RUN { &target.connector } else { &target.patient };
-        let run = CommandRun {
-            spec: &self.spec,
-            command,
-            target,
-            connector,
-            seed: self.seed,
-            stop,
-        };
+        let connector = if command == LuaSpec::RUN { &target.connector } else { &target.patient };
+        let run =
+            CommandRun { spec: &self.spec, command, target, connector, seed: self.seed, stop };
         if command == LuaSpec::RUN { run.events(observer) } else { run.command(observer) }
     }
 
@@ -121,7 +114,8 @@ fn failed(number: u32) -> impl Fn(ScriptError) -> StepError {
 
 /// What the scripts of all clients have printed, each line once.
 fn printed(notes: &Notes) -> Vec<Note> {
-    let mut lines: Vec<String> = std::mem::take(&mut *lock(notes)).into_iter().map(|it| it.1).collect();
+    let mut lines: Vec<String> =
+        std::mem::take(&mut *lock(notes)).into_iter().map(|it| it.1).collect();
     lines.sort();
     lines.dedup();
     lines.into_iter().map(|line| Note::new("script", line)).collect()
