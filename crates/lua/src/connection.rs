@@ -1,5 +1,6 @@
 //! A script's connection: statements through a session.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -32,6 +33,8 @@ pub(crate) struct Channel {
     /// `None` when the script has disconnected.
     session: Option<Box<dyn Session>>,
     statements: Vec<Prepared>,
+    /// The places of the statements, by text and types: one that a script prepares for every event is prepared once.
+    places: HashMap<String, usize>,
     rows: Rows,
 }
 
@@ -51,8 +54,8 @@ pub(crate) struct Connection(Mutex<Channel>);
 impl Connection {
     pub(crate) fn open(wire: Wire) -> Result<Self, SessionError> {
         let session = Some(wire.connector.connect()?);
-        let (statements, rows) = (Vec::new(), Rows::default());
-        Ok(Self(Mutex::new(Channel { wire, session, statements, rows })))
+        let (statements, places, rows) = Default::default();
+        Ok(Self(Mutex::new(Channel { wire, session, statements, places, rows })))
     }
 
     fn channel(&mut self) -> &mut Channel {
@@ -65,6 +68,7 @@ impl Channel {
         self.session = None;
         self.session = Some(self.wire.connector.connect()?);
         self.statements.clear();
+        self.places.clear();
         Ok(())
     }
 
@@ -104,10 +108,16 @@ impl Channel {
             Dialect::Postgres => numbered(sql),
             Dialect::Mysql | Dialect::Sqlite => sql.to_owned(),
         };
+        let key = format!("{text} {types:?}");
+        if let Some(place) = self.places.get(&key) {
+            return Ok(Some(*place));
+        }
         match self.session()?.prepare(&text, &types) {
             Ok(id) => {
+                let place = self.statements.len();
                 self.statements.push(Prepared { id, types, reads: reads(sql) });
-                Ok(Some(self.statements.len() - 1))
+                self.places.insert(key, place);
+                Ok(Some(place))
             }
             Err(error) if error.code() == NOT_PREPARED => Ok(None),
             Err(error) => Err(error),
@@ -244,8 +254,38 @@ fn params<'a>(
 fn reads(sql: &str) -> bool {
     const VERBS: [&str; 8] =
         ["SELECT", "SHOW", "WITH", "EXPLAIN", "VALUES", "TABLE", "DESCRIBE", "PRAGMA"];
-    let begin = sql.trim_start_matches(|c: char| c.is_whitespace() || c == '(');
+    let begin = statement(sql);
     VERBS
         .iter()
         .any(|verb| begin.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb)))
+}
+
+/// From its first word on.
+fn statement(mut sql: &str) -> &str {
+    loop {
+        sql = sql.trim_start_matches(|c: char| c.is_whitespace() || c == '(');
+        match sql.strip_prefix("/*").and_then(|rest| rest.split_once("*/")) {
+            Some((_, rest)) => sql = rest,
+            None => return sql,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_that_returns_rows_is_known_by_its_verb() {
+        for sql in [
+            "select 1",
+            " (SELECT 1) UNION (SELECT 2)",
+            "/* a */ /*b*/\nWITH x AS (SELECT 1) TABLE x",
+        ] {
+            assert!(reads(sql), "{sql}");
+        }
+        for sql in ["", "/* SELECT", "BEGIN", "UPDATE t SET c = 'SELECT'", "é"] {
+            assert!(!reads(sql), "{sql}");
+        }
+    }
 }

@@ -8,12 +8,12 @@ local mine = debug.getinfo(1, "S").source
 
 -- Raises an error with the place in the script that called.
 local function fail(message)
-   local level = 2
+   local level = 1
    repeat
       level = level + 1
       local info = debug.getinfo(level, "S")
    until info == nil or (info.what ~= "C" and info.source ~= mine)
-   error(message, level - 1)
+   error(message, level)
 end
 
 sysbench = {
@@ -121,7 +121,7 @@ end
 
 function Connection:reconnect()
    answer(self, "reconnect", self.native:reconnect())
-   for _, statement in ipairs(self.statements) do
+   for statement in pairs(self.statements) do
       statement.place = nil
    end
    return true
@@ -180,7 +180,7 @@ function Connection:prepare(text)
    if not statement.as_text and not text:find("?", 1, true) then
       prepare(statement)
    end
-   self.statements[#self.statements + 1] = statement
+   self.statements[statement] = true
    return statement
 end
 
@@ -273,7 +273,7 @@ function Driver:connect()
    if session == nil then
       fail("connection creation failed: " .. message)
    end
-   local con = setmetatable({ native = session, statements = {}, error = 0 }, Connection)
+   local con = setmetatable({ native = session, error = 0, statements = setmetatable({}, { __mode = "k" }) }, Connection)
    con.result = setmetatable({ con = con, nrows = 0, nfields = 0 }, Result)
    return con
 end

@@ -47,7 +47,7 @@ fn of_run(spec: &LuaSpec) -> Step {
         metric: pace.deciding(&subject),
         pace,
         window: (spec.events == 0).then(|| Nanos::from_secs(spec.seconds.into())),
-        description: format!("Counts events of the script `{}`.{arrivals}", spec.script),
+        description: format!("Counts events of the script `{}`.{arrivals}", spec.stem()),
         ..Step::new(StepId::new(spec.stem()), 0, spec.clients, subject)
     }
 }
