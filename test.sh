@@ -51,6 +51,8 @@ install_what_is_missing() {
     command -v cc >/dev/null || missing+=(build-essential)
     has_mariadb >/dev/null || missing+=(mariadb-server)
     has_postgres >/dev/null || missing+=(postgresql)
+    # Its scripts run on both sides of a test.
+    command -v sysbench >/dev/null || missing+=(sysbench)
     # Pictures of charts need some font.
     compgen -G '/usr/share/fonts/*/*' >/dev/null || missing+=(fonts-dejavu-core)
     # The clients that builds come through.

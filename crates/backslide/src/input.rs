@@ -13,12 +13,14 @@ use plan::{Catalog, PlanFile};
 use report::{Differing, Input};
 use rustix::fs::OFlags;
 
+use crate::script;
+
 /// The largest plan or workload file that is read; those of the catalog have up to 18 KiB.
 const LARGEST_TEXT: Bytes = Bytes(4 << 20);
 
-/// The plan with the workload file that it names, if it names one: a path relative to the plan's own.
+/// The plan with the workload file or script that it names, if it names one: a path relative to the plan's own.
 pub(crate) fn with_workload_file(file: PlanFile, plan: &Path) -> Result<PlanFile> {
-    let Some(named) = file.workload_file() else { return Ok(file) };
+    let Some(named) = file.workload_file() else { return script::with_script(file, plan) };
     let path = plan.parent().unwrap_or(Path::new("")).join(named);
     let origin = path.display().to_string();
     let text = text_of(&path)

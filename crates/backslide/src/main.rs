@@ -12,6 +12,7 @@ mod output;
 mod printer;
 mod progress;
 mod runs;
+mod script;
 mod table;
 mod time_needed;
 mod wrap;

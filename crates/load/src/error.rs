@@ -18,6 +18,9 @@ pub enum StepError {
     },
     #[error("{client}: given up after {tries} tries; last {source}")]
     TooManyRetries { client: String, tries: u32, source: SessionError },
+    /// A script failed; the message says where in it.
+    #[error("{client}: {message}")]
+    Script { client: String, message: String },
     #[error("interrupted")]
     Interrupted,
     #[error("{0}")]

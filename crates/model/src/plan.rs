@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BuildSource, InsertSpec, Margin, MetricId, Nanos, Orders, SqlRun, SqlSpec, Step, System,
-    TpccSpec, mix,
+    BuildSource, InsertSpec, LuaSpec, Margin, MetricId, Nanos, Orders, SqlRun, SqlSpec, Step,
+    System, TpccSpec, mix,
 };
 
 /// Systems × workload × rounds. Deterministic from the plan file, the seed and the builds found.
@@ -66,6 +66,7 @@ impl Plan {
         match &self.workload {
             WorkloadSpec::Insert(spec) => spec.clients,
             WorkloadSpec::Tpcc(spec) => spec.clients,
+            WorkloadSpec::Lua(spec) => spec.clients,
             WorkloadSpec::Sql(_) | WorkloadSpec::Imported(_) => {
                 self.steps.iter().map(|step| step.clients).max().unwrap_or(1)
             }
@@ -287,6 +288,8 @@ pub enum WorkloadSpec {
     /// Tables and statements that a workload file gives: the microbenchmarks, or a user's own.
     Sql(SqlSpec),
     Tpcc(TpccSpec),
+    /// A script that was written for sysbench.
+    Lua(LuaSpec),
     /// What another tool measured. It cannot be run; its plan brings the steps.
     Imported(ImportedSpec),
 }
@@ -320,6 +323,7 @@ impl WorkloadSpec {
             Self::Insert(_) => "insert",
             Self::Sql(spec) => &spec.name,
             Self::Tpcc(_) => "tpcc",
+            Self::Lua(spec) => spec.stem(),
             Self::Imported(spec) => &spec.name,
         }
     }
@@ -330,6 +334,7 @@ impl WorkloadSpec {
             Self::Insert(spec) => spec.statement_timeout,
             Self::Sql(spec) => spec.statement_timeout,
             Self::Tpcc(spec) => spec.statement_timeout,
+            Self::Lua(spec) => spec.statement_timeout,
             // Nothing is sent.
             Self::Imported(_) => 0,
         }

@@ -120,11 +120,12 @@ pub struct Overrides<'a> {
 }
 
 /// The keys of a workload, by its kind, that `seconds` stands for. A plan without a kind has the first.
-const SECONDS: [(&str, &[&str]); 4] = [
+const SECONDS: [(&str, &[&str]); 5] = [
     ("insert", &["query_seconds"]),
     ("micro", &["read_seconds", "write_seconds", "scan_seconds"]),
     ("sql", &["read_seconds", "write_seconds", "scan_seconds"]),
     ("tpcc", &["seconds"]),
+    ("lua", &["seconds"]),
 ];
 
 /// Reads a plan as [`read`](crate::read) does, with these keys in place of its own. Errors about them name the

@@ -168,10 +168,14 @@ impl CourseEntry {
                      leave it out, or add `interleave`",
                 ));
             }
-            (Interleave::Slices(_), _, WorkloadKind::Insert | WorkloadKind::Tpcc) => Some(format!(
+            (
+                Interleave::Slices(_),
+                _,
+                WorkloadKind::Insert | WorkloadKind::Tpcc | WorkloadKind::Lua,
+            ) => Some(format!(
                 "`interleave = \"slices\"` and `kind = \"{}\"`: its steps change data, so that no slice \
                  would be like the one before it; turns (`\"turns\"`) suit every step",
-                if kind == WorkloadKind::Insert { "insert" } else { "tpcc" }
+                kind.word()
             )),
             _ => None,
         };

@@ -9,9 +9,10 @@ use crate::catalog::Catalog;
 use crate::fields::Mention;
 use crate::file::{PlanFile, SystemEntry, as_map};
 use crate::kind::WorkloadKind;
+use crate::lua::ScriptFile;
 use crate::request::BuildRequest;
 use crate::sql::WorkloadFile;
-use crate::{Place, PlanError, Result, connection, course, insert, sql, tpcc};
+use crate::{Place, PlanError, Result, connection, course, insert, lua, sql, tpcc};
 
 /// Finds the build that is asked for; the error says what was looked for and what to do.
 pub type FindBuild<'a> = dyn Fn(&BuildRequest) -> Result<Build, Cause> + 'a;
@@ -34,6 +35,7 @@ pub fn expand(
         WorkloadKind::Tpcc => {
             WorkloadSpec::Tpcc(tpcc::resolve(&file.workload, sql::load_clients(host))?)
         }
+        WorkloadKind::Lua => WorkloadSpec::Lua(lua::resolve(&file.workload, script(file)?)?),
     };
     let share = share(file, host);
     let maker = Maker { catalog, builds, host: share, cpus: file.cpus(host), workload: &workload };
@@ -76,6 +78,15 @@ fn workload_file<'a>(file: &'a PlanFile, catalog: &'a Catalog) -> Result<&'a Wor
         }
         None => catalog.workload_file(name, &place.to_string()),
     }
+}
+
+/// The script that the plan runs, which its user's caller has read.
+fn script(file: &PlanFile) -> Result<&ScriptFile> {
+    file.script.as_ref().ok_or_else(|| {
+        let found = lua::script(&file.workload);
+        let (name, place) = found.unwrap_or(("", file.workload.place.clone()));
+        place.conflict(format!("the script `{name}` has not been read"))
+    })
 }
 
 /// The base: the system that `base` names, by its own name or by another that no other system
@@ -153,7 +164,7 @@ impl Maker<'_> {
             }
             WorkloadSpec::Sql(spec) => sql::check_for(spec, build.dbms, &entry.place)?,
             WorkloadSpec::Tpcc(spec) => tpcc::check_for(spec, &build, engine, &entry.place)?,
-            WorkloadSpec::Imported(_) => {}
+            WorkloadSpec::Lua(_) | WorkloadSpec::Imported(_) => {}
         }
         let connection = match &entry.connection {
             Some((asked, place)) => connection::resolve(*asked, &build, place)?,

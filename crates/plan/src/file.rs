@@ -12,9 +12,10 @@ use crate::fields::{Fields, Item, Mention};
 use crate::keys::Takes::{Count, Later, Other, Switch};
 use crate::keys::{self, Key};
 use crate::kind::{WORDS, WorkloadKind};
+use crate::lua::ScriptFile;
 use crate::request::{BuildRequest, without_password};
 use crate::sql::{self, WorkloadFile};
-use crate::{Place, Result, connection, insert, tpcc};
+use crate::{Place, Result, connection, insert, lua, tpcc};
 
 /// The keys of a plan besides those of its course.
 pub(crate) static KEYS: &[Key<PlanFile>] = &[
@@ -59,6 +60,8 @@ pub struct PlanFile {
     pub(crate) workload: Node,
     /// The user's own workload file, once it has been read.
     pub(crate) workload_file: Option<WorkloadFile>,
+    /// The script, once it has been read.
+    pub(crate) script: Option<ScriptFile>,
     /// The CPUs that words of placement choose from; empty where nobody said which.
     cpus: Vec<u32>,
     pub(crate) source: String,
@@ -130,6 +133,23 @@ impl PlanFile {
         Ok(Self { workload_file: Some(WorkloadFile::parse(text, origin)?), ..self })
     }
 
+    /// The script that it runs, as the plan names it, and where its `path` says to look besides. The caller
+    /// finds and reads it for [`PlanFile::with_script`].
+    pub fn script(&self) -> Option<(&str, Vec<String>)> {
+        if self.kind != WorkloadKind::Lua {
+            return None;
+        }
+        let (name, _) = lua::script(&self.workload)?;
+        Some((name, lua::path(&self.workload)))
+    }
+
+    /// The plan with the text of its script, which was found at `path`; it may have what it requires in
+    /// `directories`.
+    #[must_use]
+    pub fn with_script(self, text: String, path: String, directories: Vec<String>) -> Self {
+        Self { script: Some(ScriptFile { text, path, directories }), ..self }
+    }
+
     /// The plan for a process that may use these CPUs, in rising order: words of placement choose from them.
     #[must_use]
     pub fn with_cpus(self, cpus: Vec<u32>) -> Self {
@@ -180,6 +200,7 @@ fn workload(plan: &mut PlanFile, item: Item<'_>) -> Result<()> {
         WorkloadKind::Insert => insert::check_table(item.node),
         WorkloadKind::Micro | WorkloadKind::Sql => sql::check_table(item.node, plan.kind),
         WorkloadKind::Tpcc => tpcc::check_table(item.node),
+        WorkloadKind::Lua => lua::check_table(item.node),
     }
 }
 

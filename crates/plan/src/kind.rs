@@ -7,11 +7,20 @@ pub(crate) enum WorkloadKind {
     Micro,
     Sql,
     Tpcc,
+    Lua,
 }
 
-pub(crate) const WORDS: [(&str, WorkloadKind); 4] = [
+impl WorkloadKind {
+    /// The word that a plan writes.
+    pub(crate) fn word(self) -> &'static str {
+        WORDS.iter().find(|(_, kind)| *kind == self).map_or("", |(word, _)| word)
+    }
+}
+
+pub(crate) const WORDS: [(&str, WorkloadKind); 5] = [
     ("insert", WorkloadKind::Insert),
     ("micro", WorkloadKind::Micro),
     ("sql", WorkloadKind::Sql),
     ("tpcc", WorkloadKind::Tpcc),
+    ("lua", WorkloadKind::Lua),
 ];

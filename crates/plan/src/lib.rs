@@ -24,6 +24,7 @@ mod file;
 mod insert;
 mod keys;
 mod kind;
+mod lua;
 mod recipe;
 mod reference;
 mod render;

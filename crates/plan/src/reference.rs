@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use crate::keys::Key;
 use crate::sql::{options, pace};
-use crate::{connection, course, cpus, file, insert, tpcc};
+use crate::{connection, course, cpus, file, insert, lua, tpcc};
 
 /// What the rows do not say of their keys, by table and key.
 static TEXTS: LazyLock<toml::Table> =
@@ -41,6 +41,7 @@ pub fn key_tables() -> Vec<KeyTable> {
         ("load", docs("load", options::LOAD_KEYS)),
         ("errors", docs("errors", options::ERROR_KEYS)),
         ("tpcc", of_tpcc.concat()),
+        ("lua", [docs("lua", lua::KEYS), queue()].concat()),
     ];
     tables.map(|(name, keys)| KeyTable { name, keys }).into()
 }

@@ -1,7 +1,9 @@
-//! The workloads: the Insert Benchmark, SQL workloads and the TPC-C-like one. They know a [`model::Dialect`],
+//! The workloads: the Insert Benchmark, SQL workloads, the TPC-C-like one and scripts of sysbench. They know a [`model::Dialect`],
 //! never a product.
 
 mod insert;
+#[cfg(feature = "lua")]
+mod lua;
 mod sql;
 mod tpcc;
 
@@ -18,7 +20,8 @@ pub fn loading(spec: &WorkloadSpec) -> Result<String> {
         WorkloadSpec::Insert(spec) => insert::loading(spec),
         WorkloadSpec::Sql(spec) => sql::loading(spec),
         WorkloadSpec::Tpcc(spec) => tpcc::loading(spec),
-        WorkloadSpec::Imported(_) => Err(elsewhere()),
+        WorkloadSpec::Lua(_) => Err(unsupported(NO_TEMPLATE)),
+        WorkloadSpec::Imported(_) => Err(unsupported(ELSEWHERE)),
     }
 }
 
@@ -28,18 +31,28 @@ pub fn workload(spec: &WorkloadSpec, seed: u64) -> Box<dyn Workload> {
         WorkloadSpec::Insert(spec) => Box::new(insert::Insert::new(spec.clone(), seed)),
         WorkloadSpec::Sql(spec) => Box::new(sql::Sql::new(spec.clone(), seed)),
         WorkloadSpec::Tpcc(spec) => Box::new(tpcc::Tpcc::new(spec.clone(), seed)),
-        WorkloadSpec::Imported(_) => Box::new(Elsewhere),
+        #[cfg(feature = "lua")]
+        WorkloadSpec::Lua(spec) => Box::new(lua::Lua::new(spec.clone(), seed)),
+        #[cfg(not(feature = "lua"))]
+        WorkloadSpec::Lua(_) => Box::new(Unavailable(NO_LUA)),
+        WorkloadSpec::Imported(_) => Box::new(Unavailable(ELSEWHERE)),
     }
 }
 
-/// What another tool measured: nothing of it can be run.
-struct Elsewhere;
+const ELSEWHERE: &str = "it was measured by another tool and imported";
+const NO_TEMPLATE: &str = "backslide does not know what a script loads; leave `template` out";
+#[cfg(not(feature = "lua"))]
+const NO_LUA: &str =
+    "this backslide was built without the feature `lua`, which runs scripts of sysbench";
 
-fn elsewhere() -> StepError {
-    StepError::Unsupported("it was measured by another tool and imported".to_owned())
+/// A workload that cannot be run, and why.
+struct Unavailable(&'static str);
+
+fn unsupported(why: &str) -> StepError {
+    StepError::Unsupported(why.to_owned())
 }
 
-impl Workload for Elsewhere {
+impl Workload for Unavailable {
     fn run(
         &mut self,
         _index: usize,
@@ -47,14 +60,14 @@ impl Workload for Elsewhere {
         _stop: &Stop,
         _observer: &mut dyn Observer,
     ) -> Result<StepRecord> {
-        Err(elsewhere())
+        Err(unsupported(self.0))
     }
 
     fn state(&self, _target: &Target) -> Result<String> {
-        Err(elsewhere())
+        Err(unsupported(self.0))
     }
 
     fn restore(&mut self, _state: &str) -> Result {
-        Err(elsewhere())
+        Err(unsupported(self.0))
     }
 }

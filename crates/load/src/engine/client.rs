@@ -59,6 +59,11 @@ impl ClientContext<'_> {
         done >= quota.operations || done > 0 && self.recorder.clock().now() >= quota.at_most
     }
 
+    /// Does the user want the end, whatever is under way?
+    pub fn is_interrupted(&self) -> bool {
+        self.stop.is_asked()
+    }
+
     /// As [`ClientContext::is_over`], for a client that has just read the clock, `now`: it need not be told
     /// that the time of the window is over, and so does nothing more in the moment until somebody is awake
     /// to tell it. What it did then would be in no rate, but in what the probes say.

@@ -1,10 +1,12 @@
 //! The steps of each workload, as a function of what its plan asks for. Only here is a step's name put together.
 
 mod insert;
+mod lua;
 mod sql;
 mod tpcc;
 
 pub use insert::{InsertKinds, InsertStage, Transactions};
+pub use lua::{COMMAND, EVENT, LUA_STATEMENTS};
 pub use sql::{BEGIN, COMMIT, SqlKinds};
 pub use tpcc::TpccStage;
 
@@ -17,6 +19,7 @@ impl WorkloadSpec {
             Self::Insert(spec) => insert::steps(spec),
             Self::Sql(spec) => sql::steps(spec),
             Self::Tpcc(spec) => spec.trial_steps(),
+            Self::Lua(spec) => lua::steps(spec),
             Self::Imported(_) => Vec::new(),
         }
     }
@@ -27,7 +30,7 @@ impl WorkloadSpec {
             Self::Insert(spec) => spec.clients,
             Self::Sql(spec) => spec.load.clients,
             Self::Tpcc(spec) => spec.load.clients,
-            Self::Imported(_) => return Vec::new(),
+            Self::Lua(_) | Self::Imported(_) => return Vec::new(),
         };
         let rest = self.steps().into_iter().filter(|step| !step.loads);
         let steps = std::iter::once(Step::warm(readers)).chain(rest);

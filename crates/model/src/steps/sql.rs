@@ -83,7 +83,7 @@ impl SqlWork {
     }
 }
 
-const fn pace(pace: &SqlPace) -> StepPace {
+pub(super) const fn pace(pace: &SqlPace) -> StepPace {
     match *pace {
         SqlPace::Unlimited => StepPace::Closed,
         SqlPace::Rate { per_second, .. } => StepPace::Rate { per_second },

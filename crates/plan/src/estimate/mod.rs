@@ -3,6 +3,7 @@
 //! The assumptions are the costs of each product, and the constants here with the comments beside them.
 
 mod insert;
+mod lua;
 mod sql;
 mod system;
 mod tpcc;
@@ -164,6 +165,9 @@ fn steps<'a>(plan: &'a Plan, cost: &Costs) -> impl Iterator<Item = (&'a Step, u6
             let stages = TpccStage::of_trial(spec);
             stages.iter().map(|stage| tpcc::step(spec, *stage, cost)).collect()
         }
+        WorkloadSpec::Lua(spec) => {
+            spec.commands.iter().map(|command| lua::step(spec, command)).collect()
+        }
         WorkloadSpec::Imported(_) => Vec::new(),
     };
     plan.steps.iter().zip(times)
@@ -175,6 +179,7 @@ fn instance(workload: &WorkloadSpec, system: &System, loads: bool) -> Bytes {
         WorkloadSpec::Insert(spec) => insert::instance(spec, system, loads),
         WorkloadSpec::Sql(spec) => sql::instance(spec, system, loads),
         WorkloadSpec::Tpcc(spec) => tpcc::instance(spec, system, loads),
+        WorkloadSpec::Lua(_) => lua::instance(system),
         WorkloadSpec::Imported(_) => Bytes(0),
     }
 }
@@ -202,7 +207,7 @@ fn rows_on_clone(workload: &WorkloadSpec) -> u64 {
         }
         WorkloadSpec::Sql(spec) => sql::rows_and_entries(spec),
         WorkloadSpec::Tpcc(spec) => tpcc::rows_and_entries(spec),
-        WorkloadSpec::Imported(_) => 0,
+        WorkloadSpec::Lua(_) | WorkloadSpec::Imported(_) => 0,
     }
 }
 

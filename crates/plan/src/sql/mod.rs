@@ -53,7 +53,7 @@ pub(crate) fn check_table(table: &Node, kind: WorkloadKind) -> Result<()> {
 /// The workload file that a plan names and where: a path, or a name in the catalog.
 pub(crate) fn named(table: &Node, kind: WorkloadKind) -> Option<(&str, Place)> {
     match kind {
-        WorkloadKind::Insert | WorkloadKind::Tpcc => None,
+        WorkloadKind::Insert | WorkloadKind::Tpcc | WorkloadKind::Lua => None,
         WorkloadKind::Micro => Some((MICRO, table.place.clone())),
         WorkloadKind::Sql => {
             let item = plan_fields(table).ok()?.get("file")?;

@@ -112,3 +112,16 @@ fn of_the_tpcc_like_workload() {
     ];
     assert_snapshot!(rest.map(|rest| format!("{:#?}", workload(rest).workload)).join("\n"));
 }
+
+#[test]
+fn of_a_script() {
+    let plan = "workload = { kind = \"lua\", script = \"a.lua\", path = [\"p\"], options = { table-size = 5, \
+        on = true, share = 0.5, list = [1, \"b\"], text = \"x\" }, commands = [\"run\", \"check\"], clients = 3, \
+        seconds = 4, events = 100, warmup_seconds = 1, rate = 50, arrivals = \"even\", queue = 5, \
+        statement_timeout = 9 }";
+    let file = crate::read(&around(plan).replace("template = true\n", ""), "my.toml").unwrap();
+    assert_eq!(file.script(), Some(("a.lua", vec!["p".to_owned()])));
+    let file = file.with_script("text".to_owned(), "/d/a.lua".to_owned(), vec!["/d".to_owned()]);
+    let plan = crate::expand(&file, &super::CATALOG, &super::find, super::HOST).unwrap();
+    assert_snapshot!(format!("{:#?}\n{:#?}", plan.workload, plan.steps));
+}

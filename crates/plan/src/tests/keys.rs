@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::keys::{Key, Takes};
 use crate::reference::text;
-use crate::{connection, course, document, file, insert, key_tables, keys, sql, tpcc};
+use crate::{connection, course, document, file, insert, key_tables, keys, lua, sql, tpcc};
 
 /// A plan with `line` as the only one between `before` and `after`.
 struct Around {
@@ -120,6 +120,7 @@ fn every_key_of_a_workload_refuses_bad_values() {
     refuse("sql", file, &workload("kind = \"sql\""));
     refuse("tpcc", tpcc::KEYS, &workload("kind = \"tpcc\"\nwarehouses = 1"));
     refuse("tpcc", tpcc::PACE_KEYS, &workload("kind = \"tpcc\"\nwarehouses = 1"));
+    refuse("lua", lua::KEYS, &workload("kind = \"lua\"\nscript = \"a.lua\""));
     refuse("queue", sql::pace::QUEUE_KEYS, &workload("kind = \"micro\"\nrate = 5"));
     refuse("ramp", sql::pace::RAMP_KEYS, &workload("kind = \"micro\"\n[workload.ramp]\nfrom = 5"));
     refuse("load", sql::options::LOAD_KEYS, &workload("kind = \"micro\"\n[workload.load]"));
@@ -152,6 +153,7 @@ fn defaults_are_what_they_are() {
     );
     keep("load", sql::options::LOAD_KEYS, &model::LoadSpec::usual(8));
     keep("tpcc", tpcc::KEYS, &model::TpccSpec::usual(1, model::LoadSpec::usual(8)));
+    keep("lua", lua::KEYS, &model::LuaSpec::usual("", ""));
     keep("connection", connection::KEYS, &model::Connection::default());
     keep("queue", sql::pace::QUEUE_KEYS, &sql::pace::Queue::default());
     keep("errors", sql::options::ERROR_KEYS, &model::ErrorRules::usual());

@@ -1,0 +1,52 @@
+//! Where scripts of sysbench are: as sysbench looks for them, and beside the plan.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use plan::PlanFile;
+
+use crate::input::text_of;
+
+/// Where distributions install sysbench's own scripts.
+const INSTALLED: [&str; 2] = ["/usr/share/sysbench", "/usr/local/share/sysbench"];
+
+/// The plan, which is the file `plan`, with the text of the script that it runs, if it runs one.
+pub(crate) fn with_script(file: PlanFile, plan: &Path) -> Result<PlanFile> {
+    let Some((name, path)) = file.script() else { return Ok(file) };
+    let places = places(plan.parent().unwrap_or(Path::new("")), &path);
+    let Some(found) = places.iter().find_map(|place| found_in(place, name)) else {
+        let places: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
+        bail!("no script `{name}` in {}; give its path, or `path`", places.join(", "));
+    };
+    let found = std::path::absolute(found)?;
+    let text = text_of(&found)?;
+    let beside = found.parent().map(Path::to_path_buf).into_iter();
+    let directories = beside.chain(places).map(|place| place.display().to_string()).collect();
+    let found = found.display().to_string();
+    Ok(file.with_script(text, found, directories))
+}
+
+/// The directories to look in, in order: the plan's, those that it names, the working directory, those of `LUA_PATH`
+/// and sysbench's own.
+fn places(plan: &Path, named: &[String]) -> Vec<PathBuf> {
+    let home = std::env::var("HOME").unwrap_or_default();
+    let named = named.iter().map(|place| match place.strip_prefix("~/") {
+        Some(rest) => Path::new(&home).join(rest),
+        None => plan.join(place),
+    });
+    let templates = std::env::var("LUA_PATH").unwrap_or_default();
+    let templates = templates.split(';').filter_map(|template| template.strip_suffix("/?.lua"));
+    let mut places = vec![plan.to_owned()];
+    places.extend(named.chain([PathBuf::from(".")]));
+    places.extend(templates.map(PathBuf::from).chain(INSTALLED.map(PathBuf::from)));
+    let absolute = places.into_iter().filter_map(|place| std::path::absolute(place).ok());
+    let mut places: Vec<PathBuf> = absolute.collect();
+    places.dedup();
+    places
+}
+
+/// As sysbench, without the ending too.
+fn found_in(place: &Path, name: &str) -> Option<PathBuf> {
+    let with_ending = format!("{name}.lua");
+    [name, &with_ending].into_iter().map(|name| place.join(name)).find(|path| path.is_file())
+}

@@ -1,0 +1,32 @@
+//! What can go wrong in a script.
+
+/// An error of a script: what Lua says, which begins with script and line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptError(pub String);
+
+pub type Result<T = (), E = ScriptError> = std::result::Result<T, E>;
+
+impl std::fmt::Display for ScriptError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ScriptError {}
+
+impl From<mlua::Error> for ScriptError {
+    fn from(error: mlua::Error) -> Self {
+        Self(text(&error))
+    }
+}
+
+/// The message without Lua's list of calls: the first line says where it was.
+fn text(error: &mlua::Error) -> String {
+    match error {
+        mlua::Error::CallbackError { cause, .. } => text(cause),
+        mlua::Error::RuntimeError(message) | mlua::Error::SyntaxError { message, .. } => {
+            message.split("\nstack traceback:").next().unwrap_or_default().to_owned()
+        }
+        other => other.to_string(),
+    }
+}

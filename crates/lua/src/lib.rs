@@ -1,0 +1,20 @@
+//! Scripts that were written for sysbench, run as they are.
+//!
+//! Each client has a [`Script`] of its own: a LuaJIT state with the interface of sysbench 1.0.20, whose statements go
+//! through a session of `drivers`. What knows of plans, windows and pacing calls [`Script::event`] and records what
+//! it tells. Interface and random numbers are those of sysbench; none of its code is here.
+
+mod connection;
+mod error;
+mod ledger;
+mod placeholders;
+mod random;
+mod rows;
+mod script;
+#[cfg(test)]
+mod tests;
+
+pub use error::{Result, ScriptError};
+pub use ledger::{Sent, SentKind};
+pub use random::Seeds;
+pub use script::{Outcome, Program, Script, Thread};

@@ -1,0 +1,293 @@
+//! One script in one Lua state, for one client.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use drivers::Connector;
+use mlua::chunk::ChunkMode;
+use mlua::{
+    BString, FromLuaMulti, Function, IntoLuaMulti, Lua, LuaOptions, LuaString, StdLib, Table, Value,
+};
+use model::Dialect;
+
+use crate::connection::{Connection, Wire};
+use crate::ledger::{Ledger, Sent, SentKind};
+use crate::random::{LAWS, Random, Shape};
+use crate::{Result, ScriptError, Seeds};
+
+/// Lines that a script may print before the rest is dropped.
+const MOST_LINES: usize = 20;
+
+/// What all clients run.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The file, for messages and `require` beside it.
+    pub path: String,
+    pub text: String,
+    /// Where `require` looks: before the working directory and `LUA_PATH`.
+    pub directories: Vec<String>,
+    /// As `--name=value` gives them.
+    pub options: BTreeMap<String, String>,
+    /// `run`, `prepare` or another command.
+    pub command: String,
+    pub clients: u32,
+}
+
+/// What one client has for itself.
+pub struct Thread<'a> {
+    /// From zero.
+    pub number: u32,
+    pub dialect: Dialect,
+    pub connector: Arc<dyn Connector>,
+    pub stop: Arc<std::sync::atomic::AtomicBool>,
+    pub seeds: &'a mut Seeds,
+}
+
+/// How an event ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Done,
+    /// The script wants no further one.
+    Last,
+    /// An error that is ignored, with this code: the event begins anew.
+    Restart(String),
+}
+
+pub struct Script {
+    calls: Table,
+    event: Function,
+    random: Arc<Mutex<Random>>,
+    ledger: Ledger,
+    printed: Arc<Mutex<Vec<String>>>,
+    lua: Lua,
+}
+
+impl Script {
+    /// Loads the script, which defines its functions, and sets its options.
+    pub fn load(program: &Program, thread: Thread<'_>) -> Result<Self> {
+        // SAFETY: the script is the user's, who may do in it what LuaJIT can: open files, run programs, call C.
+        #[expect(unsafe_code, reason = "sysbench's scripts use the libraries ffi and debug")]
+        let lua = unsafe {
+            let options = LuaOptions::new().catch_rust_panics(false);
+            Lua::unsafe_new_with(StdLib::ALL, options)
+        };
+        let (ledger, printed) = (Ledger::default(), Arc::default());
+        let (native, random) = natives(&lua, program, thread, &ledger, &printed)?;
+        set_path(&lua, &program.directories)?;
+        let prelude = lua.load(include_str!("prelude.lua")).set_name("=backslide");
+        let calls: Table = prelude.call(native)?;
+        let chunk = lua.load(&program.text).set_name(format!("@{}", program.path));
+        chunk.set_mode(ChunkMode::Text).exec()?;
+        calls.get::<Function>("options")?.call::<()>(())?;
+        let event = calls.get("event")?;
+        Ok(Self { calls, event, random, ledger, printed, lua })
+    }
+
+    /// Calls a function such as `thread_init`; nothing where the script has none.
+    pub fn call(&self, name: &str) -> Result<bool> {
+        Ok(self.calls.get::<Function>("call")?.call(name)?)
+    }
+
+    /// Do all clients run this command, or one? `None` where the script has no such command.
+    pub fn command(&self, name: &str) -> Result<Option<bool>> {
+        let (has, parallel): (bool, bool) = self.calls.get::<Function>("has")?.call(name)?;
+        Ok(has.then_some(parallel))
+    }
+
+    pub fn run_command(&self, name: &str) -> Result {
+        Ok(self.calls.get::<Function>("command")?.call(name)?)
+    }
+
+    /// Does it define `event`?
+    pub fn has_event(&self) -> bool {
+        matches!(self.lua.globals().get("event"), Ok(Value::Function(_)))
+    }
+
+    /// Runs one event, or begins it anew. Its statements are in [`Script::sent`].
+    pub fn event(&self) -> Result<Outcome> {
+        let (how, code): (u32, Option<String>) = self.event.call(())?;
+        if how < 2 {
+            // sysbench draws a place in its histogram when an event ends; the next one's numbers follow.
+            self.random.lock().unwrap_or_else(PoisonError::into_inner).word();
+        }
+        Ok(match how {
+            0 => Outcome::Done,
+            1 => Outcome::Last,
+            _ => Outcome::Restart(code.unwrap_or_default()),
+        })
+    }
+
+    /// Moves what was sent since the last call to `sent`.
+    pub fn sent(&self, sent: &mut Vec<Sent>) {
+        self.ledger.take(sent);
+    }
+
+    /// What it has printed.
+    pub fn printed(&self) -> Vec<String> {
+        std::mem::take(&mut *self.printed.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Lets `require` look in these directories first.
+fn set_path(lua: &Lua, directories: &[String]) -> mlua::Result<()> {
+    let package: Table = lua.globals().get("package")?;
+    let own: String =
+        directories.iter().map(|place| format!("{place}/?.lua;{place}/?/init.lua;")).collect();
+    package.set("path", own + &package.get::<String>("path")?)
+}
+
+/// What the prelude gets from here.
+fn natives(
+    lua: &Lua,
+    program: &Program,
+    thread: Thread<'_>,
+    ledger: &Ledger,
+    printed: &Arc<Mutex<Vec<String>>>,
+) -> Result<(Table, Arc<Mutex<Random>>)> {
+    let Thread { number, dialect, connector, stop, seeds } = thread;
+    let native = lua.create_table()?;
+    native.set("tid", number)?;
+    native.set("command", program.command.as_str())?;
+    native.set("path", program.path.as_str())?;
+    let driver = match dialect {
+        Dialect::Mysql => "mysql",
+        Dialect::Postgres => "pgsql",
+        Dialect::Sqlite => "sqlite",
+    };
+    native.set("driver", driver)?;
+    native.set("given", program.options.clone())?;
+    let usual: Table = lua.load(include_str!("usual.lua")).call((driver, program.clients))?;
+    let option = |name: &str| match program.options.get(name) {
+        Some(text) => Ok(text.clone()),
+        None => usual.get::<String>(name),
+    };
+    let random = Arc::new(Mutex::new(seeds.next(shape(option)?)));
+    set_random(lua, &native, &random)?;
+    let ignored = match dialect {
+        Dialect::Mysql => match program.options.get("mysql_ignore_errors") {
+            Some(codes) => codes.split(',').map(str::to_owned).collect(),
+            None => usual.get("mysql_ignore_errors")?,
+        },
+        Dialect::Postgres => ["40P01", "40001", "23505"].map(str::to_owned).into(),
+        Dialect::Sqlite => ["SQLITE_BUSY", "SQLITE_LOCKED"].map(str::to_owned).into(),
+    };
+    native.set("usual", usual)?;
+    let wire = Wire { dialect, connector, ledger: ledger.clone(), stop, ignored };
+    set_functions(lua, &native, wire, printed)?;
+    Ok((native, random))
+}
+
+fn set_functions(
+    lua: &Lua,
+    native: &Table,
+    wire: Wire,
+    printed: &Arc<Mutex<Vec<String>>>,
+) -> mlua::Result<()> {
+    let ledger = wire.ledger.clone();
+    let count = move |_: &Lua, counter: u32| {
+        let kinds = [SentKind::Other, SentKind::Read, SentKind::Write];
+        let kind = kinds.get(counter as usize).copied().unwrap_or(SentKind::Error);
+        ledger.add(kind, Instant::now(), 0);
+        Ok(())
+    };
+    native.set("count", lua.create_function(count)?)?;
+    let connect = move |_: &Lua, ()| match Connection::open(wire.clone()) {
+        Ok(connection) => Ok((Some(connection), None)),
+        Err(error) => Ok((None, Some(error.to_string()))),
+    };
+    native.set("connect", lua.create_function(connect)?)?;
+    let printed = Arc::clone(printed);
+    let print = move |_: &Lua, line: LuaString| {
+        let mut lines = printed.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() < MOST_LINES {
+            lines.push(line.to_string_lossy());
+        }
+        Ok(())
+    };
+    native.set("print", lua.create_function(print)?)?;
+    let nearest = |_: &Lua, (name, options): (String, Table)| {
+        let names = options.pairs::<String, Value>().filter_map(|pair| Some(pair.ok()?.0));
+        let nearest = names.min_by_key(|known| strsim::damerau_levenshtein(known, &name));
+        Ok(nearest.map_or(String::new(), |known| format!("; did you mean `{known}`?")))
+    };
+    native.set("nearest", lua.create_function(nearest)?)
+}
+
+/// The functions of `sysbench.rand`, which draw from one generator.
+fn set_random(lua: &Lua, native: &Table, random: &Arc<Mutex<Random>>) -> mlua::Result<()> {
+    let rand = lua.create_table()?;
+    let set = Draws { lua, random };
+    set.on(&rand, "default", |random, (low, high): (f64, f64)| {
+        random.of(random.shape.law, whole(low), whole(high))
+    })?;
+    for (name, law) in LAWS {
+        set.on(&rand, name, move |random, (low, high): (f64, f64)| {
+            random.of(law, whole(low), whole(high))
+        })?;
+    }
+    set.on(&rand, "unique", |random, ()| random.unique())?;
+    set.on(&rand, "uniform_double", |random, ()| random.unit())?;
+    set.on(&rand, "string", |random, format: LuaString| {
+        BString::from(random.text(&format.as_bytes()))
+    })?;
+    set.on(&rand, "varstring", |random, (least, most): (f64, f64)| {
+        BString::from(random.varied_text(whole(least), whole(most)))
+    })?;
+    set.on(native, "word", |random, ()| {
+        let word = random.word();
+        ((word >> 32) as u32, word as u32)
+    })?;
+    native.set("rand", rand)
+}
+
+/// Functions of Lua that draw from one generator.
+struct Draws<'a> {
+    lua: &'a Lua,
+    random: &'a Arc<Mutex<Random>>,
+}
+
+impl Draws<'_> {
+    fn on<A: FromLuaMulti, R: IntoLuaMulti>(
+        &self,
+        table: &Table,
+        name: &str,
+        draw: impl Fn(&mut Random, A) -> R + Send + 'static,
+    ) -> mlua::Result<()> {
+        let random = Arc::clone(self.random);
+        let function = self.lua.create_function(move |_, arguments| {
+            let mut random = random.lock().unwrap_or_else(PoisonError::into_inner);
+            Ok(draw(&mut random, arguments))
+        })?;
+        table.set(name, function)
+    }
+}
+
+/// As LuaJIT's `ffi` converts a number.
+fn whole(number: f64) -> u32 {
+    number as i64 as u32
+}
+
+/// What the options `rand_…` say.
+fn shape(option: impl Fn(&str) -> mlua::Result<String>) -> Result<Shape> {
+    let number = |name: &str| -> Result<f64> {
+        let text = option(name)?;
+        text.parse().map_err(|_| ScriptError(format!("option `{name}`: `{text}` is not a number")))
+    };
+    let word = option("rand_type")?;
+    let Some((_, law)) = LAWS.iter().find(|(name, _)| *name == word) else {
+        let names: Vec<&str> = LAWS.iter().map(|(name, _)| *name).collect();
+        return Err(ScriptError(format!(
+            "option `rand_type`: `{word}` is none of {}",
+            names.join(", ")
+        )));
+    };
+    Ok(Shape {
+        law: *law,
+        iterations: number("rand_spec_iter")? as u32,
+        percent: number("rand_spec_pct")?,
+        special: number("rand_spec_res")?,
+        pareto_h: number("rand_pareto_h")?,
+        zipfian_exponent: number("rand_zipfian_exp")?,
+    })
+}

@@ -1,0 +1,234 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use drivers::Endpoint;
+use model::Dialect;
+
+use crate::{Outcome, Program, Script, Seeds, SentKind, Thread};
+
+/// A script in a database that is empty and ends with it.
+struct Fixture {
+    script: Result<Script, String>,
+    _directory: tempfile::TempDir,
+}
+
+fn load(text: &str, options: &[(&str, &str)]) -> Fixture {
+    let directory = tempfile::tempdir().unwrap();
+    let endpoint = Endpoint::Sqlite {
+        library: None,
+        path: directory.path().join("test.sqlite"),
+        pragmas: Vec::new(),
+        timeout: Duration::from_secs(5),
+    };
+    let options = options.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+    let program = Program {
+        path: "test.lua".to_owned(),
+        text: text.to_owned(),
+        directories: Vec::new(),
+        options: options.collect::<BTreeMap<_, _>>(),
+        command: "run".to_owned(),
+        clients: 3,
+    };
+    let thread = Thread {
+        number: 1,
+        dialect: Dialect::Sqlite,
+        connector: Arc::new(endpoint),
+        stop: Arc::default(),
+        seeds: &mut Seeds::new(42),
+    };
+    let script = Script::load(&program, thread).map_err(|error| error.to_string());
+    Fixture { script, _directory: directory }
+}
+
+impl Fixture {
+    fn event(&self) -> Result<Outcome, String> {
+        self.script.as_ref().unwrap().event().map_err(|error| error.to_string())
+    }
+
+    fn printed(&self) -> Vec<String> {
+        self.script.as_ref().unwrap().printed()
+    }
+
+    fn sent(&self) -> Vec<(SentKind, u64)> {
+        let mut sent = Vec::new();
+        self.script.as_ref().unwrap().sent(&mut sent);
+        sent.iter().map(|sent| (sent.kind, sent.rows)).collect()
+    }
+}
+
+const TABLE: &str = "
+function thread_init()
+   con = sysbench.sql.driver():connect()
+   con:query('CREATE TABLE t (id INT PRIMARY KEY, name TEXT)')
+   con:bulk_insert_init('INSERT INTO t VALUES')
+   for i = 1, 5 do con:bulk_insert_next(('(%d, \"n%d\")'):format(i, i)) end
+   con:bulk_insert_done()
+end
+";
+
+#[test]
+fn statements_of_every_form_reach_the_database() {
+    let fixture = load(
+        &format!(
+            "{TABLE}
+             function event()
+                local select = con:prepare('SELECT name, NULL, id FROM t WHERE id BETWEEN ? AND ?')
+                local low = select:bind_create(sysbench.sql.type.INT)
+                local high = select:bind_create(sysbench.sql.type.BIGINT)
+                select:bind_param(low, high)
+                low:set(2) high:set(3)
+                local rs = select:execute()
+                print(rs.nrows, rs.nfields, rs:fetch_row()[1], rs:fetch_row()[3], rs:fetch_row())
+                local update = con:prepare('UPDATE t SET name = ? WHERE id = ?')
+                local name = update:bind_create(sysbench.sql.type.VARCHAR, 3)
+                update:bind_param(name, low)
+                name:set('longer')
+                update:execute()
+                print(con:query_row('SELECT id, name FROM t WHERE id = 2'))
+                print(con:query('DELETE FROM t WHERE id = 9'), con:query('SELECT 1 FROM t WHERE id = 9').nrows)
+             end"
+        ),
+        &[],
+    );
+    assert_eq!(fixture.script.as_ref().unwrap().call("thread_init"), Ok(true));
+    assert_eq!(fixture.sent(), [(SentKind::Other, 0), (SentKind::Write, 5)]);
+    assert_eq!(fixture.event(), Ok(Outcome::Done));
+    assert_eq!(fixture.printed(), ["2\t3\tn2\t3\tnil", "2\tlon", "nil\t0"]);
+    let (read, write) = (SentKind::Read, SentKind::Write);
+    let expected = [(read, 2), (write, 1), (read, 1), (SentKind::Other, 0), (read, 0)];
+    assert_eq!(fixture.sent(), expected);
+}
+
+#[test]
+fn statements_without_preparation_are_the_same_in_text() {
+    let fixture = load(
+        &format!(
+            "{TABLE}
+             sysbench.cmdline.options = {{}}
+             function event()
+                local s = con:prepare('SELECT name FROM t WHERE id = ? AND name = ?')
+                local id, name = s:bind_create(sysbench.sql.type.INT), s:bind_create(sysbench.sql.type.CHAR, 9)
+                s:bind_param(id, name)
+                id:set(4) name:set('n4')
+                print(s:execute():fetch_row()[1])
+             end"
+        ),
+        &[("db_ps_mode", "disable")],
+    );
+    fixture.script.as_ref().unwrap().call("thread_init").unwrap();
+    assert_eq!(fixture.event(), Ok(Outcome::Done));
+    assert_eq!(fixture.printed(), ["n4"]);
+}
+
+#[test]
+fn options_have_the_types_of_their_definitions() {
+    let text = "
+        sysbench.cmdline.options = {
+           rows = {'rows', 1}, ['with-dash'] = {'text'}, on = {'switch', true}, list = {'list', {'a'}},
+           size = {'size', '1K', sysbench.cmdline.ARG_SIZE}, none = {'number', nil, sysbench.cmdline.ARG_INT}
+        }
+        function event()
+           local o = sysbench.opt
+           print(o.rows + 1, o.with_dash, o.on, o.list[2], o.size, o.none, o.threads, sysbench.tid, o.rand_type)
+        end";
+    let given =
+        [("rows", "20"), ("with-dash", "x"), ("on", "off"), ("list", "a,b"), ("size", "2M")];
+    let fixture = load(text, &given);
+    assert_eq!(fixture.event(), Ok(Outcome::Done));
+    assert_eq!(fixture.printed(), ["21\tx\tfalse\tb\t2097152\tnil\t3\t1\tspecial"]);
+    for (option, message) in [
+        (("row", "1"), "test.lua has no option `row`; did you mean `rows`?"),
+        (("rows", "many"), "option `rows`: `many` is not a number"),
+        (("on", "perhaps"), "option `on`: `perhaps` is neither on nor off"),
+        (
+            ("rand_type", "normal"),
+            "option `rand_type`: `normal` is none of uniform, gaussian, special, pareto, zipfian",
+        ),
+    ] {
+        assert_eq!(load(text, &[option]).script.err().as_deref(), Some(message));
+    }
+}
+
+#[test]
+fn errors_say_script_and_line() {
+    for (event, message) in [
+        (
+            "\n sysbench.rand.nonesuch(1, 2)",
+            "test.lua:2: attempt to call field 'nonesuch' (a nil value)",
+        ),
+        ("error('mine')", "test.lua:1: mine"),
+        (
+            "\n\n sysbench.sql.driver():connect():query('SELEC 1')",
+            "test.lua:3: error SQLITE_ERROR: near \"SELEC\": syntax error (in `SELEC 1`)",
+        ),
+        ("os.exit(1)", "test.lua:1: the script calls os.exit(); use error() to end with a message"),
+    ] {
+        let fixture = load(&format!("function event() {event} end"), &[]);
+        assert_eq!(fixture.event(), Err(message.to_owned()));
+    }
+    let syntax = load("function event(", &[]).script.err().unwrap();
+    assert!(syntax.starts_with("test.lua:1: "), "{syntax}");
+}
+
+#[test]
+fn an_event_begins_anew_as_its_hooks_say() {
+    let fixture = load(
+        "function sysbench.hooks.sql_error_ignorable(e) return e.sql_state == 'SQLITE_ERROR' end
+         function sysbench.hooks.before_restart_event(e) print(e.query) end
+         local tries = 0
+         function event()
+            tries = tries + 1
+            if tries == 1 then sysbench.sql.driver():connect():query('SELEC 1') end
+            return tries > 2
+         end",
+        &[],
+    );
+    assert_eq!(fixture.event(), Ok(Outcome::Restart("SQLITE_ERROR".to_owned())));
+    assert_eq!(fixture.printed(), ["SELEC 1"]);
+    assert_eq!((fixture.event(), fixture.event()), (Ok(Outcome::Done), Ok(Outcome::Last)));
+}
+
+#[test]
+fn names_of_older_scripts_and_functions_of_c_work() {
+    let fixture = load(
+        "local ffi = require('ffi')
+         ffi.cdef('void sb_counter_inc(int, sb_counter_type); int usleep(uint32_t useconds);')
+         function event(thread)
+            db_connect()
+            db_query('CREATE TABLE t (id INT)')
+            db_bulk_insert_init('INSERT INTO t VALUES')
+            for i = 1, oltp_table_size do db_bulk_insert_next('(' .. i .. ')') end
+            db_bulk_insert_done()
+            ffi.C.usleep(1)
+            ffi.C.sb_counter_inc(sysbench.tid, ffi.C.SB_CNT_ERROR)
+            print(thread, thread_id, sb_rand_str('#@x'):match('^%d%lx$') ~= nil, sb_rand(5, 5))
+         end",
+        &[("oltp_table_size", "3")],
+    );
+    assert_eq!(fixture.event(), Ok(Outcome::Done));
+    assert_eq!(fixture.printed(), ["1\t1\ttrue\t5"]);
+    let expected = [(SentKind::Other, 0), (SentKind::Write, 3), (SentKind::Error, 0)];
+    assert_eq!(fixture.sent(), expected);
+}
+
+#[test]
+fn commands_are_those_of_the_script_or_functions() {
+    let fixture = load(
+        "sysbench.cmdline.commands = {
+            load = { function() print('loading') end, sysbench.cmdline.PARALLEL_COMMAND },
+            fails = { function() return false end },
+         }
+         function cleanup() print('cleaning') end",
+        &[],
+    );
+    let script = fixture.script.as_ref().unwrap();
+    let found = ["load", "fails", "cleanup", "nonesuch"].map(|name| script.command(name).unwrap());
+    assert_eq!(found, [Some(true), Some(false), Some(false), None]);
+    assert!(!script.has_event());
+    script.run_command("load").unwrap();
+    script.run_command("cleanup").unwrap();
+    assert_eq!(script.printed(), ["loading", "cleaning"]);
+    let failed = script.run_command("fails").unwrap_err();
+    assert_eq!(failed.to_string(), "test.lua: the command `fails` failed");
+}

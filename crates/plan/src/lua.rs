@@ -1,0 +1,116 @@
+//! The `workload` table of a script that was written for sysbench: every key, its range, its default.
+
+use std::collections::BTreeMap;
+
+use model::{LuaSpec, SqlPace};
+
+use crate::document::{Node, Value};
+use crate::fields::{Fields, Item};
+use crate::keys::Takes::{Count, Later, Other, Small};
+use crate::keys::{self, Key};
+use crate::sql::options::{MAX_CLIENTS, MAX_SECONDS};
+use crate::sql::pace::{self, MAX_RATE, QUEUE_KEYS, Queue};
+use crate::{Place, Result};
+
+/// The text of a script, and the file that the caller found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ScriptFile {
+    pub(crate) text: String,
+    pub(crate) path: String,
+    /// Where the script may have what it requires.
+    pub(crate) directories: Vec<String>,
+}
+
+pub(crate) static KEYS: &[Key<LuaSpec>] = &[
+    Key("kind", Later),
+    Key("script", Later),
+    Key("path", Other(|s, v| v.each(text).map(|it| s.path = it))),
+    Key("options", Other(|s, v| options(v).map(|it| s.options = it))),
+    Key("commands", Other(|s, v| commands(v).map(|it| s.commands = it))),
+    Key("clients", Small(1..=MAX_CLIENTS, |s, n| s.clients = n)),
+    Key("seconds", Small(1..=MAX_SECONDS, |s, n| s.seconds = n)),
+    Key("events", Count(0..=i64::MAX as u64, |s, n| s.events = n)),
+    Key("warmup_seconds", Small(0..=MAX_SECONDS, |s, n| s.warmup_seconds = n)),
+    Key("rate", Count(1..=MAX_RATE, |s, n| s.pace = rate(n, Queue::default()))),
+    Key("statement_timeout", Small(1..=MAX_SECONDS, |s, n| s.statement_timeout = n)),
+];
+
+fn plan_fields(table: &Node) -> Result<Fields<'_>> {
+    let names = [keys::names(KEYS), keys::names(QUEUE_KEYS)].concat();
+    Fields::new(table, "workload", &names)
+}
+
+/// Checks the whole table: only the script's text is missing.
+pub(crate) fn check_table(table: &Node) -> Result<()> {
+    resolve(table, &ScriptFile::default()).map(drop)
+}
+
+/// The script that the table names, and where.
+pub(crate) fn script(table: &Node) -> Option<(&str, Place)> {
+    let item = plan_fields(table).ok()?.get("script")?;
+    Some((item.text().ok()?, item.place()))
+}
+
+/// Where the table says that scripts are.
+pub(crate) fn path(table: &Node) -> Vec<String> {
+    resolve(table, &ScriptFile::default()).map(|spec| spec.path).unwrap_or_default()
+}
+
+pub(crate) fn resolve(table: &Node, script: &ScriptFile) -> Result<LuaSpec> {
+    let fields = plan_fields(table)?;
+    fields.text("script")?;
+    let mut spec = LuaSpec::usual(&script.path, &script.text);
+    keys::apply(KEYS, &fields, &mut spec)?;
+    if !script.directories.is_empty() {
+        spec.path.clone_from(&script.directories);
+    }
+    let mut queue = Queue::default();
+    keys::apply(QUEUE_KEYS, &fields, &mut queue)?;
+    if let SqlPace::Rate { per_second, .. } = spec.pace {
+        spec.pace = rate(per_second, queue);
+    }
+    pace::check(&fields, spec.pace != SqlPace::Unlimited)?;
+    Ok(spec)
+}
+
+fn rate(per_second: u64, Queue { arrivals, queue }: Queue) -> SqlPace {
+    SqlPace::Rate { per_second, arrivals, queue }
+}
+
+fn text(item: Item<'_>) -> Result<String> {
+    item.text().map(str::to_owned)
+}
+
+/// The script's options, as its command line would give them.
+fn options(item: Item<'_>) -> Result<BTreeMap<String, String>> {
+    let each = Fields::named(item)?.all();
+    each.map(|one| Ok((one.key.replace('-', "_"), option(one)?))).collect()
+}
+
+fn option(item: Item<'_>) -> Result<String> {
+    Ok(match &item.node.value {
+        Value::Text(text) => text.clone(),
+        Value::Integer(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        Value::Switch(on) => if *on { "on" } else { "off" }.to_owned(),
+        Value::List(_) => item.each(option)?.join(","),
+        Value::Table(_) | Value::Other(_) => {
+            return Err(item.wrong("a number, a text, true, false, or a list of these"));
+        }
+    })
+}
+
+/// Names of commands; one of them is measured.
+fn commands(item: Item<'_>) -> Result<Vec<String>> {
+    let commands = item.each(text)?;
+    let mut names = commands.clone();
+    names.sort();
+    names.dedup();
+    if names.len() < commands.len() {
+        return Err(item.conflict("`commands` has a name twice; each is a step of its own"));
+    }
+    if commands.iter().any(|name| name == LuaSpec::RUN) {
+        return Ok(commands);
+    }
+    Err(item.conflict("`commands` without \"run\": it is the command that is measured"))
+}

@@ -1,0 +1,151 @@
+//! A client that runs events of a script.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+use lua::{Outcome, Script, Sent, SentKind};
+use model::Nanos;
+
+use super::{failed, keep_printed};
+use load::{Arrival, Client, ClientContext, Notes, Queue, Result, StepError, note};
+
+/// The number of the kind of events; those of `read`, `write` and `other` follow.
+pub(super) const EVENTS: usize = 0;
+
+/// What the clients of a step share.
+pub(super) struct Common {
+    /// The queue of arrivals; `None` in a closed loop.
+    pub(super) queue: Option<Queue>,
+    pub(super) notes: Notes,
+    /// Events of the measured window at most; 0 for any number.
+    most: u64,
+    begun: AtomicU64,
+    /// Has an event said that it is the last?
+    is_ended: AtomicBool,
+}
+
+impl Common {
+    pub(super) fn new(queue: Option<Queue>, most: u64) -> Self {
+        let (notes, begun, is_ended) =
+            (Notes::default(), AtomicU64::new(0), AtomicBool::new(false));
+        Self { queue, notes, most, begun, is_ended }
+    }
+
+    /// The measured window opens: those of the warm-up do not count.
+    pub(super) fn count_anew(&self) {
+        self.begun.store(0, Ordering::Relaxed);
+    }
+
+    /// May another event begin? Then it has begun.
+    fn begins(&self) -> bool {
+        !self.is_ended.load(Ordering::Relaxed)
+            && (self.most == 0 || self.begun.fetch_add(1, Ordering::Relaxed) < self.most)
+    }
+}
+
+pub(super) struct EventClient {
+    script: Script,
+    number: u32,
+    common: Arc<Common>,
+    sent: Vec<Sent>,
+}
+
+impl EventClient {
+    pub(super) fn new(script: Script, number: u32, common: &Arc<Common>) -> Self {
+        Self { script, number, common: Arc::clone(common), sent: Vec::new() }
+    }
+}
+
+impl Client for EventClient {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result {
+        // What `thread_init` has sent.
+        self.script.sent(&mut self.sent);
+        let common = Arc::clone(&self.common);
+        match &common.queue {
+            None => self.closed_loop(context)?,
+            Some(queue) => self.open_loop(queue, context)?,
+        }
+        context.recorder.abandoned();
+        Ok(())
+    }
+}
+
+impl EventClient {
+    fn closed_loop(&mut self, context: &mut ClientContext<'_>) -> Result {
+        let mut started = context.recorder.begin();
+        while !context.is_over_at(started) && self.common.begins() {
+            let Some(ended) = self.operate(context, started, None)? else { break };
+            started = context.recorder.begin_after(ended);
+        }
+        Ok(())
+    }
+
+    fn open_loop(&mut self, queue: &Queue, context: &mut ClientContext<'_>) -> Result {
+        let mut now = context.recorder.clock().now();
+        while !context.is_over()
+            && self.common.begins()
+            && let Some(Arrival { due, started }) = Arrival::next(queue, now, context)
+        {
+            let Some(ended) = self.operate(context, started, Some(due))? else { break };
+            now = ended;
+        }
+        Ok(())
+    }
+
+    /// Runs one event and records it with its statements; when it ended, or `None` where the step was over before.
+    /// Repeated tries count into its time.
+    fn operate(
+        &mut self,
+        context: &mut ClientContext<'_>,
+        started: Nanos,
+        intended: Option<Nanos>,
+    ) -> Result<Option<Nanos>> {
+        let origin = Instant::now();
+        loop {
+            match self.script.event() {
+                Ok(Outcome::Done) => break,
+                Ok(Outcome::Last) => {
+                    self.common.is_ended.store(true, Ordering::Relaxed);
+                    break;
+                }
+                Ok(Outcome::Restart(code)) => {
+                    context.recorder.failed(EVENTS, &code, true);
+                    if context.is_over() {
+                        context.recorder.cut_off(EVENTS);
+                        return Ok(None);
+                    }
+                }
+                Err(_) if context.is_interrupted() => return Err(StepError::Interrupted),
+                Err(error) => return Err(failed(self.number)(error)),
+            }
+        }
+        self.script.sent(&mut self.sent);
+        let rows = self.sent.iter().map(|sent| sent.rows).sum();
+        let ended = context.recorder.done(EVENTS, started, intended, rows);
+        let at = |moment: Instant| {
+            let since = moment.saturating_duration_since(origin).as_nanos() as u64;
+            Nanos(started.0.saturating_add(since)).min(ended)
+        };
+        for sent in &self.sent {
+            let (from, to) = (at(sent.started), at(sent.ended));
+            match sent.kind {
+                SentKind::Read => context.recorder.record(EVENTS + 1, from, None, to, sent.rows),
+                SentKind::Write => context.recorder.record(EVENTS + 2, from, None, to, sent.rows),
+                SentKind::Other => context.recorder.record(EVENTS + 3, from, None, to, sent.rows),
+                SentKind::Error => context.recorder.failed(EVENTS, "script", true),
+            }
+        }
+        Ok(Some(ended))
+    }
+}
+
+impl Drop for EventClient {
+    /// Its thread is done; what fails then no longer changes a result.
+    fn drop(&mut self) {
+        if let Err(error) = self.script.call("thread_done") {
+            note(&self.common.notes, format!("thread_done failed: {error}"));
+        }
+        keep_printed(&self.script, &self.common.notes);
+    }
+}

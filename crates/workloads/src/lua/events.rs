@@ -1,0 +1,70 @@
+//! The command that is measured: clients run events for a time, or so many.
+
+use std::sync::Arc;
+
+use model::{EVENT, Nanos, SqlPace, StepRecord, WarmUpEnd, WorkloadSpec};
+
+use super::client::{Common, EVENTS, EventClient};
+use super::{CommandRun, failed, keep_printed, name, printed};
+use load::measure::{Crew, Stream, Windows, ended};
+use load::warm::WarmUp;
+use load::{Clients, End, Observer, Result, Role, StepError};
+
+impl CommandRun<'_> {
+    pub(super) fn events(&self, observer: &mut dyn Observer) -> Result<StepRecord> {
+        let (spec, clock, program) = (self.spec, self.stop.clock(), self.program());
+        // The state of the program as a whole draws no number that is a client's.
+        let whole = self.load(&program, 0, &mut self.seeds())?;
+        whole.call("init").map_err(failed(0))?;
+        if !whole.has_event() {
+            let message = format!("{} defines no function `event`", spec.script);
+            return Err(StepError::Unsupported(message));
+        }
+        let stream = self.stream();
+        let queue = stream.as_ref().map(|stream| stream.queue(self.seed));
+        let common = Arc::new(Common::new(queue, spec.events));
+        let mut seeds = self.seeds();
+        let mut clients = Clients::new();
+        for number in 0..spec.clients {
+            let script = self.load(&program, number, &mut seeds)?;
+            script.call("thread_init").map_err(failed(number))?;
+            let role = Role { name: name(number), bounded: spec.events > 0 };
+            clients.push((role, Box::new(EventClient::new(script, number, &common))));
+        }
+        let length = Nanos::from_secs(spec.seconds.into());
+        let windows = Windows {
+            warmup: WarmUp::of(WarmUpEnd::Fixed, spec.warmup_seconds),
+            end: match spec.events {
+                0 => End::After(length),
+                _ => End::AllDone { limit: Some(length) },
+            },
+            stream: common.queue.as_ref().zip(stream.as_ref()),
+            counted: &[EVENTS],
+            opens: &|| common.count_anew(),
+        };
+        let kinds = self.kinds();
+        let mut record = windows.measure(Crew { kinds, clients }, self.stop, observer)?;
+        whole.call("done").map_err(failed(0))?;
+        keep_printed(&whole, &common.notes);
+        record.elapsed = clock.now();
+        record.checks.push(ended(&record, EVENT));
+        record.notes.extend(printed(&common.notes));
+        Ok(record)
+    }
+
+    fn kinds(&self) -> Vec<model::KindSpec> {
+        let steps = WorkloadSpec::Lua(self.spec.clone()).steps();
+        let run = steps.into_iter().find(|step| step.measured);
+        run.map(|step| step.kinds).unwrap_or_default()
+    }
+
+    /// How events arrive; `None` in a closed loop.
+    const fn stream(&self) -> Option<Stream> {
+        match self.spec.pace {
+            SqlPace::Rate { per_second, arrivals, queue } => {
+                Some(Stream { per_second, arrivals, queue, ramp: None })
+            }
+            SqlPace::Unlimited | SqlPace::Ramp { .. } => None,
+        }
+    }
+}

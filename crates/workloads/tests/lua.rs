@@ -1,0 +1,115 @@
+//! A script of sysbench as a workload, against SQLite, without a lab around it.
+#![cfg(feature = "lua")]
+
+use load::{Blind, Result, StepError, Stop};
+use model::{LuaSpec, Note, StepRecord, WorkloadSpec};
+use testkit::databases::Database;
+
+const SCRIPT: &str = "
+sysbench.cmdline.options = { rows = { 'rows', 10 } }
+function prepare()
+   local con = sysbench.sql.driver():connect()
+   con:query('CREATE TABLE t (id INTEGER PRIMARY KEY, n INT)')
+   con:bulk_insert_init('INSERT INTO t (id, n) VALUES')
+   for i = 1, sysbench.opt.rows do con:bulk_insert_next('(' .. i .. ', 0)') end
+   con:bulk_insert_done()
+   print('loaded')
+end
+function thread_init()
+   con = sysbench.sql.driver():connect()
+   update = con:prepare('UPDATE t SET n = n + 1 WHERE id = ?')
+   id = update:bind_create(sysbench.sql.type.INT)
+   update:bind_param(id)
+end
+function event()
+   id:set(sysbench.rand.uniform(1, sysbench.opt.rows))
+   con:query('BEGIN')
+   update:execute()
+   con:query('SELECT n FROM t LIMIT 3')
+   con:query('COMMIT')
+end
+";
+
+fn spec(text: &str) -> LuaSpec {
+    LuaSpec { events: 50, warmup_seconds: 0, seconds: 60, ..LuaSpec::usual("dir/test.lua", text) }
+}
+
+fn run(spec: &LuaSpec, database: &Database, command: usize) -> Result<StepRecord> {
+    let mut workload = workloads::workload(&WorkloadSpec::Lua(spec.clone()), 7);
+    workload.run(command, &database.target(), &Stop::default(), &mut Blind)
+}
+
+#[test]
+fn each_command_is_a_step_and_events_are_counted_with_their_statements() {
+    let (database, spec) = (Database::default(), LuaSpec { clients: 2, ..spec(SCRIPT) });
+    let steps = WorkloadSpec::Lua(spec.clone()).steps();
+    let names: Vec<&str> = steps.iter().map(|step| step.id.0.as_str()).collect();
+    assert_eq!(names, ["prepare", "test", "cleanup"]);
+
+    let prepared = run(&spec, &database, 0).unwrap();
+    assert_eq!(prepared.kind("command").unwrap().sums.rows, 10);
+    assert_eq!(prepared.notes, [Note::new("script", "loaded")]);
+
+    let ran = run(&spec, &database, 1).unwrap();
+    let ops = |kind: &str| ran.kind(kind).unwrap().sums.ops;
+    assert_eq!([ops("event"), ops("read"), ops("write"), ops("other")], [50, 50, 50, 100]);
+    assert!(ran.checks.iter().all(|check| check.holds));
+    assert_eq!(database.number("SELECT sum(n) FROM t"), 50);
+
+    // The script has no `cleanup`, and need not.
+    assert_eq!(run(&spec, &database, 2).unwrap().kind("command").unwrap().sums.ops, 0);
+}
+
+#[test]
+fn what_fails_says_script_and_line() {
+    let database = Database::default();
+    for (text, message) in [
+        (
+            "function event()\n nothing() end",
+            "client 0: dir/test.lua:2: attempt to call global 'nothing' (a nil value)",
+        ),
+        ("", "dir/test.lua defines no function `event`"),
+    ] {
+        let error = run(&spec(text), &database, 1).unwrap_err();
+        assert_eq!(error.to_string(), message);
+    }
+    let unknown = LuaSpec { commands: vec!["nonesuch".to_owned()], ..spec("") };
+    let error = run(&unknown, &database, 0).unwrap_err();
+    assert_eq!(error.to_string(), "dir/test.lua has no command `nonesuch`");
+}
+
+#[test]
+fn an_endless_event_that_asks_the_database_ends_with_the_user() {
+    let database = Database::default();
+    let endless = LuaSpec {
+        events: 0,
+        ..spec(
+            "function event() local con = sysbench.sql.driver():connect() while true do con:query('SELECT 1') end end",
+        )
+    };
+    let stop = Stop::default();
+    let asked = stop.clone();
+    let wish = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        asked.ask();
+    });
+    let mut workload = workloads::workload(&WorkloadSpec::Lua(endless), 7);
+    let error = workload.run(1, &database.target(), &stop, &mut Blind).unwrap_err();
+    assert!(matches!(error, StepError::Interrupted), "{error}");
+    wish.join().unwrap();
+}
+
+#[test]
+fn systems_draw_the_same_numbers_in_a_trial_of_one_seed() {
+    let drawn = |seed: Option<&str>| {
+        let database = Database::default();
+        let options = seed.map(|seed| ("rand_seed".to_owned(), seed.to_owned()));
+        let spec = LuaSpec { options: options.into_iter().collect(), ..spec(SCRIPT) };
+        run(&spec, &database, 0).unwrap();
+        run(&spec, &database, 1).unwrap();
+        (1..=10).map(|id| database.number(&format!("SELECT n FROM t WHERE id = {id}"))).collect()
+    };
+    let usual: Vec<i64> = drawn(None);
+    assert_eq!(drawn(None), usual);
+    assert_ne!(drawn(Some("42")), usual);
+}
