@@ -280,15 +280,15 @@ mod tests {
     fn the_numbers_are_those_of_sysbench() {
         let mut random = Seeds::new(42).next(USUAL);
         for expected in [
-            (362_053, 502_040, 618_394, 504_071, 33_580, "047-mor", 7_992_714_955_839_067_604),
-            (306_339, 429_436, 537_852, 502_464, 4_734, "902-eli", 5_136_536_356_311_500_269),
-            (422_155, 503_738, 439_524, 501_969, 17_362, "411-hba", 4_985_265_798_101_327_619),
+            ([362_053, 502_040, 618_394, 504_071, 33_580], "047-mor", 7_992_714_955_839_067_604),
+            ([306_339, 429_436, 537_852, 502_464, 4_734], "902-eli", 5_136_536_356_311_500_269),
+            ([422_155, 503_738, 439_524, 501_969, 17_362], "411-hba", 4_985_265_798_101_327_619),
         ] {
             let mut of = |law| random.of(law, 1, 1_000_000);
             let laws = [Law::Uniform, Law::Special, Law::Gaussian, Law::Special, Law::Pareto];
             let found = laws.map(&mut of);
-            let (a, b, c, d, e, text, word) = expected;
-            assert_eq!(found, [a, b, c, d, e]);
+            let (numbers, text, word) = expected;
+            assert_eq!(found, numbers);
             assert_eq!(random.text(b"###-@@@"), text.as_bytes());
             random.unit();
             assert_eq!(random.word(), word);

@@ -132,9 +132,9 @@ impl Script {
 /// Lets `require` look in these directories first.
 fn set_path(lua: &Lua, directories: &[String]) -> mlua::Result<()> {
     let package: Table = lua.globals().get("package")?;
-    let own: String =
-        directories.iter().map(|place| format!("{place}/?.lua;{place}/?/init.lua;")).collect();
-    package.set("path", own + &package.get::<String>("path")?)
+    let usual: String = package.get("path")?;
+    let own = directories.iter().map(|place| format!("{place}/?.lua;{place}/?/init.lua"));
+    package.set("path", own.chain([usual]).collect::<Vec<_>>().join(";"))
 }
 
 /// What the prelude gets from here.

@@ -160,7 +160,7 @@ fn errors_say_script_and_line() {
         ("error('mine')", "test.lua:1: mine"),
         (
             "\n\n sysbench.sql.driver():connect():query('SELEC 1')",
-            "test.lua:3: error SQLITE_ERROR: near \"SELEC\": syntax error (in `SELEC 1`)",
+            "test.lua:3: error SQLITE_ERROR: near \"SELEC\": syntax error at offset 0 (in `SELEC 1`)",
         ),
         ("os.exit(1)", "test.lua:1: the script calls os.exit(); use error() to end with a message"),
     ] {
