@@ -20,7 +20,12 @@ const LARGEST_TEXT: Bytes = Bytes(4 << 20);
 
 /// The plan with the workload file or script that it names, if it names one: a path relative to the plan's own.
 pub(crate) fn with_workload_file(file: PlanFile, plan: &Path) -> Result<PlanFile> {
-    let Some(named) = file.workload_file() else { return script::with_script(file, plan) };
+    if let Some((name, path)) = file.script() {
+        let (found, directories) = script::find(name, &path, plan)?;
+        let (text, found) = (text_of(&found)?, found.display().to_string());
+        return Ok(file.with_script(text, found, directories));
+    }
+    let Some(named) = file.workload_file() else { return Ok(file) };
     let path = plan.parent().unwrap_or(Path::new("")).join(named);
     let origin = path.display().to_string();
     let text = text_of(&path)

@@ -3,27 +3,24 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use plan::PlanFile;
-
-use crate::input::text_of;
 
 /// Where distributions install sysbench's own scripts.
 const INSTALLED: [&str; 2] = ["/usr/share/sysbench", "/usr/local/share/sysbench"];
 
-/// The plan, which is the file `plan`, with the text of the script that it runs, if it runs one.
-pub(crate) fn with_script(file: PlanFile, plan: &Path) -> Result<PlanFile> {
-    let Some((name, path)) = file.script() else { return Ok(file) };
-    let places = places(plan.parent().unwrap_or(Path::new("")), &path);
+/// The file of a script that a plan names, and the directories of what it requires. `path` are those that the plan
+/// names, `plan` is its own file.
+pub(crate) fn find(name: &str, path: &[String], plan: &Path) -> Result<(PathBuf, Vec<String>)> {
+    let places = places(plan.parent().unwrap_or(Path::new("")), path);
+    let shown = |places: &[PathBuf]| -> Vec<String> {
+        places.iter().map(|place| place.display().to_string()).collect()
+    };
     let Some(found) = places.iter().find_map(|place| found_in(place, name)) else {
-        let places: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
-        bail!("no script `{name}` in {}; give its path, or `path`", places.join(", "));
+        bail!("no script `{name}` in {}; give its path, or `path`", shown(&places).join(", "));
     };
     let found = std::path::absolute(found)?;
-    let text = text_of(&found)?;
-    let beside = found.parent().map(Path::to_path_buf).into_iter();
-    let directories = beside.chain(places).map(|place| place.display().to_string()).collect();
-    let found = found.display().to_string();
-    Ok(file.with_script(text, found, directories))
+    let beside = found.parent().map(Path::to_path_buf);
+    let directories: Vec<PathBuf> = beside.into_iter().chain(places).collect();
+    Ok((found, shown(&directories)))
 }
 
 /// The directories to look in, in order: the plan's, those that it names, the working directory, those of `LUA_PATH`

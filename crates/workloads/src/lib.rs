@@ -20,7 +20,10 @@ pub fn loading(spec: &WorkloadSpec) -> Result<String> {
         WorkloadSpec::Insert(spec) => insert::loading(spec),
         WorkloadSpec::Sql(spec) => sql::loading(spec),
         WorkloadSpec::Tpcc(spec) => tpcc::loading(spec),
-        WorkloadSpec::Lua(_) => Err(unsupported(NO_TEMPLATE)),
+        #[cfg(feature = "lua")]
+        WorkloadSpec::Lua(_) => Err(lua::no_template()),
+        #[cfg(not(feature = "lua"))]
+        WorkloadSpec::Lua(_) => Err(unsupported(NO_LUA)),
         WorkloadSpec::Imported(_) => Err(unsupported(ELSEWHERE)),
     }
 }
@@ -40,7 +43,6 @@ pub fn workload(spec: &WorkloadSpec, seed: u64) -> Box<dyn Workload> {
 }
 
 const ELSEWHERE: &str = "it was measured by another tool and imported";
-const NO_TEMPLATE: &str = "backslide does not know what a script loads; leave `template` out";
 #[cfg(not(feature = "lua"))]
 const NO_LUA: &str =
     "this backslide was built without the feature `lua`, which runs scripts of sysbench";

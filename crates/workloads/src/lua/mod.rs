@@ -43,12 +43,18 @@ impl Workload for Lua {
     }
 
     fn state(&self, _target: &Target) -> Result<String> {
-        Err(super::unsupported(super::NO_TEMPLATE))
+        Err(no_template())
     }
 
     fn restore(&mut self, _state: &str) -> Result {
-        Err(super::unsupported(super::NO_TEMPLATE))
+        Err(no_template())
     }
+}
+
+/// Why a template cannot hold what a script loads.
+pub(super) fn no_template() -> StepError {
+    let why = "backslide does not know what a script loads; leave `template` out";
+    StepError::Unsupported(why.to_owned())
 }
 
 /// A command of a script as it is carried out.
