@@ -69,7 +69,7 @@ fn the_number_of_a_run_is_enough() {
 #[test]
 fn an_export_of_an_unknown_kind_is_refused_and_not_written() {
     let bench = bench();
-    assert_snapshot!(error(&bench, &["export", "-o", "x.xlsx"]), @"error: x.xlsx does not say which format: end it in .csv, .jsonl, .parquet, .hlog, .om or .folded, or use --format");
+    assert_snapshot!(error(&bench, &["export", "-o", "x.xlsx"]), @"error: x.xlsx does not say which format: end it in .csv, .jsonl, .parquet, .hlog, .om, .folded or .pprof, or use --format");
     assert!(!bench.path("x.xlsx").exists());
     bench.run(&["export", "-o", "x.xlsx", "--format", "csv"]).fine();
     bench.run(&["export", "-o", "without"]).fine();

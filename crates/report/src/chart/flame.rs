@@ -29,13 +29,20 @@ pub(crate) struct FlameChart {
     /// By how they are drawn: a frame comes after its caller.
     frames: Vec<Frame>,
     rows: usize,
+    pub(crate) looks: Looks,
+    /// How to read it.
+    note: String,
+}
+
+#[derive(Default)]
+pub(crate) struct Looks {
     /// The class of its colours.
-    class: String,
+    pub(crate) class: String,
     /// Systems that titles name by their letters.
     pub(crate) of: Vec<Series>,
     pub(crate) label: String,
-    /// How to read it.
-    note: String,
+    /// What its colours and outlines mean; empty where they mean nothing. A page says it itself, once.
+    pub(crate) explained: &'static str,
 }
 
 struct Frame {
@@ -111,7 +118,7 @@ impl FlameChart {
     pub(crate) fn new(
         places: &Places<'_>,
         most: usize,
-        (class, of, label): (String, Vec<Series>, String),
+        looks: Looks,
         say: impl Fn(&str, f64, f64) -> Said,
     ) -> Self {
         let (total, least) = (places.total, places.least(most));
@@ -140,7 +147,7 @@ impl FlameChart {
             frames.push(left_out.frame(from, row, total));
         }
         let rows = frames.iter().map(|frame| frame.row + 1).max().unwrap_or(0);
-        Self { frames, rows, class, of, label, note }
+        Self { frames, rows, looks, note }
     }
 
     pub(crate) const fn is_empty(&self) -> bool {
@@ -149,7 +156,7 @@ impl FlameChart {
 
     pub(crate) fn page(&self) -> Markup {
         html! {
-            svg.chart.flame.(self.class) height=(px(self.height())) role="img" aria-label=(self.label) {
+            svg.chart.flame.(self.looks.class) height=(px(self.height())) role="img" aria-label=(self.looks.label) {
                 (self.drawn(WIDEST))
             }
             p.axis-name.below { (self.note) }
@@ -157,9 +164,11 @@ impl FlameChart {
     }
 
     pub(crate) fn set_in(&self, column: &mut Column) {
-        column.drawing(&format!("flame {}", self.class), self.height(), &self.drawn(column.width));
+        let class = format!("flame {}", self.looks.class);
+        column.drawing(&class, self.height(), &self.drawn(column.width));
         column.space(6.0);
         column.text(Look::NOTE, &self.note);
+        column.text(Look::NOTE, self.looks.explained);
     }
 
     fn height(&self) -> f64 {
@@ -232,7 +241,8 @@ mod tests {
             about: format::number(cost),
             ..Said::default()
         };
-        let looks = ("k1".to_owned(), Vec::new(), "CPU of a & b".to_owned());
+        let (class, label) = ("k1".to_owned(), "CPU of a & b".to_owned());
+        let looks = Looks { class, label, ..Looks::default() };
         FlameChart::new(&Places::of(&stacks), most, looks, say)
     }
 

@@ -64,7 +64,7 @@ impl Chart {
                 let lines = chart.lines.iter().filter(|line| !line.points.is_empty());
                 lines.map(|line| &line.of).collect()
             }
-            Self::Flame(chart) => chart.of.iter().collect(),
+            Self::Flame(chart) => chart.looks.of.iter().collect(),
             Self::Rows(_) | Self::Nothing(_) => Vec::new(),
         };
         drawn.into_iter().map(|series| series.key.as_str()).collect()

@@ -1,13 +1,13 @@
 //! Flame graphs of profiled rounds: of each system in a step, and of the difference from the base.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use explain::{StackCosts, StepWhy, WhyLine, WhyUnit};
 use model::{Profile, StepId};
 
 use super::figures::Figure;
 use crate::chart::Chart;
-use crate::chart::flame::{FlameChart, Places, Said, function};
+use crate::chart::flame::{FlameChart, Looks, Places, Said, function};
 use crate::{Report, Seen, format};
 
 /// Frames of a flame graph at most, and of all of a page: what keeps it below four megabytes.
@@ -44,8 +44,9 @@ fn seen<'r, 'a>(report: &'r Report<'a>, system: &str) -> Option<&'r Seen<'a>> {
 pub(super) fn of_system(report: &Report<'_>, costs: &StackCosts, most: usize) -> Option<Figure> {
     let seen = seen(report, &costs.system)?;
     let title = format!("Flame graph of {}{}", seen.name, instructions(costs.unit));
-    let look = (seen.style().class(), Vec::new(), title.clone());
-    let chart = FlameChart::new(&Places::of(&costs.stacks), most, look, |place, cost, share| {
+    let class = seen.style().class();
+    let looks = Looks { class, label: title.clone(), ..Looks::default() };
+    let chart = FlameChart::new(&Places::of(&costs.stacks), most, looks, |place, cost, share| {
         let name = function(place).0;
         let class = if Profile::is_of_kernel(name) { "kernel" } else { "" };
         let about = format!("{}, {} %", of_operation(cost, costs.unit), format::percent(share));
@@ -69,23 +70,40 @@ pub(super) fn difference(report: &Report<'_>, why: &StepWhy, most: usize) -> Vec
     both.map(|sides| differing(sides, &own, most)).into()
 }
 
+/// What the colours and outlines of a difference mean.
+pub(super) const EXPLAINED: &str = "▲ and ▼ with a colour: the function's own CPU per operation certainly rose or fell, in all places together. Grey: no certain change. A dashed outline: the function is nowhere in the other system's samples. A dotted one: narrow functions that are left out.";
+
 struct Side<'a> {
     seen: &'a Seen<'a>,
     unit: WhyUnit,
     places: Places<'a>,
-    functions: HashSet<&'a str>,
+    /// What each function costs with what it calls, in all its places together.
+    functions: HashMap<&'a str, f64>,
 }
 
 impl<'a> Side<'a> {
     fn new(seen: &'a Seen<'a>, costs: &'a StackCosts) -> Self {
-        let functions = costs.stacks.keys().flat_map(|stack| stack.split(';')).collect();
+        let mut functions = HashMap::new();
+        for (stack, cost) in &costs.stacks {
+            // One that calls itself counts once.
+            for name in stack.split(';').collect::<BTreeSet<_>>() {
+                *functions.entry(name).or_default() += cost;
+            }
+        }
         Self { seen, unit: costs.unit, places: Places::of(&costs.stacks), functions }
     }
 
+    /// What the function of this place costs here, or else below other callers.
     fn cost_at(&self, place: &str) -> String {
-        let cost = self.places.at(place);
-        let cost = cost.map_or("none".to_owned(), |cost| of_operation(cost, self.unit));
-        format!("{} {cost}", self.seen.key)
+        let key = &self.seen.key;
+        let elsewhere = self.functions.get(function(place).0);
+        match (self.places.at(place), elsewhere) {
+            (Some(cost), _) => format!("{key} {}", of_operation(cost, self.unit)),
+            (None, Some(cost)) => {
+                format!("{key} {} by other callers", of_operation(*cost, self.unit))
+            }
+            (None, None) => format!("nowhere in {key}"),
+        }
     }
 }
 
@@ -116,15 +134,18 @@ fn differing(
     let (unit, what) = (drawn.unit, resource(drawn.unit));
     let title = format!("Difference, as wide as the {what} of the {role}, {}", drawn.seen.name);
     let series = [drawn, other].map(|side| side.seen.series()).into();
-    let look = ("difference".to_owned(), series, title.clone());
-    let chart = FlameChart::new(&drawn.places, most, look, |place, cost, share| {
+    let looks = Looks {
+        class: "difference".to_owned(),
+        of: series,
+        label: title.clone(),
+        explained: EXPLAINED,
+    };
+    let chart = FlameChart::new(&drawn.places, most, looks, |place, cost, share| {
         let name = function(place).0;
-        let is_alone = !other.functions.contains(name);
+        let is_alone = !other.functions.contains_key(name);
         let line = own.get(name);
-        let alone =
-            if is_alone { format!(", nowhere in {}", other.seen.key) } else { String::new() };
         let about = format!(
-            "{} {} ({} %), {}{alone}{}",
+            "{} {} ({} %), {}{}",
             drawn.seen.key,
             of_operation(cost, unit),
             format::percent(share),

@@ -4,7 +4,7 @@ use explain::StepWhy;
 use maud::{Markup, html};
 
 use super::Figure;
-use super::flames::{Drawn, difference, each, instructions, room};
+use super::flames::{Drawn, EXPLAINED, difference, each, instructions, room};
 use super::sections::part;
 use super::table::{folded, legend};
 use crate::{Report, differing_builds, tables};
@@ -72,11 +72,9 @@ fn figures(title: &str, all: &[Figure]) -> Markup {
         @if !all.is_empty() {
             details {
                 summary { (title) }
-                @if explained { p.note { (DIFFERENCE) } }
+                @if explained { p.note { (EXPLAINED) } }
                 @for figure in all { (figure) }
             }
         }
     }
 }
-
-const DIFFERENCE: &str = "▲ and ▼ with a colour: the function's own CPU per operation certainly rose or fell, in all places together, as in the table. Grey: no certain change. A dashed outline: the function is nowhere in the other system's samples. A dotted one: narrow functions that are left out.";
