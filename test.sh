@@ -53,6 +53,7 @@ install_what_is_missing() {
     has_postgres >/dev/null || missing+=(postgresql)
     # Its scripts run on both sides of a test.
     command -v sysbench >/dev/null || missing+=(sysbench)
+    command -v valgrind >/dev/null || missing+=(valgrind)
     # Pictures of charts need some font.
     compgen -G '/usr/share/fonts/*/*' >/dev/null || missing+=(fonts-dejavu-core)
     # The clients that builds come through.
