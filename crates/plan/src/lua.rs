@@ -1,6 +1,7 @@
 //! The `workload` table of a script that was written for sysbench: every key, its range, its default.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use model::{LuaSpec, SqlPace};
 
@@ -58,11 +59,17 @@ pub(crate) fn path(table: &Node) -> Vec<String> {
 
 pub(crate) fn resolve(table: &Node, script: &ScriptFile) -> Result<LuaSpec> {
     let fields = plan_fields(table)?;
-    fields.text("script")?;
     let mut spec = LuaSpec::usual(&script.path, &script.text);
     keys::apply(KEYS, &fields, &mut spec)?;
     if !script.directories.is_empty() {
         spec.path.clone_from(&script.directories);
+    }
+    let name = fields.need("script")?;
+    let stem = Path::new(name.text()?).file_stem().and_then(|stem| stem.to_str());
+    if spec.commands.iter().any(|command| Some(command.as_str()) == stem) {
+        return Err(name.conflict(
+            "`script` has the name of one of its commands, and each is a step; rename the file",
+        ));
     }
     let mut queue = Queue::default();
     keys::apply(QUEUE_KEYS, &fields, &mut queue)?;

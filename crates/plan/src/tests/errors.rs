@@ -169,3 +169,13 @@ fn files_that_are_no_catalog() {
     assert_snapshot!(add("dbms/mariadb/configs/mine.toml", "sumary = \"x\""), @"catalog/dbms/mariadb/configs/mine.toml:1: unknown key `sumary` in config, did you mean `summary`?");
     assert_snapshot!(add("scales.toml", "[tiny]\nrows = 1"), @"catalog/scales.toml:1: scale needs the key `i1_rows`");
 }
+
+#[test]
+fn a_script_with_the_name_of_a_command() {
+    let script = |keys: &str| {
+        let workload = format!("workload = {{ kind = \"lua\", {keys} }}");
+        error(&format!("name = \"p\"\nrounds = 2\n{workload}{SQLITE}"))
+    };
+    assert_snapshot!(script("script = \"x/prepare.lua\""), @"my.toml:3: `script` has the name of one of its commands, and each is a step; rename the file");
+    assert_snapshot!(script("script = \"a.lua\", commands = [\"prepare\"]"), @r#"my.toml:3: `commands` without "run": it is the command that is measured"#);
+}
