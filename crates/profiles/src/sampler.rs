@@ -12,7 +12,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::counts::Counts;
 use crate::error::ProfileError;
-use crate::events::Events;
+use crate::events::{Events, HERTZ};
 use crate::sample::Record;
 
 /// How often the buffers are emptied: they hold the samples of a third of a second.
@@ -78,8 +78,13 @@ impl Sampler {
     /// What it saw.
     pub fn finish(self) -> Profile {
         self.shared.is_over.store(true, Ordering::Relaxed);
-        self.thread.join().unwrap_or_default()
+        self.thread.join().unwrap_or_else(|_| nothing())
     }
+}
+
+/// A profile without samples, which is not one without a frequency: that would be of a counted round.
+fn nothing() -> Profile {
+    Profile { hertz: HERTZ, ..Profile::default() }
 }
 
 fn now() -> u64 {
@@ -112,7 +117,7 @@ fn sample(
         Ok(events) => events,
         Err(error) => {
             let _nobody_waits = ready.send(Err(error));
-            return Profile::default();
+            return nothing();
         }
     };
     let _nobody_waits = ready.send(Ok(()));
