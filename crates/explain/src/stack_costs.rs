@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{ProfiledStep, StepId};
 
-use crate::why::{WhyUnit, of_sample};
+use crate::why::{WhyUnit, labels, of_sample};
 
 /// What a system spends in a step: means over its profiled rounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StackCosts {
+    /// As in [`crate::StepWhy`].
     pub step: StepId,
     pub unit: WhyUnit,
     pub system: String,
@@ -35,14 +36,19 @@ pub fn stack_costs(profiled: &[ProfiledStep]) -> Vec<StackCosts> {
             rounds.retain(|one| shared.contains(&one.trial.round));
         }
     }
-    let rounds = steps.into_values().flatten();
-    rounds.filter_map(|(system, rounds)| means(system, &rounds)).collect()
+    let labels = labels(profiled);
+    let rounds = steps.into_iter().flat_map(|(step, systems)| {
+        systems.into_iter().map(move |(system, rounds)| (step, system, rounds))
+    });
+    let means = |((ordinal, unit), system, rounds): ((u32, WhyUnit), &str, Vec<_>)| {
+        let stacks = means(&rounds)?;
+        Some(StackCosts { step: labels[&ordinal].clone(), unit, system: system.to_owned(), stacks })
+    };
+    rounds.filter_map(means).collect()
 }
 
 /// `None` without samples.
-fn means(system: &str, rounds: &[&ProfiledStep]) -> Option<StackCosts> {
-    let first = rounds.first()?;
-    let (step, unit) = (first.record.step.clone(), WhyUnit::of(&first.profile));
+fn means(rounds: &[&ProfiledStep]) -> Option<BTreeMap<String, f64>> {
     let mut stacks: BTreeMap<String, f64> = BTreeMap::new();
     for one in rounds {
         let sample = of_sample(one) / rounds.len() as f64;
@@ -50,6 +56,5 @@ fn means(system: &str, rounds: &[&ProfiledStep]) -> Option<StackCosts> {
             *stacks.entry(stack.clone()).or_default() += *samples as f64 * sample;
         }
     }
-    let is_sampled = stacks.values().any(|cost| *cost > 0.0);
-    is_sampled.then(|| StackCosts { step, unit, system: system.to_owned(), stacks })
+    stacks.values().any(|cost| *cost > 0.0).then_some(stacks)
 }

@@ -16,6 +16,7 @@ const MICROS: f64 = 1e3;
 /// What an operation of a step takes, candidate against base.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StepWhy {
+    /// With the number of clients where several steps have its name: `point-query ×8`.
     pub step: StepId,
     pub unit: WhyUnit,
     pub base: String,
@@ -106,17 +107,16 @@ pub fn why(
     profiled: &[ProfiledStep],
 ) -> Vec<StepWhy> {
     let Some(base) = plan.system(&plan.base) else { return Vec::new() };
-    let steps = profiled.iter().map(|one| {
-        let unit = WhyUnit::of(&one.profile);
-        ((one.record.ordinal, unit), (&one.record.step, unit))
-    });
-    let steps: BTreeMap<_, _> = steps.collect();
+    let steps = profiled.iter().map(|one| (one.record.ordinal, WhyUnit::of(&one.profile)));
+    let steps: BTreeSet<(u32, WhyUnit)> = steps.collect();
+    let labels = labels(profiled);
     let candidates = || plan.systems.iter().filter(|system| system.name != base.name);
-    let all = steps.into_values().flat_map(|step| {
+    let all = steps.into_iter().flat_map(|step| {
         let of_base = Spent::of(base, step, judged, profiled);
         let others = candidates().map(|one| (one, Spent::of(one, step, judged, profiled)));
+        let named = (&labels[&step.0], step.1);
         let others =
-            others.filter_map(|(one, spent)| compare(step, (base, &of_base), (one, &spent)));
+            others.filter_map(|(one, spent)| compare(named, (base, &of_base), (one, &spent)));
         others.collect::<Vec<_>>()
     });
     let mut all: Vec<StepWhy> = all.collect();
@@ -126,6 +126,21 @@ pub fn why(
         one.functions.retain(|line| place.next() < Some(FUNCTIONS) || line.is_certain());
     }
     all
+}
+
+/// The steps by ordinal: their names, with the number of clients where several steps have the name.
+pub(crate) fn labels(profiled: &[ProfiledStep]) -> BTreeMap<u32, StepId> {
+    let steps: BTreeMap<u32, &StepRecord> =
+        profiled.iter().map(|one| (one.record.ordinal, &one.record)).collect();
+    let has_several =
+        |step: &StepId| steps.values().filter(|record| record.step == *step).count() > 1;
+    let label = |record: &StepRecord| {
+        if !has_several(&record.step) {
+            return record.step.clone();
+        }
+        StepId::new(format!("{} ×{}", record.step, record.clients))
+    };
+    steps.iter().map(|(ordinal, record)| (*ordinal, label(record))).collect()
 }
 
 /// Turns p-values into those of many tests at once.
@@ -158,14 +173,14 @@ struct Round {
 impl Spent {
     fn of(
         system: &System,
-        (step, unit): (&StepId, WhyUnit),
+        (ordinal, unit): (u32, WhyUnit),
         judged: &[(TrialKey, StepRecord)],
         profiled: &[ProfiledStep],
     ) -> Self {
         let mut layers = Layers::of(system.build.dbms);
         let own = profiled.iter().filter(|one| {
             one.trial.system == system.name
-                && one.record.step == *step
+                && one.record.ordinal == ordinal
                 && WhyUnit::of(&one.profile) == unit
                 && one.record.subject_count() > 0
         });
@@ -178,7 +193,7 @@ impl Spent {
         });
         let rates = judged
             .iter()
-            .filter(|(trial, record)| trial.system == system.name && record.step == *step);
+            .filter(|(trial, record)| trial.system == system.name && record.ordinal == ordinal);
         // Under Valgrind the rate says nothing.
         let rates = rates.filter(|_| unit == WhyUnit::Micros);
         let usual = median(rates.map(|(_, record)| rate(record)));

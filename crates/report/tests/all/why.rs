@@ -147,6 +147,23 @@ fn counted_rounds_have_lines_of_their_own_in_instructions() {
     ");
 }
 
+#[test]
+fn a_step_with_several_numbers_of_clients_has_an_answer_for_each() {
+    let data = made_up::run(&Shape::usual());
+    let more = |mut one: ProfiledStep| {
+        (one.record.ordinal, one.record.clients) = (4, 8);
+        one
+    };
+    let all: Vec<ProfiledStep> =
+        rounds().into_iter().flat_map(|one| [one.clone(), more(one)]).collect();
+    let steps: Vec<String> =
+        why(&data.info.plan, &[], &all).iter().map(|one| one.step.0.to_string()).collect();
+    assert_eq!(steps, ["qr100 ×1", "qr100 ×8"]);
+    let names = charts(&all).into_iter().map(|file| file.name);
+    let of_base: Vec<String> = names.filter(|name| name.ends_with("sqlite-wal")).collect();
+    assert_eq!(of_base, ["flame-qr100-1-sqlite-wal", "flame-qr100-8-sqlite-wal"]);
+}
+
 /// Both graphs of the difference, then those of the systems.
 fn charts(all: &[ProfiledStep]) -> Vec<ChartFile> {
     let data = made_up::run(&Shape::usual());
