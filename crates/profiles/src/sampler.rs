@@ -192,7 +192,7 @@ mod tests {
         let Some(profile) = of_target(&Target::OwnThreads, work) else { return };
         let samples = profile.samples();
         // 199 a second of CPU time.
-        assert!((90..=140).contains(&(samples + profile.lost)), "{profile:?}");
+        assert!(samples <= 140 && samples + profile.lost >= 90, "{profile:?}");
         let spins = |(stack, _): &&(String, u64)| stack.contains("spin_for_the_sampler");
         let spinning: u64 = profile.stacks.iter().filter(spins).map(|(_, count)| count).sum();
         assert!(spinning * 10 >= samples * 9, "{profile:?}");
@@ -220,7 +220,8 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         let Some(profile) = profile else { return };
-        assert!((40..=140).contains(&(profile.samples() + profile.lost)), "{profile:?}");
+        let samples = profile.samples();
+        assert!(samples <= 140 && samples + profile.lost >= 40, "{profile:?}");
         assert!(profile.stacks.iter().any(|(stack, _)| stack.contains("[k")), "{profile:?}");
         assert!(profile.stacks.iter().any(|(stack, _)| stack.contains("main")), "{profile:?}");
     }
