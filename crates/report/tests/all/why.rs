@@ -157,7 +157,7 @@ fn a_step_with_several_numbers_of_clients_has_an_answer_for_each() {
     let all: Vec<ProfiledStep> =
         rounds().into_iter().flat_map(|one| [one.clone(), more(one)]).collect();
     let steps: Vec<String> =
-        why(&data.info.plan, &[], &all).iter().map(|one| one.step.0.to_string()).collect();
+        why(&data.info.plan, &[], &all).iter().map(|one| one.step.0.clone()).collect();
     assert_eq!(steps, ["qr100 ×1", "qr100 ×8"]);
     let names = charts(&all).into_iter().map(|file| file.name);
     let of_base: Vec<String> = names.filter(|name| name.ends_with("sqlite-wal")).collect();
