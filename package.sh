@@ -46,7 +46,9 @@ install_tools() {
 build() {
     # Zig's linker knows no other way to leave out debug information than to leave out all symbols, and profiles of the
     # built-in SQLite need them.
-    CARGO_PROFILE_RELEASE_STRIP=none cargo zigbuild --locked --release --target "$target.$CEILING"
+    # LuaJIT's makefile also links a program that nobody runs, which finds the unwinder of this linker by name only.
+    TARGET_LIBS=-lunwind CARGO_PROFILE_RELEASE_STRIP=none \
+        cargo zigbuild --locked --release --target "$target.$CEILING"
     strip --strip-debug "$built"
     check_binary
     "$built" manual "$work/share/man1"
