@@ -44,12 +44,8 @@ install_tools() {
 }
 
 build() {
-    # Zig's linker knows no other way to leave out debug information than to leave out all symbols, and profiles of the
-    # built-in SQLite need them.
     # LuaJIT's makefile also links a program that nobody runs, which finds the unwinder of this linker by name only.
-    TARGET_LIBS=-lunwind CARGO_PROFILE_RELEASE_STRIP=none \
-        cargo zigbuild --locked --release --target "$target.$CEILING"
-    strip --strip-debug "$built"
+    TARGET_LIBS=-lunwind cargo zigbuild --locked --release --target "$target.$CEILING"
     check_binary
     "$built" manual "$work/share/man1"
     gzip -9n "$work"/share/man1/*
