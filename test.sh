@@ -48,7 +48,7 @@ install_packages() {
 
 install_what_is_missing() {
     local missing=()
-    command -v cc >/dev/null || missing+=(build-essential)
+    { command -v cc && command -v make; } >/dev/null || missing+=(build-essential)
     has_mariadb >/dev/null || missing+=(mariadb-server)
     has_postgres >/dev/null || missing+=(postgresql)
     # Its scripts run on both sides of a test.
