@@ -39,10 +39,11 @@ pub struct StepWhy {
 }
 
 /// What the lines of a step are counted in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WhyUnit {
     /// Microseconds per operation, from sampled rounds.
+    #[default]
     Micros,
     /// Instructions per operation, from counted rounds.
     Instructions,
@@ -54,6 +55,14 @@ impl WhyUnit {
         match self {
             Self::Micros => "µs/op",
             Self::Instructions => "instr/op",
+        }
+    }
+
+    /// What is spent.
+    pub const fn resource(self) -> &'static str {
+        match self {
+            Self::Micros => "CPU",
+            Self::Instructions => "instructions",
         }
     }
 

@@ -206,6 +206,12 @@ pub fn exact(value: f64) -> String {
     if value.is_finite() { value.to_string() } else { String::new() }
 }
 
+/// With a capital at its begin.
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
+}
+
 /// `1 step`, `3 steps`.
 pub fn plural(count: usize, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }

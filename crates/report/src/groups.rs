@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use model::{Step, StepId};
 
+use crate::format;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StepGroup {
     /// The heading; empty for steps without a group.
@@ -67,8 +69,7 @@ pub fn title(group: &str) -> String {
     if let Some((_, title)) = PUBLISHED.iter().find(|(name, _)| *name == group) {
         return (*title).to_owned();
     }
-    let mut rest = group.chars();
-    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
+    format::capitalised(group)
 }
 
 /// By this the published tables are sorted, as they list files whose names go on behind the number.

@@ -45,7 +45,7 @@ pub(super) fn of_system(report: &Report<'_>, costs: &StackCosts, most: usize) ->
     let seen = seen(report, &costs.system)?;
     let title = format!("Flame graph of {}{}", seen.name, instructions(costs.unit));
     let class = seen.style().class();
-    let looks = Looks { class, label: title.clone(), ..Looks::default() };
+    let looks = Looks { class, unit: costs.unit, label: title.clone(), ..Looks::default() };
     let chart = FlameChart::new(&Places::of(&costs.stacks), most, looks, |place, cost, share| {
         let name = function(place).0;
         let class = if Profile::is_of_kernel(name) { "kernel" } else { "" };
@@ -119,24 +119,18 @@ pub(super) const fn instructions(unit: WhyUnit) -> &'static str {
     }
 }
 
-const fn resource(unit: WhyUnit) -> &'static str {
-    match unit {
-        WhyUnit::Micros => "CPU",
-        WhyUnit::Instructions => "instructions",
-    }
-}
-
 fn differing(
     (role, drawn, other): (&str, &Side<'_>, &Side<'_>),
     own: &BTreeMap<&str, &WhyLine>,
     most: usize,
 ) -> Figure {
-    let (unit, what) = (drawn.unit, resource(drawn.unit));
+    let (unit, what) = (drawn.unit, drawn.unit.resource());
     let title = format!("Difference, as wide as the {what} of the {role}, {}", drawn.seen.name);
     let series = [drawn, other].map(|side| side.seen.series()).into();
     let looks = Looks {
         class: "difference".to_owned(),
         of: series,
+        unit,
         label: title.clone(),
         explained: EXPLAINED,
     };
@@ -175,5 +169,5 @@ fn own_change(line: &WhyLine, unit: WhyUnit) -> String {
     });
     let verdict = if line.is_certain() { tone(line) } else { "not certain" };
     let change = of_operation(line.change, unit);
-    format!("; own {} {sign}{change}{}, {verdict}", resource(unit), interval.unwrap_or_default())
+    format!("; own {} {sign}{change}{}, {verdict}", unit.resource(), interval.unwrap_or_default())
 }

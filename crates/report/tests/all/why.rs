@@ -209,6 +209,24 @@ fn flame_graphs_say_what_changed_beyond_noise() {
 }
 
 #[test]
+fn flame_graphs_of_counted_rounds_are_of_instructions() {
+    let counted = |mut one: ProfiledStep| {
+        one.profile.hertz = 0;
+        one
+    };
+    let files = charts(&rounds().into_iter().map(counted).collect::<Vec<_>>());
+    assert_eq!(files[3].name, "flame-qr100-sqlite-wal-instructions");
+    for file in files {
+        let has = |text: &str| file.svg.contains(text);
+        assert!(
+            has("Instructions of a function") && has("instr/op") && !has("µs/op"),
+            "{}",
+            file.svg
+        );
+    }
+}
+
+#[test]
 fn a_function_of_one_system_is_marked() {
     let only = |system: &str, round, function: &str| {
         let of = profiled(system, round, 10, [200, 100, 10]);
