@@ -10,21 +10,29 @@ use model::{Nanos, ProfiledStep};
 use crate::Result;
 
 /// Writes the samples of one system in one step, over all its profiled rounds: their number, and the CPU time that they
-/// stand for. `about` becomes the comment.
+/// stand for. Of counted rounds, with which sampled ones cannot be mixed, the instructions. `about` becomes the comment.
 pub fn pprof(rounds: &[&ProfiledStep], about: &str, out: impl Write) -> Result {
     let mut names = Names::default();
     // The first string is the empty one.
     names.place("");
     let mut profile = Message::default();
-    profile.message(1, &value_type(&mut names, "samples", "count"));
-    profile.message(1, &value_type(&mut names, "cpu", "nanoseconds"));
+    let is_counted = rounds.first().is_some_and(|round| round.profile.is_counted());
+    let types: &[(&str, &str)] = if is_counted {
+        &[("instructions", "count")]
+    } else {
+        &[("samples", "count"), ("cpu", "nanoseconds")]
+    };
+    for (kind, unit) in types {
+        profile.message(1, &value_type(&mut names, kind, unit));
+    }
     let mut functions = Names::default();
     for round in rounds {
         for (stack, samples) in &round.profile.stacks {
             let mut sample = Message::default();
             // The innermost first; numbers of functions begin with one.
             sample.packed(1, stack.rsplit(';').map(|function| functions.place(function) + 1));
-            sample.packed(2, [*samples, cpu(round, *samples)].into_iter());
+            let values = [*samples, cpu(round, *samples)];
+            sample.packed(2, values.into_iter().take(types.len()));
             profile.message(2, &sample);
         }
     }
@@ -41,9 +49,11 @@ pub fn pprof(rounds: &[&ProfiledStep], about: &str, out: impl Write) -> Result {
         profile.message(5, &named);
     }
     profile.number(10, rounds.iter().map(|round| round.record.window.0).sum());
-    profile.message(11, &value_type(&mut names, "cpu", "nanoseconds"));
+    if let Some((kind, unit)) = types.last() {
+        profile.message(11, &value_type(&mut names, kind, unit));
+    }
     let hertz = rounds.first().map_or(1, |round| u64::from(round.profile.hertz.max(1)));
-    profile.number(12, Nanos::SECOND.0 / hertz);
+    profile.number(12, if is_counted { 1 } else { Nanos::SECOND.0 / hertz });
     profile.number(13, names.place(about));
     for name in names.list {
         profile.bytes(6, name.as_bytes());
@@ -251,6 +261,19 @@ mod tests {
         assert_eq!(profile[&12][0].number(), 10_000_000);
         assert_eq!(string(&profile[&13][0]), "run r1");
         assert_eq!(strings[0], "");
+    }
+
+    #[test]
+    fn counted_rounds_have_instructions() {
+        let profile = of_rounds(&[&round(0, &[("main;run", 70_000)])]);
+        let strings = strings(&profile);
+        let string = |field: &Field| strings[field.number() as usize].clone();
+        let [one] = &*profile[&1] else { panic!("one type of value") };
+        let one = decoded(one.bytes());
+        assert_eq!([string(&one[&1][0]), string(&one[&2][0])], ["instructions", "count"]);
+        let sample = decoded(profile[&2][0].bytes());
+        assert_eq!(numbers(sample[&2][0].bytes()), [70_000]);
+        assert_eq!(profile[&12][0].number(), 1);
     }
 
     #[test]

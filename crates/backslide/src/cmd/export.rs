@@ -92,6 +92,11 @@ fn form(args: &ExportArgs, path: &Path) -> Result<(ExportFormat, Option<RowForma
     Ok((format, rows, what))
 }
 
+/// What follows a step's name where instructions were counted.
+fn counted(one: &ProfiledStep) -> &'static str {
+    if one.profile.is_counted() { "-instructions" } else { "" }
+}
+
 /// What is exported, and what of it must be known beforehand.
 struct Source<'a> {
     store: &'a Store,
@@ -122,25 +127,30 @@ impl Source<'_> {
         }
     }
 
-    /// Each stack in its system and step, as its outermost functions.
+    /// Each stack in its system and step, as its outermost functions. Those of counted rounds are in a step of their
+    /// own, because instructions cannot be added to samples.
     fn stacks(&self, out: &mut Output) -> Result<()> {
         for one in &self.profiled {
+            let (system, step, counted) = (&one.trial.system, &one.record.step, counted(one));
             for (stack, samples) in &one.profile.stacks {
-                writeln!(out, "{};{};{stack} {samples}", one.trial.system, one.record.step)?;
+                writeln!(out, "{system};{step}{counted};{stack} {samples}")?;
             }
         }
         Ok(())
     }
 
-    /// A file for each system and step, with the samples of all its rounds.
+    /// A file for each system and step, with the samples of all its rounds; another one for counted rounds.
     fn pprof(&self, directory: &Path) -> Result<()> {
-        let mut groups: BTreeMap<(u32, &str), Vec<&ProfiledStep>> = BTreeMap::new();
+        let mut groups: BTreeMap<(u32, &str, &str), Vec<&ProfiledStep>> = BTreeMap::new();
         for one in &self.profiled {
-            groups.entry((one.record.ordinal, &one.trial.system)).or_default().push(one);
+            let group = (one.record.ordinal, counted(one), one.trial.system.as_str());
+            groups.entry(group).or_default().push(one);
         }
         let words: Vec<String> = groups
             .iter()
-            .map(|((_, system), rounds)| format!("{}-{system}", rounds[0].record.step))
+            .map(|((_, counted, system), rounds)| {
+                format!("{}{counted}-{system}", rounds[0].record.step)
+            })
             .collect();
         fs::create_dir_all(directory)
             .with_context(|| format!("cannot create the directory {}", directory.display()))?;
