@@ -12,6 +12,15 @@ pub const COMMAND: &str = "command";
 /// The kinds of statements in events, in the order of their numbers after [`EVENT`].
 pub const LUA_STATEMENTS: [&str; 3] = ["read", "write", "other"];
 
+impl LuaSpec {
+    /// The kinds of the step that is measured: [`EVENT`], then [`LUA_STATEMENTS`].
+    pub fn kinds(&self) -> Vec<KindSpec> {
+        let event = KindSpec { name: EVENT.to_owned(), scheduled: pace(&self.pace).is_open() };
+        let statements = LUA_STATEMENTS.into_iter().map(KindSpec::unscheduled);
+        std::iter::once(event).chain(statements).collect()
+    }
+}
+
 pub(super) fn steps(spec: &LuaSpec) -> Vec<Step> {
     placed(spec.commands.iter().map(|command| of(spec, command)), 0)
 }
@@ -34,8 +43,6 @@ fn of(spec: &LuaSpec, command: &str) -> Step {
 fn of_run(spec: &LuaSpec) -> Step {
     let pace = pace(&spec.pace);
     let subject = Subject { kind: EVENT.to_owned(), counts: Counts::Operations };
-    let event = KindSpec { name: EVENT.to_owned(), scheduled: pace.is_open() };
-    let statements = LUA_STATEMENTS.into_iter().map(KindSpec::unscheduled);
     let arrivals = match pace {
         StepPace::Rate { per_second } => {
             format!(" Events arrive at {} a second.", grouped(per_second))
@@ -43,7 +50,7 @@ fn of_run(spec: &LuaSpec) -> Step {
         StepPace::Closed | StepPace::Ramp { .. } => String::new(),
     };
     Step {
-        kinds: std::iter::once(event).chain(statements).collect(),
+        kinds: spec.kinds(),
         metric: pace.deciding(&subject),
         pace,
         window: (spec.events == 0).then(|| Nanos::from_secs(spec.seconds.into())),

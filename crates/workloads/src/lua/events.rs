@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::{EVENT, Nanos, SqlPace, StepRecord, WarmUpEnd, WorkloadSpec};
+use model::{EVENT, Nanos, SqlPace, StepRecord, WarmUpEnd};
 
 use super::client::{Common, EVENTS, EventClient};
 use super::{CommandRun, failed, keep_printed, name, printed};
@@ -42,7 +42,7 @@ impl CommandRun<'_> {
             counted: &[EVENTS],
             opens: &|| common.count_anew(),
         };
-        let kinds = self.kinds();
+        let kinds = spec.kinds();
         let mut record = windows.measure(Crew { kinds, clients }, self.stop, observer)?;
         whole.call("done").map_err(failed(0))?;
         keep_printed(&whole, &common.notes);
@@ -50,12 +50,6 @@ impl CommandRun<'_> {
         record.checks.push(ended(&record, EVENT));
         record.notes.extend(printed(&common.notes));
         Ok(record)
-    }
-
-    fn kinds(&self) -> Vec<model::KindSpec> {
-        let steps = WorkloadSpec::Lua(self.spec.clone()).steps();
-        let run = steps.into_iter().find(|step| step.measured);
-        run.map(|step| step.kinds).unwrap_or_default()
     }
 
     /// How events arrive; `None` in a closed loop.
