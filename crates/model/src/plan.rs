@@ -135,8 +135,8 @@ impl Plan {
         self.rounds.saturating_mul(self.course.reruns())
     }
 
-    /// The rounds whose trials are profiled, those that are counted last. They have the numbers after the planned ones, those that were added later
-    /// the numbers after all others; and run last.
+    /// The rounds whose trials are profiled, those that are counted last. They run last: with the numbers after the
+    /// planned ones, and those that were added later with the numbers after all others.
     pub fn profiled_rounds(&self) -> impl Iterator<Item = u32> {
         let planned = self.rounds.saturating_add(1)..=self.last_planned_round();
         planned.chain(self.course.added.iter().cloned().flatten())

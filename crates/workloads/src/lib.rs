@@ -1,5 +1,5 @@
-//! The workloads: the Insert Benchmark, SQL workloads, the TPC-C-like one and scripts of sysbench. They know a [`model::Dialect`],
-//! never a product.
+//! The workloads: the Insert Benchmark, SQL workloads, the TPC-C-like one and scripts of sysbench. They know a
+//! [`model::Dialect`], never a product.
 
 mod insert;
 #[cfg(feature = "lua")]
