@@ -21,7 +21,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::error::ProfileError;
 use crate::ring::Ring;
-use crate::sample::{REGISTERS, Record};
+use crate::sample::{REGISTERS, Record, Start};
 
 /// Samples per second of CPU time. A prime, so that it beats with no timer of a server.
 pub(crate) const HERTZ: u32 = 199;
@@ -112,7 +112,7 @@ impl Events {
                     }
                 }
                 Some(Record::Lost(count)) => take(Record::Lost(count * *own / (*all).max(1))),
-                Some(Record::Start(_)) | None => {}
+                None => {}
             });
         }
     }
@@ -123,11 +123,7 @@ impl Events {
         let Some(family) = &mut self.family else { return };
         let mut starts = Vec::new();
         for ring in &mut self.rings {
-            ring.each(ring.head(), |record| {
-                if let Some(Record::Start(start)) = Record::of(record) {
-                    starts.push(start);
-                }
-            });
+            ring.each(ring.head(), Start::LENGTH, |record| starts.extend(Start::of(record)));
         }
         starts.sort_unstable_by_key(|start| start.time);
         for start in starts {
@@ -255,7 +251,6 @@ mod tests {
             events.drain(|record| match record {
                 Record::Sample(sample) => *samples.entry(sample.thread).or_default() += 1,
                 Record::Lost(count) => lost += count,
-                Record::Start(_) => {}
             });
             thread::sleep(Duration::from_millis(10));
         }

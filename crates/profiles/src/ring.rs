@@ -53,12 +53,12 @@ impl Ring {
 
     /// Hands over each record before `head`, header included, and frees its place.
     pub(crate) fn drain(&mut self, head: u64, take: impl FnMut(&[u8])) {
-        let tail = self.each(head, take);
+        let tail = self.each(head, usize::MAX, take);
         self.place(|page| &raw mut page.data_tail).store(tail, Ordering::Release);
     }
 
-    /// Hands over each record before `head`, and returns where the next one begins.
-    pub(crate) fn each(&mut self, head: u64, mut take: impl FnMut(&[u8])) -> u64 {
+    /// Hands over each record before `head`, or its first `most` bytes, and returns where the next one begins.
+    pub(crate) fn each(&mut self, head: u64, most: usize, mut take: impl FnMut(&[u8])) -> u64 {
         let mut tail = self.place(|page| &raw mut page.data_tail).load(Ordering::Relaxed);
         while head.wrapping_sub(tail) >= HEADER as u64 {
             self.copy(tail, HEADER);
@@ -67,7 +67,7 @@ impl Ring {
                 // The kernel writes no such record. What follows cannot be found.
                 return head;
             }
-            self.copy(tail, length);
+            self.copy(tail, length.min(most));
             take(&self.record);
             tail = tail.wrapping_add(length as u64);
         }

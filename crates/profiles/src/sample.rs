@@ -15,7 +15,6 @@ pub(crate) enum Record<'a> {
     Sample(Sample<'a>),
     /// So many samples had no room.
     Lost(u64),
-    Start(Start),
 }
 
 /// A thread was started, the first one of a process included.
@@ -45,6 +44,23 @@ pub(crate) struct User<'a> {
     pub(crate) stack: &'a [u8],
 }
 
+impl Start {
+    /// Bytes of such a record.
+    pub(crate) const LENGTH: usize = 32;
+
+    /// `None` for a record of another kind, or one that ends before its end.
+    pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
+        let mut reader = Reader(bytes);
+        if reader.word()? != PERF_RECORD_FORK {
+            return None;
+        }
+        // The rest of the header, and the processes.
+        reader.bytes(12)?;
+        let (thread, parent, time) = (reader.word()?, reader.word()?, reader.long()?);
+        Some(Self { thread, parent, time })
+    }
+}
+
 impl<'a> Record<'a> {
     /// `None` for a record of another kind, or one that ends before its end.
     pub(crate) fn of(bytes: &'a [u8]) -> Option<Self> {
@@ -55,11 +71,6 @@ impl<'a> Record<'a> {
             PERF_RECORD_LOST => {
                 reader.long()?;
                 reader.long().map(Self::Lost)
-            }
-            PERF_RECORD_FORK => {
-                reader.long()?;
-                let (thread, parent, time) = (reader.word()?, reader.word()?, reader.long()?);
-                Some(Self::Start(Start { thread, parent, time }))
             }
             PERF_RECORD_SAMPLE => Sample::read(&mut reader).map(Self::Sample),
             _ => None,
@@ -160,9 +171,11 @@ mod tests {
         let mut bytes = Vec::new();
         let words = [PERF_RECORD_FORK, 0, 7, 3, 8, 4, 5, 0];
         bytes.extend(words.iter().flat_map(|word: &u32| word.to_ne_bytes()));
-        let Some(Record::Start(start)) = Record::of(&bytes) else { panic!("no start") };
+        assert_eq!(bytes.len(), Start::LENGTH);
+        let start = Start::of(&bytes).unwrap();
         assert_eq!((start.thread, start.parent, start.time), (8, 4, 5));
-        assert!(Record::of(&bytes[..24]).is_none());
+        assert!(Start::of(&bytes[..24]).is_none() && Start::of(&sample()).is_none());
+        assert!(Record::of(&bytes).is_none());
     }
 
     #[test]

@@ -142,7 +142,7 @@ fn take(record: Record<'_>, left_out: u32, shared: &Shared, counts: &mut Counts)
         }
         // It does not say when; of the time before the window nothing is kept.
         Record::Lost(samples) if opened != u64::MAX => counts.lost += samples,
-        Record::Lost(_) | Record::Start(_) => {}
+        Record::Lost(_) => {}
     }
 }
 
