@@ -92,6 +92,8 @@ pub struct Program {
     pub version_arguments: Vec<String>,
     pub banner: Banner,
     pub greeting: Banner,
+    /// Functions that only threads and processes have which work for a client.
+    pub serving: Vec<String>,
     pub tree: Tree,
 }
 

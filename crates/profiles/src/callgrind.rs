@@ -28,10 +28,6 @@ const WAKE: u32 = 10;
 /// How the names of dumps, and of what [`VGDB`] reaches processes by, begin.
 const DUMPS: &str = "callgrind";
 const CHANNELS: &str = "vgdb";
-/// Functions of threads and processes that work for a client: PostgreSQL's, MySQL's and MariaDB's, and the helpers of both.
-const SERVING: [&str; 4] =
-    ["PostgresMain", "ParallelWorkerMain", "do_command", "Parallel_reader::worker"];
-
 /// The program and arguments that run a server, which follows them, so that its instructions can be counted. It writes
 /// into `directory`.
 ///
@@ -74,15 +70,18 @@ fn find(program: &str) -> Result<PathBuf, ProfileError> {
 #[derive(Debug)]
 pub struct Counter {
     directory: PathBuf,
+    serving: Vec<String>,
     /// Dumps of earlier windows.
     known: BTreeSet<OsString>,
     trouble: Option<ProfileError>,
 }
 
 impl Counter {
-    pub fn new(directory: &Path) -> Self {
+    /// `serving` are functions of the threads and processes that work for a client.
+    pub fn new(directory: &Path, serving: &[String]) -> Self {
         let known = dumps(directory).into_iter().collect();
-        Self { directory: directory.to_owned(), known, trouble: None }
+        let (directory, serving) = (directory.to_owned(), serving.to_owned());
+        Self { directory, serving, known, trouble: None }
     }
 
     /// The window begins.
@@ -109,8 +108,8 @@ impl Counter {
         for name in dumps(&self.directory).iter().filter(|name| !self.known.contains(*name)) {
             let text = fs::read_to_string(self.directory.join(name)).map_err(ProfileError::Dump)?;
             let stacks = stacks_of(&text);
-            let is_serving =
-                stacks.keys().any(|stack| stack.split(';').any(|it| SERVING.contains(&it)));
+            let serves = |function: &str| self.serving.iter().any(|one| one == function);
+            let is_serving = stacks.keys().any(|stack| stack.split(';').any(serves));
             let of_its_kind = if is_serving { &mut serving } else { &mut others };
             for (stack, cost) in stacks {
                 *of_its_kind.entry(stack).or_default() += cost;
@@ -278,7 +277,7 @@ mod tests {
         };
         turn(100);
         let mut count = |number: u32| {
-            let mut counter = Counter::new(directory.path());
+            let mut counter = Counter::new(directory.path(), &[]);
             counter.open();
             turn(number);
             counter.close();
@@ -290,7 +289,7 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(
-            matches!(Counter::new(directory.path()).finish(), Ok(profile) if profile.stacks.is_empty())
+            matches!(Counter::new(directory.path(), &[]).finish(), Ok(profile) if profile.stacks.is_empty())
         );
     }
 }

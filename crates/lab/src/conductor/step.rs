@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use load::{Observer, Quota, StepError, Stop, Workload};
-use model::{Event, Moment, Nanos, Note, NoteKind, Placement, Step, StepRecord};
+use model::{Event, Moment, Nanos, Note, NoteKind, Placement, Step, StepRecord, System};
 use probes::{Detail, Probe, Watch};
 use profiles::{Counter, Sampler, Target, Watcher};
 
@@ -64,10 +64,12 @@ impl Conductor<'_> {
 
     /// Begins to count, or to sample, on any CPU that this process may use: those of the clients are for them.
     fn watcher(&self, step: &Step, open: &OpenSite) -> Result<Watcher> {
-        if let Some(directory) = &open.counts_in {
-            return Ok(Watcher::Counter(Counter::new(directory)));
-        }
         let system = self.plan.system(&open.system);
+        if let Some(directory) = &open.counts_in {
+            let of = |system: &'_ System| &*system.build.dbms.product().program.serving;
+            let serving = system.map_or(&[][..], of);
+            return Ok(Watcher::Counter(Counter::new(directory, serving)));
+        }
         let place = |cpus: fn(&Placement) -> &str| {
             system.map_or(Ok(()), |system| place_client(system, cpus(&system.cpus)))
         };
