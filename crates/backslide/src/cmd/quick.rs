@@ -82,7 +82,7 @@ fn measure(
     let comparisons = runs::compare(&data, None, Selection::All, None)?;
     compare::show(lab, &data.info.plan.base, &data, &comparisons, &Shown::default(), printer)?;
     let output = super::report::destination(lab, &run, output)?;
-    super::report::write(lab, &data, &comparisons, &output, super::report::Form::default())?;
+    super::report::write(lab, &data, &comparisons, &output)?;
     printer.result(&format!("\nReport: {}", output.display()));
     printer
         .note(&format!("Run {run}; more: `backslide show {run}`, `backslide compare {run} --all`"));

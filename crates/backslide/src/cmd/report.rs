@@ -27,12 +27,15 @@ pub(crate) fn run(args: &ReportArgs, root: &Path, printer: Printer) -> Result<Ex
         bail!("--open needs a file: name one with -o");
     }
     let format = format_of(&output, args.format)?;
+    let generated = input::now();
+    let input = Input { generated: &generated, ..input_of(&lab, &data, &comparisons)? };
+    let report = Report::new(&input);
     let charts = match args.charts.as_deref() {
-        Some(directory) => write_charts(&lab, &data, &comparisons, directory, printer)?,
+        Some(directory) => write_charts(&report, &run, directory, printer)?,
         None => None,
     };
     let form = Form { format: Some(format), brief: args.brief, charts: charts.as_ref() };
-    write(&lab, &data, &comparisons, &output, form)?;
+    write_report(&report, &data, &output, form)?;
     if output != Path::new("-") {
         printer.result(&output.display().to_string());
     }
@@ -43,7 +46,7 @@ pub(crate) fn run(args: &ReportArgs, root: &Path, printer: Printer) -> Result<Ex
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Form<'a> {
+struct Form<'a> {
     /// What was asked for; else what the file's name says.
     format: Option<ReportFormat>,
     brief: bool,
@@ -52,15 +55,13 @@ pub(crate) struct Form<'a> {
 
 /// Writes the charts, and says how many; `None` where there are none.
 fn write_charts(
-    lab: &Lab,
-    data: &RunData,
-    comparisons: &[Comparison],
+    report: &Report<'_>,
+    run: &RunId,
     directory: &Path,
     printer: Printer,
 ) -> Result<Option<Written>> {
-    let files = Report::new(&input_of(lab, data, comparisons)?).charts();
+    let files = report.charts();
     if files.is_empty() {
-        let run = &data.info.id;
         printer.note(&format!("run {run} has no charts: none of what they show was measured"));
         return Ok(None);
     }
@@ -89,17 +90,19 @@ pub(crate) fn destination(lab: &Lab, run: &RunId, output: Option<&Path>) -> Resu
     Ok(directory.join(format!("{run}.html")))
 }
 
-/// Writes the report in the format that is asked for, or that the file's name asks for.
+/// Writes the report in the format that the file's name asks for.
 pub(crate) fn write(
     lab: &Lab,
     data: &RunData,
     comparisons: &[Comparison],
     output: &Path,
-    form: Form<'_>,
 ) -> Result<()> {
     let generated = input::now();
     let input = Input { generated: &generated, ..input_of(lab, data, comparisons)? };
-    let report = Report::new(&input);
+    write_report(&Report::new(&input), data, output, Form::default())
+}
+
+fn write_report(report: &Report<'_>, data: &RunData, output: &Path, form: Form<'_>) -> Result<()> {
     let text = match format_of(output, form.format)? {
         ReportFormat::Csv => return output::write(output, |out| csv(data, out)),
         ReportFormat::Html if form.brief => report.html_brief(),
