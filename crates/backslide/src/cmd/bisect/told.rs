@@ -6,7 +6,7 @@ use model::{Bytes, Nanos};
 use report::format::{pair as decimals, plural};
 use report::{Cell, Columns};
 use serde::Serialize;
-use stats::{Advice, Posterior};
+use stats::{Advice, CONFIDENCE, Posterior};
 
 use super::evidence::Evidence;
 use super::question::{Question, ROUNDS};
@@ -156,7 +156,8 @@ pub(super) fn result(
     let measured = places.filter_map(|place| of_place(question, evidence, place));
     match question.args.format {
         Format::Json => {
-            let answer = answer(question, evidence, word, now.as_ref(), measured.collect());
+            let answer =
+                answer(question, evidence, (advice, word), now.as_ref(), measured.collect());
             printer.json(&answer);
         }
         Format::Text => {
@@ -180,13 +181,13 @@ pub(super) fn result(
 fn answer<'a>(
     question: &'a Question<'_>,
     evidence: &'a Evidence,
-    result: &'static str,
+    (advice, result): (&Advice, &'static str),
     now: Option<&Posterior>,
     measured: Vec<Measured<'a>>,
 ) -> Answer<'a> {
     let (good, bad) = ends(question);
     let name = |place| question.ladder.name(place);
-    let is_named = matches!(result, "found" | "undecided");
+    let is_named = matches!(advice, Advice::Found(_) | Advice::Measure(_));
     let named = now.filter(|_| is_named);
     let skipped = evidence.skipped.iter();
     Answer {
@@ -244,7 +245,7 @@ fn sentence(
                 two.join(" and ")
             )
         }
-        Advice::Measure(_) if now.none > 0.05 => format!(
+        Advice::Measure(_) if now.none > 1.0 - CONFIDENCE => format!(
             "undecided {after}: a change has a probability of {}: {interval}; --pairs allows more",
             percent(1.0 - now.none)
         ),
