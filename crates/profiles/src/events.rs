@@ -2,8 +2,8 @@
 //! too.
 //!
 //! Where the user may, an event watches a whole CPU, and samples of other programs are dropped. An event of a thread
-//! starts a timer of the kernel whenever the thread begins to run: a server that answers 50,000 times per second loses
-//! a quarter of its throughput to them in a virtual machine.
+//! starts a timer of the kernel whenever the thread begins to run: two processes that answer each other 50,000 times per
+//! second lose a quarter of it to them in a virtual machine.
 
 use std::collections::HashSet;
 use std::ffi::c_ulong;
