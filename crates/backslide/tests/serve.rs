@@ -91,6 +91,8 @@ fn pages_are_served_to_those_who_may_read_them() {
         ("/runs/1?brief=1", "</html>"),
         ("/runs/r1?base=%3Ci%3Eslow%20%26%20new", "Base: sqlite/wal"),
         ("/runs/r1/live", "The run is finished."),
+        ("/compare", "Choose a base and a system"),
+        ("/compare?base=r1/sqlite/wal&system=r1/%3Ci%3Eslow%20%26%20new", "Base: &lt;i&gt;slow"),
         ("/changes", "regression"),
         ("/controls", "0 of 0 control comparisons"),
         ("/builds", "postgres-"),
@@ -116,6 +118,9 @@ fn pages_are_served_to_those_who_may_read_them() {
         ("/../../etc/passwd", "404"),
         ("/%2e%2e/lab.sqlite", "404"),
         ("/runs/r1?base=none", "400"),
+        ("/compare?base=r1&system=r1/sqlite/wal", "400"),
+        ("/compare?base=r1/sqlite/wal&system=r1/none", "400"),
+        ("/compare?base=r1/sqlite/wal&system=r9/none", "404"),
         ("/runs/r9/events", "404"),
     ] {
         let answer = serving.get(path);
@@ -133,6 +138,14 @@ fn pages_are_served_to_those_who_may_read_them() {
         assert!(["403", "400"].contains(&status(&answer)), "{host}: {answer}");
     }
     assert!(status(&serving.send("nonsense\r\n\r\n")) == "400");
+    // Another run, of the same builds: they tell by how much the days differ.
+    bench.run(&["run", "plan.toml"]).fine();
+    let slow = "%3Ci%3Eslow%20%26%20new";
+    let answer = serving.get(&format!("/compare?base=r1/sqlite/wal&system=r2/{slow}"));
+    assert!(answer.contains("r2/&lt;i&gt;slow &amp; new over r1/sqlite/wal"), "{answer}");
+    assert!(answer.contains("<td") && answer.contains(" ["), "no ratio has an interval: {answer}");
+    let same = serving.get("/compare?base=r1/sqlite/wal&system=r2/sqlite/wal");
+    assert!(status(&same) == "400" && same.contains("the same build"), "{same}");
 }
 
 #[test]

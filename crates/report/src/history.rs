@@ -16,7 +16,7 @@ use crate::{Tone, format, markdown, object, pretty_json};
 
 pub use page::history_html;
 pub use picture::history_svg;
-pub use tables::history_tables;
+pub use tables::{history_tables, of_two_builds};
 
 /// Lines that fell to zero which a sentence names at most.
 const MOST_FALLEN: usize = 5;
@@ -99,11 +99,11 @@ fn name(history: &History, place: usize) -> String {
     let Some(at) = history.builds.get(place) else { return String::new() };
     let same =
         |of: fn(&At) -> &str| history.builds.iter().filter(|other| of(other) == of(at)).count() > 1;
-    match (same(|at| &at.system), same(|at| &at.build)) {
-        (false, _) => at.system.clone(),
+    match (same(At::system), same(|at| &at.build)) {
+        (false, _) => at.system().to_owned(),
         (true, false) => at.build.clone(),
         // `r2, r3 mysql`.
-        (true, true) => format!("{} {}", format::joined(&at.runs, ", "), at.system),
+        (true, true) => format!("{} {}", format::joined(at.runs(), ", "), at.system()),
     }
 }
 
@@ -222,8 +222,8 @@ fn list<'a, T, F>(all: &'a [T], fields: impl Fn(&'a T) -> F) -> Vec<F> {
 }
 
 fn json_of_build(at: &At) -> impl Serialize {
-    let run = at.runs.first().map_or("", |run| &run.0);
-    object! { run: run, runs: list(&at.runs, |run| &run.0), system: &at.system, build: &at.build }
+    let run = at.runs().next().map_or("", |run| &run.0);
+    object! { run: run, runs: list(&at.of, |(run, _)| &run.0), system: at.system(), build: &at.build }
 }
 
 fn json_of_copy(copied: &Copied) -> impl Serialize {

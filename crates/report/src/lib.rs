@@ -34,6 +34,7 @@ pub use groups::title as group_title;
 pub(crate) use groups::{StepGroup, Sweep, Test};
 pub use history::{
     history_html, history_json, history_markdown, history_sentence, history_svg, history_tables,
+    of_two_builds,
 };
 pub use input::{Differing, Finding, Input};
 pub use list_page::{Filter, List, ListPage, Live, live_html};

@@ -34,6 +34,8 @@ pub struct ListPage<'a> {
 pub struct Filter<'a> {
     pub key: &'a str,
     pub label: &'a str,
+    /// What stands for no choice.
+    pub none: &'static str,
     pub values: Vec<String>,
     pub chosen: &'a str,
 }
@@ -112,7 +114,7 @@ fn filters(filters: &[Filter<'_>]) -> Markup {
                 label {
                     (filter.label) " "
                     select name=(filter.key) {
-                        option value="" selected[filter.chosen.is_empty()] { "all" }
+                        option value="" selected[filter.chosen.is_empty()] { (filter.none) }
                         @for value in &filter.values {
                             option value=(value) selected[*value == filter.chosen] { (value) }
                         }
@@ -200,6 +202,7 @@ mod tests {
             filters: vec![Filter {
                 key: "plan",
                 label: "plan",
+                none: "all",
                 values: vec!["\"a".into()],
                 chosen: "",
             }],

@@ -44,6 +44,7 @@ pub(crate) fn of_runs(
     runs: &[RunId],
     metric: &str,
     step: Option<&str>,
+    base: Option<&str>,
 ) -> Result<History> {
     let load = |run| lab.store.load(run, runs::NUMBERS);
     let loaded: Vec<RunData> = runs.iter().map(load).collect::<Result<_, _>>()?;
@@ -52,7 +53,7 @@ pub(crate) fn of_runs(
         metrics: runs::selection(&[metric.to_owned()]),
         step: step.map(StepId::new),
         min_effect: None,
-        base: None,
+        base: base.map(str::to_owned),
     };
     Ok(stats::history(&parts, &options)?)
 }

@@ -5,6 +5,7 @@ mod frame;
 mod lists;
 mod live;
 mod pages;
+mod pair;
 
 use std::net::SocketAddr;
 use std::path::Path;

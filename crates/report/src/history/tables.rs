@@ -74,6 +74,18 @@ fn apart(history: &History) -> Table {
         .table("Builds outside the levels", note, rows)
 }
 
+/// One build of a history over its base, a row a line; the base is measured in another run.
+pub fn of_two_builds(history: &History, place: usize) -> Table {
+    let point = |line: &HistoryLine| line.points.get(place).and_then(Option::as_ref)?.to_base;
+    let note = "Two runs are two days: an interval is there only where a build that both measured tells by how much the \
+                days differ. The 95 % intervals are not adjusted for multiple comparisons.";
+    of_lines(history, |line: &&HistoryLine| *line)
+        .numbers(&name(history, history.base), "", |line| value(line, history.base))
+        .numbers(&name(history, place), "", move |line| value(line, place))
+        .numbers("ratio", "", move |line| estimate(point(line)))
+        .table("Steps", note, &history.lines)
+}
+
 /// A row a line: its shape, and where it stands with the last build.
 fn summary(history: &History) -> Table {
     let over = |line: &HistoryLine, of: fn(&HistoryPoint) -> Option<Ratio>| {

@@ -9,8 +9,7 @@ use super::*;
 /// missing.
 fn made_up() -> History {
     let at = |run: &str, system: &str| At {
-        runs: vec![RunId(run.into())],
-        system: system.into(),
+        of: vec![(RunId(run.into()), system.into())],
         build: format!("build of {system}"),
     };
     let point = |value: f64, standing: Standing| {
@@ -86,11 +85,11 @@ fn builds_are_named_by_what_tells_them_apart() {
     assert_eq!(name(&history, 3), "r2 a");
     assert_eq!(name(&history, 2), "c");
     for (at, build) in history.builds.iter_mut().zip(["1", "2", "3", "4", "4"]) {
-        at.system = "trunk".into();
+        at.of[0].1 = "trunk".into();
         at.build = build.into();
     }
     assert_eq!(name(&history, 2), "3");
-    history.builds[3].runs.push(RunId("r5".into()));
+    history.builds[3].of.push((RunId("r5".into()), "trunk".into()));
     assert_eq!(name(&history, 3), "r2, r5 trunk");
     assert_eq!(name(&history, 4), "r2 trunk");
     assert_eq!(name(&history, 99), "");

@@ -63,13 +63,11 @@ struct Runs<'a, 'd> {
 fn base(named: Option<&str>, members: &[Member<'_>]) -> Result<usize, HistoryError> {
     let Some(name) = named else { return Ok(0) };
     let is_meant = |member: &Member<'_>| {
-        let At { runs, system, build } = &member.at;
-        let mut names = member.of.iter().map(|(_, name)| *name);
-        let mut runs = runs.iter().map(|run| run.0.as_str());
-        system == name
-            || build == name
-            || names.any(|other| other == name)
-            || runs.any(|run| run == name)
+        let At { of, build } = &member.at;
+        let is_named = |run: &str, system: &str| {
+            run == name || system == name || name.split_once('/') == Some((run, system))
+        };
+        build == name || of.iter().any(|(run, system)| is_named(&run.0, system))
     };
     members.iter().position(is_meant).ok_or_else(|| HistoryError::UnknownBase(name.to_owned()))
 }

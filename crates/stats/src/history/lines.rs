@@ -8,10 +8,20 @@ use crate::options::Selection;
 /// A build of a history, as one run or several measured it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct At {
-    /// The runs, as they were given; there is at least one.
-    pub runs: Vec<RunId>,
-    pub system: String,
+    /// The runs, as they were given, and the system's name in each; there is at least one.
+    pub of: Vec<(RunId, String)>,
     pub build: String,
+}
+
+impl At {
+    pub fn runs(&self) -> impl Iterator<Item = &RunId> {
+        self.of.iter().map(|(run, _)| run)
+    }
+
+    /// Its name in the first of the runs.
+    pub fn system(&self) -> &str {
+        self.of.first().map_or("", |(_, system)| system)
+    }
 }
 
 /// Trials of a run that an earlier one has too, to the last digit: they count once.
@@ -93,14 +103,22 @@ pub struct History {
     pub copies: Vec<Copied>,
 }
 
+impl History {
+    /// The place of the build that this run measured under this name.
+    pub fn place(&self, run: &RunId, system: &str) -> Option<usize> {
+        let is_meant = |(of, name): &(RunId, String)| of == run && name == system;
+        self.builds.iter().position(|at| at.of.iter().any(is_meant))
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HistoryOptions {
     pub metrics: Selection,
     pub step: Option<StepId>,
     /// The practical margin for every metric, as a fraction; `None` for each metric's own.
     pub min_effect: Option<f64>,
-    /// The build that the others are compared with: the first that this names, by its system, its build or its run;
-    /// `None` for the first.
+    /// The build that the others are compared with: the first that this names, by its system, its build, its run, or
+    /// its run and system (`r7/mysql-8.0.31`); `None` for the first.
     pub base: Option<String>,
 }
 

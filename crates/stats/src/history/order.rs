@@ -34,7 +34,7 @@ pub(super) fn in_order<'a>(parts: &[Part<'a>]) -> Vec<Member<'a>> {
             let run = part.data.info.id.clone();
             if let Some(at) = identity.as_ref().and_then(|identity| known.get(identity)) {
                 members[*at].of.push((place, name));
-                members[*at].at.runs.push(run);
+                members[*at].at.of.push((run, name.to_owned()));
                 continue;
             }
             if let Some(identity) = identity {
@@ -43,8 +43,7 @@ pub(super) fn in_order<'a>(parts: &[Part<'a>]) -> Vec<Member<'a>> {
             let build = system.map(|system| &system.build);
             members.push(Member {
                 at: At {
-                    runs: vec![run],
-                    system: name.to_owned(),
+                    of: vec![(run, name.to_owned())],
                     build: build.map_or_else(|| name.to_owned(), Build::id),
                 },
                 of: vec![(place, name)],

@@ -6,16 +6,23 @@ use report::{Filter, List, ListPage};
 pub(super) use crate::cmd::history::generated;
 
 /// The pages that stand in every page's header.
-const SITE: [(&str, &str); 5] = [
+const SITE: [(&str, &str); 6] = [
     ("/", "Runs"),
+    ("/compare", "Compare"),
     ("/changes", "Regressions"),
     ("/controls", "False alarms"),
     ("/builds", "Builds"),
     ("/metrics", "OpenMetrics"),
 ];
 
-pub(super) fn list(title: &str, facts: String, filters: Vec<Filter<'_>>, list: List) -> String {
-    let (lists, links, generated) = (vec![list], site(), &generated());
+pub(super) fn list(
+    title: &str,
+    facts: String,
+    filters: Vec<Filter<'_>>,
+    list: impl Into<Option<List>>,
+) -> String {
+    let lists = list.into().into_iter().collect();
+    let (links, generated) = (site(), &generated());
     ListPage { title, facts, links, filters, lists, live: None, generated }.html()
 }
 

@@ -45,7 +45,8 @@ fn systems(run: &RunSummary) -> impl Iterator<Item = &str> {
 
 fn filter<'a>(key: &'a str, chosen: &'a str, values: impl Iterator<Item = &'a str>) -> Filter<'a> {
     let values: BTreeSet<&str> = values.collect();
-    Filter { key, label: key, values: values.into_iter().map(str::to_owned).collect(), chosen }
+    let values = values.into_iter().map(str::to_owned).collect();
+    Filter { key, label: key, none: "all", values, chosen }
 }
 
 /// What was said of controls, run by run.

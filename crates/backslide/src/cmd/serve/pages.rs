@@ -14,7 +14,7 @@ use stats::Selection;
 use store::{StoreError, Want};
 
 use super::frame::{encoded, generated, site};
-use super::{changes, lists, live};
+use super::{changes, lists, live, pair};
 use crate::cmd::{export, history};
 use crate::{input, runs};
 
@@ -48,9 +48,16 @@ impl Pages for LabPages {
     fn page(&mut self, address: &Address) -> Result<Page, Refusal> {
         let page = match parts(address).as_slice() {
             [] => self.lab().and_then(|lab| lists::runs(&lab, address)),
-            ["runs", run] => self.lab().and_then(|lab| of_run(&lab, run, address)),
+            ["runs", run] => {
+                let (base, brief) = (address.asked("base"), address.asked("brief").is_some());
+                self.lab().and_then(|lab| of_run(&lab, &runs::named(run), base, brief))
+            }
             ["runs", run, "live"] => self.lab().and_then(|lab| live::page(&lab, run)),
             ["history"] => self.lab().and_then(|lab| of_history(&lab, address)),
+            ["compare"] => self.lab().and_then(|lab| match pair::within_one_run(&lab, address)? {
+                Some((run, base)) => of_run(&lab, &run, Some(base), false),
+                None => pair::page(&lab, address),
+            }),
             ["changes"] => {
                 self.lab().and_then(|lab| changes::page(&lab, address, &mut self.regressions))
             }
@@ -112,13 +119,11 @@ fn written(store: &Path) -> Option<String> {
     Some(of(store)? + &of(Path::new(&log)).unwrap_or_default())
 }
 
-/// The report of a run, with the base that the address asks for.
-fn of_run(lab: &Lab, run: &str, address: &Address) -> Result<String> {
-    let run = runs::named(run);
-    let brief = address.asked("brief").is_some();
+/// The report of a run, with this base or the plan's.
+fn of_run(lab: &Lab, run: &RunId, base: Option<&str>, brief: bool) -> Result<String> {
     let want = if brief { Want { series: true, histograms: false } } else { runs::EVERYTHING };
-    let data = lab.store.load(&run, want)?;
-    let comparisons = runs::compare(&data, address.asked("base"), Selection::All, None)?;
+    let data = lab.store.load(run, want)?;
+    let comparisons = runs::compare(&data, base, Selection::All, None)?;
     let base = comparisons.first().map_or(&data.info.plan.base, |c| &c.base);
     let input = Input {
         generated: &input::now(),
@@ -154,7 +159,7 @@ fn of_history(lab: &Lab, address: &Address) -> Result<String> {
         (None, None) => vec![runs::choose(lab, None)?],
     };
     let metric = address.asked("metric").unwrap_or(model::MetricId::RATE);
-    let history = history::of_runs(lab, &named, metric, address.asked("step"))?;
+    let history = history::of_runs(lab, &named, metric, address.asked("step"), None)?;
     Ok(report::history_html(&history, &generated(), &site()))
 }
 
