@@ -47,8 +47,11 @@ pub(crate) fn print(printer: Printer, table: &Table) {
 /// The table without title and note, and the heads of the columns left out for lack of room. Only sentences and names
 /// with joints are wrapped; under headings rows are indented. Other columns without room stand below, after the names.
 pub(crate) fn fitted(table: &Table, width: u16) -> (String, Vec<String>) {
-    let (texts, width) = (Texts::of(table), usize::from(width));
+    let (mut texts, width) = (Texts::of(table, head), usize::from(width));
     let mut kept: Vec<usize> = (0..table.headers.len()).collect();
+    if texts.parts(&kept, width).len() > 1 && table.headers.iter().any(|of| !of.short.is_empty()) {
+        texts = Texts::of(table, short_head);
+    }
     let mut left_out = Vec::new();
     let spare = |column: &usize| table.headers[*column].spare;
     while texts.parts(&kept, width).len() > 1
@@ -104,7 +107,7 @@ impl Column {
 }
 
 impl Texts {
-    fn of(table: &Table) -> Self {
+    fn of(table: &Table, head: fn(&Header) -> String) -> Self {
         let has_headings = table.rows.iter().any(|row| Table::is_heading(row));
         let heads: Vec<String> = table.headers.iter().map(head).collect();
         let columns = table.headers.iter().zip(&heads);
@@ -234,6 +237,13 @@ fn head(header: &Header) -> String {
     match header.unit.as_str() {
         "" => printable(&header.text),
         unit => printable(&format!("{} {unit}", header.text)),
+    }
+}
+
+fn short_head(header: &Header) -> String {
+    match header.short.as_str() {
+        "" => head(header),
+        short => head(&Header { text: short.to_owned(), ..header.clone() }),
     }
 }
 

@@ -30,6 +30,8 @@ pub enum Align {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     pub text: String,
+    /// What stands for the text where a terminal has no room; empty for the text itself.
+    pub short: String,
     /// The unit of its values; empty for none.
     pub unit: String,
     pub align: Align,
@@ -39,12 +41,19 @@ pub struct Header {
 
 impl Header {
     pub fn words(text: impl Into<String>) -> Self {
-        Self { text: text.into(), unit: String::new(), align: Align::Left, spare: 0 }
+        Self { align: Align::Left, ..Self::numbers(text, "") }
     }
 
     /// A column of numbers in this unit (empty for none).
     pub fn numbers(text: impl Into<String>, unit: impl Into<String>) -> Self {
-        Self { text: text.into(), unit: unit.into(), align: Align::Right, spare: 0 }
+        let (text, unit) = (text.into(), unit.into());
+        Self { text, short: String::new(), unit, align: Align::Right, spare: 0 }
+    }
+
+    /// The same as [`Header::short`] says.
+    #[must_use]
+    pub fn shortened(self, short: impl Into<String>) -> Self {
+        Self { short: short.into(), ..self }
     }
 
     /// The same as [`Header::spare`] says.

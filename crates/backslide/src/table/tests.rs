@@ -11,7 +11,7 @@ use testkit::made_up::{self, micro::Micro};
 /// The text with all columns.
 fn text(table: &Table, width: u16) -> String {
     let all: Vec<usize> = (0..table.headers.len()).collect();
-    Texts::of(table).text(&all, usize::from(width))
+    Texts::of(table, head).text(&all, usize::from(width))
 }
 
 /// The text of a table of a run, without colours.
@@ -38,6 +38,25 @@ fn verdicts_by_group() {
     insta::assert_snapshot!("verdicts_80", narrow);
     let longest = narrow.lines().map(wrap::length).max();
     assert!(longest <= Some(80), "{longest:?}\n{narrow}");
+}
+
+/// Names of systems give way before a table is divided, and not where there is room.
+#[test]
+fn names_are_shortened_where_there_is_no_room() {
+    let mut micro = Micro::usual();
+    let names = ["5.6.24", "5.7.22", "8.0.31", "9.7.4"];
+    micro.shape.systems = names.map(|n| (format!("mysql-{n}/innodb/z12a_c8r32"), 1.0)).into();
+    let data = made_up::micro::run(&micro);
+    let input = Input::new(&data, &[]);
+    let table = Report::new(&input).absolute();
+    for (width, is_whole) in [(80, false), (200, true)] {
+        let (text, left_out) = fitted(&table, width);
+        let plain = anstream::adapter::strip_str(&text).to_string();
+        assert_eq!(plain.contains("innodb"), is_whole, "{plain}");
+        assert!(plain.contains("5.6.24"), "{plain}");
+        assert_eq!(plain.matches("9.7.4").count(), 1, "one table: {plain}");
+        assert!(left_out.is_empty());
+    }
 }
 
 /// Of a history there is one table, and what has no room is said.

@@ -180,7 +180,7 @@ fn verdicts(page: &Page<'_, '_>) -> Markup {
         return html! {};
     }
     let shown = tables::Shown { decided_only: report.differing_only, ..tables::Shown::default() };
-    let table = tables::without_empty_why(report.verdicts(&shown));
+    let table = tables::without_same_why(report.verdicts(&shown));
     let links = links(page, &shown);
     html! {
         details #verdicts {

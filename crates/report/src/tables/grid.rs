@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use model::{Direction, MetricId, Reason, Step, Verdict, describe};
 
+use crate::names::short_names;
 use crate::report::At;
 use crate::{Cell, Columns, Header, Report, Seen, Table, Tone, format, verdict};
 
@@ -38,11 +39,15 @@ impl Report<'_> {
             };
             (group.title.clone(), steps.map(row).collect())
         });
-        let column = |system: &Seen<'_>, unit: &str| {
+        let column = |(system, short): (&Seen<'_>, String), unit: &str| {
             let role = if system.is_base { " (base)" } else { "" };
-            Header::numbers(format!("{}{role}", system.name), unit)
+            Header::numbers(format!("{}{role}", system.name), unit).shortened(short + role)
         };
-        let columns = |unit: &str| systems().map(|system| column(system, unit)).collect();
+        let short = short_names(&systems().map(|system| system.name).collect::<Vec<_>>());
+        let columns = |unit: &str| {
+            let named = systems().zip(short.clone());
+            named.map(|named| column(named, unit)).collect()
+        };
         let (table, _) = with_units("step", columns, groups.collect());
         Table { title, note: note.to_owned(), ..table }
     }

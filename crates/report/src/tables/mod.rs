@@ -24,7 +24,7 @@ pub use systems::placement_lines;
 pub(crate) use systems::{each_placement, shared_placement};
 pub(crate) use transactions::Which;
 pub use verdicts::Shown;
-pub(crate) use verdicts::without_empty_why;
+pub(crate) use verdicts::without_same_why;
 pub use why::why;
 
 impl Report<'_> {

@@ -79,7 +79,7 @@ impl<'a> Report<'a> {
             let of_one = Shown { system: Some(system.name.to_owned()), ..shown.clone() };
             self.verdicts(&of_one)
         });
-        told_once(tables.filter(|table| !table.rows.is_empty()).map(without_empty_why))
+        told_once(tables.filter(|table| !table.rows.is_empty()).map(without_same_why))
     }
 
     /// Why a verdict is what it is; of a control no further rounds are asked for, because its noise is the result.
@@ -171,10 +171,15 @@ fn of_slices(report: &Report<'_>) -> &'static str {
     }
 }
 
-/// The same for people, who need no last column where nothing stands in it; programs find it always.
-pub(crate) fn without_empty_why(mut table: Table) -> Table {
-    let is_empty = |row: &Vec<Cell>| row.last().is_none_or(|cell| cell.text.is_empty());
-    if table.rows.iter().all(is_empty) {
+/// The same for people, who need no last column where the same stands in each row: a note says it then. Programs find it
+/// always.
+pub(crate) fn without_same_why(mut table: Table) -> Table {
+    let rows = table.rows.iter().filter(|row| !Table::is_heading(row));
+    let mut whys = rows.map(|row| row.last().map_or("", |cell| cell.text.as_str()));
+    let why = whys.next().unwrap_or_default();
+    if whys.clone().all(|other| other == why) && (why.is_empty() || whys.next().is_some()) {
+        let told = format!("Why, in each row: {why}.\n");
+        table.note = if why.is_empty() { table.note } else { told + &table.note };
         table.headers.pop();
         for row in &mut table.rows {
             row.pop();

@@ -304,7 +304,7 @@ fn what_fell_to_zero_has_a_row_and_a_value_of_zero() {
 }
 
 #[test]
-fn a_column_of_reasons_is_there_where_there_is_one() {
+fn a_column_of_reasons_is_there_where_they_differ() {
     let data = made_up::run(&Shape::usual());
     let mut comparisons = made_up::comparisons(&data);
     let heads = |comparisons: &[Comparison]| {
@@ -321,8 +321,17 @@ fn a_column_of_reasons_is_there_where_there_is_one() {
     };
     judge(&mut comparisons, CANDIDATE, |_| Verdict::Unchanged);
     assert_eq!(heads(&comparisons), ["verdict", "why"]);
-    judge(&mut comparisons, CANDIDATE, |_| noisy());
+    judge(&mut comparisons, CANDIDATE, |place| match place {
+        0 => noisy(),
+        _ => Verdict::Unchanged,
+    });
     assert_eq!(heads(&comparisons), ["why", "why"]);
+    // What is the same in each row stands below.
+    judge(&mut comparisons, CANDIDATE, |_| noisy());
+    assert_eq!(heads(&comparisons), ["verdict", "why"]);
+    let input = input(&data, &comparisons);
+    let each = Report::new(&input).verdicts_by_system(&Shown::default());
+    assert!(each[0].note.starts_with("Why, in each row: "), "{}", each[0].note);
 }
 
 #[test]
