@@ -5,14 +5,15 @@ use std::sync::Arc;
 use model::{EVENT, Nanos, SqlPace, StepRecord, WarmUpEnd};
 
 use super::client::{Common, EVENTS, EventClient};
-use super::{CommandRun, failed, keep_printed, name, printed};
+use super::{CommandRun, failed, keep_printed, name, printed, program};
 use load::measure::{Crew, Stream, Windows, ended};
 use load::warm::WarmUp;
 use load::{Clients, End, Observer, Result, Role, StepError};
 
 impl CommandRun<'_> {
     pub(super) fn events(&self, observer: &mut dyn Observer) -> Result<StepRecord> {
-        let (spec, clock, program) = (self.spec, self.stop.clock(), self.program());
+        let (spec, clock, program) =
+            (self.spec, self.stop.clock(), program(self.spec, self.command));
         // The state of the program as a whole draws no number that is a client's.
         let whole = self.load(&program, 0, &mut self.seeds())?;
         whole.call("init").map_err(failed(0))?;
