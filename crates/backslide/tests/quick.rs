@@ -73,3 +73,46 @@ fn what_is_wrong_is_told_of_its_argument() {
     ");
     insta::assert_snapshot!(error(&["sqlite/wal", "sqlite", "--workload", "mikro"]), @"error: --workload: no workload `mikro`; available: insert, tpcc, accounts, micro, orders, timeseries, and paths of workload files");
 }
+
+const SCRIPT: &str = "
+sysbench.cmdline.options = { rows = { 'rows of the table', 10 }, skip_trx = { 'no transactions', false } }
+function prepare()
+   local con = sysbench.sql.driver():connect()
+   con:query('CREATE TABLE t (id INTEGER PRIMARY KEY)')
+   for i = 1, sysbench.opt.rows do con:query('INSERT INTO t VALUES (' .. i .. ')') end
+end
+function thread_init() con = sysbench.sql.driver():connect() end
+function event() con:query('SELECT id FROM t WHERE id = ' .. sysbench.rand.uniform(1, sysbench.opt.rows)) end
+";
+
+#[test]
+#[cfg(feature = "lua")]
+fn a_script_is_run_with_the_options_of_sysbench() {
+    let bench = Bench::new();
+    bench.write("read.lua", SCRIPT);
+    let system = ["sqlite/wal", "sqlite/rollback", "--rounds", "1"];
+    let run =
+        |options: &[&str]| bench.run(&[&["run", "read"], &system[..], &["--"], options].concat());
+    let ran = run(&[
+        "--rows=20",
+        "--threads=2",
+        "--time=1",
+        "--rate=50",
+        "--percentile=99",
+        "--skip-trx",
+    ]);
+    assert!([0, 2, 3].contains(&ran.code()) || ran.stdout == "r1\n", "{ran:?}");
+    let source = bench.run(&["show", "r1"]).stdout;
+    assert!(source.contains("plan read"), "{source}");
+    let help = bench.run(&["run", "read.lua", "--", "--help"]).fine();
+    insta::assert_snapshot!(help, @"");
+    let error = |ran: common::Ran| {
+        assert_eq!((ran.code(), ran.stdout.as_str()), (1, ""), "{ran:?}");
+        ran.stderr.replace(bench.path("").to_str().unwrap(), "DIR/").trim_end().to_owned()
+    };
+    insta::assert_snapshot!(error(run(&["--row=1"])), @"");
+    insta::assert_snapshot!(error(run(&["--threads=0"])), @"");
+    insta::assert_snapshot!(error(run(&["prepare"])), @"");
+    insta::assert_snapshot!(error(bench.run(&["run", "read.lua"])), @"");
+    insta::assert_snapshot!(error(bench.run(&["run", "reed.lua", "sqlite"])).split(" in ").next().unwrap(), @"");
+}

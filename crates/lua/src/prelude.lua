@@ -167,6 +167,11 @@ end
 
 -- Parameters that are known later decide when the server prepares it.
 local function prepare(statement)
+   if native.driver == "pgsql" then
+      -- sysbench draws the name of the statement, and the next numbers follow.
+      native.word()
+      native.word()
+   end
    local place, code, message, ignorable = statement.con.native:prepare(statement.text, unpack(statement.types))
    if place == false then
       raise(statement.con, statement.text, code, message, ignorable)
