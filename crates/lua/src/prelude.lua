@@ -39,7 +39,7 @@ sysbench = {
    rand = native.rand,
 }
 
--- Reports are backslide's; scripts choose among these for a hook.
+-- Scripts choose among these for a hook; what they would print is in backslide's own reports.
 function sysbench.report_default() end
 sysbench.report_csv, sysbench.report_json = sysbench.report_default, sysbench.report_default
 
@@ -509,6 +509,13 @@ function program.call(name)
    end
    called(native.tid)
    return true
+end
+
+function program.report(name, stat)
+   local hook = sysbench.hooks[name]
+   if type(hook) == "function" then
+      hook(stat)
+   end
 end
 
 local function command(name)

@@ -125,6 +125,12 @@ impl Script {
         })
     }
 
+    /// Calls a hook for reports, where the script has set it.
+    pub fn report(&self, hook: &str, stat: &[(&str, f64)]) -> Result {
+        let stat = self.lua.create_table_from(stat.iter().copied())?;
+        Ok(self.calls.get::<Function>("report")?.call((hook, stat))?)
+    }
+
     /// Moves what was sent since the last call to `sent`.
     pub fn sent(&self, sent: &mut Vec<Sent>) {
         self.ledger.take(sent);

@@ -20,15 +20,13 @@ const NONE: &str = "0";
 enum Means {
     /// The key of a plan that it sets.
     Key(&'static str),
-    /// What it asks for is recorded anyway.
-    Recorded,
     /// The systems say it.
     OfSystem,
     /// Like an option of the script.
     Own,
 }
 
-const OF_SYSBENCH: [(&str, Means); 16] = [
+const OF_SYSBENCH: [(&str, Means); 11] = [
     ("threads", Means::Key("clients")),
     ("num_threads", Means::Key("clients")),
     ("time", Means::Key("seconds")),
@@ -38,11 +36,6 @@ const OF_SYSBENCH: [(&str, Means); 16] = [
     ("rate", Means::Key("rate")),
     ("tx_rate", Means::Key("rate")),
     ("warmup_time", Means::Key("warmup_seconds")),
-    ("percentile", Means::Recorded),
-    ("histogram", Means::Recorded),
-    ("verbosity", Means::Recorded),
-    ("forced_shutdown", Means::Recorded),
-    ("thread_init_timeout", Means::Recorded),
     ("db_driver", Means::OfSystem),
     ("mysql_ignore_errors", Means::Own),
 ];
@@ -90,7 +83,6 @@ fn workload(script: &str, options: &[String]) -> Result<String> {
                 keys.retain(|(known, _)| *known != key);
                 keys.push((key, number.to_string()));
             }
-            Means::Recorded => {}
             Means::OfSystem => bail!(
                 "--{text}: the systems say where and what the servers are; for a server that already runs, \
                  write a plan with `connect`"

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use model::{EVENT, Nanos, SqlPace, StepRecord, WarmUpEnd};
 
 use super::client::{Common, EVENTS, EventClient};
+use super::reports::{Reports, Seen};
 use super::{CommandRun, failed, keep_printed, name, printed, program};
 use load::measure::{Crew, Stream, Windows, ended};
 use load::warm::WarmUp;
@@ -44,7 +45,18 @@ impl CommandRun<'_> {
             opens: &|| common.count_anew(),
         };
         let kinds = spec.kinds();
-        let mut record = windows.measure(Crew { kinds, clients }, self.stop, observer)?;
+        let option = |name: &str| spec.options.get(name);
+        let mut reports = Reports {
+            observer,
+            script: &whole,
+            notes: &common.notes,
+            clients: spec.clients,
+            every: option("report_interval").and_then(|text| text.parse().ok()).unwrap_or(0),
+            percentile: option("percentile").and_then(|text| text.parse().ok()),
+            seen: Seen::default(),
+        };
+        let mut record = windows.measure(Crew { kinds, clients }, self.stop, &mut reports)?;
+        reports.cumulative(&record);
         whole.call("done").map_err(failed(0))?;
         keep_printed(&whole, &common.notes);
         record.elapsed = clock.now();

@@ -6,6 +6,7 @@
 mod client;
 mod command;
 mod events;
+mod reports;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -46,7 +47,11 @@ impl Workload for Lua {
         let act = || {
             if command == LuaSpec::RUN { run.events(observer) } else { run.command(observer) }
         };
-        ended_by(stop, &watch, act)
+        match ended_by(stop, &watch, act) {
+            // What a script says when it is ended says nothing of it.
+            Err(StepError::Script { .. }) if stop.is_asked() => Err(StepError::Interrupted),
+            result => result,
+        }
     }
 
     fn state(&self, _target: &Target) -> Result<String> {
