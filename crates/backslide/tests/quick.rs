@@ -101,18 +101,19 @@ fn a_script_is_run_with_the_options_of_sysbench() {
         "--percentile=99",
         "--skip-trx",
     ]);
-    assert!([0, 2, 3].contains(&ran.code()) || ran.stdout == "r1\n", "{ran:?}");
-    let source = bench.run(&["show", "r1"]).stdout;
-    assert!(source.contains("plan read"), "{source}");
+    assert_eq!(ran.fine(), "r1\n");
+    let shown = bench.run(&["show", "r1"]).fine();
+    assert!(shown.contains("plan read") && shown.contains("sqlite/rollback"), "{shown}");
     let help = bench.run(&["run", "read.lua", "--", "--help"]).fine();
-    insta::assert_snapshot!(help, @"");
+    let expected = "--rows=10\n    rows of the table\n--skip-trx=off\n    no transactions\n";
+    assert_eq!(help, expected);
     let error = |ran: common::Ran| {
         assert_eq!((ran.code(), ran.stdout.as_str()), (1, ""), "{ran:?}");
         ran.stderr.replace(bench.path("").to_str().unwrap(), "DIR/").trim_end().to_owned()
     };
-    insta::assert_snapshot!(error(run(&["--row=1"])), @"");
-    insta::assert_snapshot!(error(run(&["--threads=0"])), @"");
-    insta::assert_snapshot!(error(run(&["prepare"])), @"");
-    insta::assert_snapshot!(error(bench.run(&["run", "read.lua"])), @"");
-    insta::assert_snapshot!(error(bench.run(&["run", "reed.lua", "sqlite"])).split(" in ").next().unwrap(), @"");
+    insta::assert_snapshot!(error(run(&["--row=1"])), @"error: DIR/read.lua has no option `row`; did you mean `rows`?");
+    insta::assert_snapshot!(error(run(&["--threads=0"])), @"error: the plan of these arguments:9: `clients` must be a whole number from 1 to 10_000, not 0");
+    insta::assert_snapshot!(error(run(&["prepare"])), @r#"error: the plan of these arguments:9: `commands` without "run": it is the command that is measured"#);
+    insta::assert_snapshot!(error(bench.run(&["run", "read.lua"])), @"error: name a system to run read.lua on: `backslide run read.lua postgres-18 -- --time=30`");
+    insta::assert_snapshot!(error(bench.run(&["run", "reed.lua", "sqlite"])).split(" in ").next().unwrap(), @"error: no script `reed.lua`");
 }
