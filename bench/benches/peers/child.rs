@@ -7,7 +7,7 @@ use model::WorkloadSpec;
 use crate::peers::Task;
 use crate::server::{Place, ROWS, Unobserved};
 use crate::spec::spec;
-use crate::{floor, same};
+use crate::{floor, same, scripts};
 
 /// The argument that makes this program a client.
 pub(crate) const MODE: &str = "be-a-client";
@@ -27,7 +27,17 @@ pub(crate) fn work(arguments: &[String]) -> Result<()> {
     let (clients, seconds) = (clients.parse()?, seconds.parse()?);
     let place = Place::from_arguments(place)?;
     let done = match who.as_str() {
-        "backslide" => backslide(task, clients, seconds, seed.parse()?, &place)?,
+        "backslide" => {
+            let spec = match task {
+                Task::Work(work) => WorkloadSpec::Sql(spec(ROWS, 1, work, clients, seconds)),
+                Task::Test(test) => same::workload(test, clients, seconds)?,
+            };
+            backslide(&spec, task.name(), seed.parse()?, &place)?
+        }
+        "script" => {
+            let spec = scripts::workload(task, clients, seconds)?;
+            backslide(&spec, spec.name(), seed.parse()?, &place)?
+        }
         "floor" => floor::run(seconds, &place)?,
         other => bail!("no such client: {other}"),
     };
@@ -37,13 +47,9 @@ pub(crate) fn work(arguments: &[String]) -> Result<()> {
 }
 
 /// Runs the step as `backslide run` does, without a lab around it; operations that it did.
-fn backslide(task: Task, clients: u32, seconds: u32, seed: u64, place: &Place) -> Result<u64> {
-    let spec = match task {
-        Task::Work(work) => WorkloadSpec::Sql(spec(ROWS, 1, work, clients, seconds)),
-        Task::Test(test) => same::workload(test, clients, seconds)?,
-    };
-    let mut workload = workloads::workload(&spec, seed);
-    let step = spec.steps().iter().position(|step| step.id.0 == task.name());
+fn backslide(spec: &WorkloadSpec, step: &str, seed: u64, place: &Place) -> Result<u64> {
+    let mut workload = workloads::workload(spec, seed);
+    let step = spec.steps().iter().position(|it| it.id.0 == step);
     let step = step.context("the workload has no such step")?;
     let result = workload.run(step, &place.target()?, &Stop::default(), &mut Unobserved)?;
     let wrong = result.checks.iter().find(|check| !check.holds && check.what.contains("answer"));

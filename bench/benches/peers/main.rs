@@ -11,6 +11,7 @@ mod instructions;
 mod load;
 mod peers;
 mod same;
+mod scripts;
 mod select;
 mod server;
 mod spec;
@@ -36,6 +37,7 @@ fn main() -> Result<()> {
         ("instructions", instructions::measure),
         ("cpu", select::measure),
         ("same", same::measure),
+        ("scripts", scripts::measure),
         ("clients", clients::measure),
         ("load", load::measure),
     ])

@@ -19,6 +19,8 @@ use crate::spec::{INSERT, RANGE, Work};
 pub(crate) enum Client {
     /// Ours.
     Backslide,
+    /// Ours, with the script of sysbench.
+    Script,
     /// sysbench with its own scripts.
     Sysbench,
     /// pgbench with the same query, prepared.
@@ -99,6 +101,7 @@ impl Client {
     pub(crate) fn command(self, job: Job, place: &Place) -> Result<Command> {
         match self {
             Self::Backslide => ours("backslide", job, place),
+            Self::Script => ours("script", job, place),
             Self::Floor => ours("floor", job, place),
             Self::Sysbench => sysbench(job, place),
             Self::Pgbench => pgbench(job, place),
@@ -122,7 +125,7 @@ impl Client {
     pub(crate) fn operations(self, output: &Output) -> Result<u64> {
         let said = text(output);
         let mark = match self {
-            Self::Backslide | Self::Floor => child::DONE,
+            Self::Backslide | Self::Script | Self::Floor => child::DONE,
             Self::Sysbench => "transactions:",
             Self::Pgbench => "number of transactions actually processed:",
         };

@@ -322,9 +322,8 @@ pub(crate) struct PlanArgs {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = include_str!("../help/run.txt"))]
 pub(crate) struct RunArgs {
-    /// A plan file, or the name of a built-in plan
-    #[arg(required_unless_present = "resume", conflicts_with = "resume")]
-    pub(crate) plan: Option<String>,
+    #[command(flatten)]
+    pub(crate) what: ScriptArgs,
     /// Resume this run
     #[arg(long, value_name = "RUN", conflicts_with_all = ["rounds", "seconds", "set", "profile", "count"])]
     pub(crate) resume: Option<String>,
@@ -334,6 +333,34 @@ pub(crate) struct RunArgs {
     pub(crate) template_budget: Option<Bytes>,
     #[command(flatten)]
     pub(crate) with: WithArgs,
+}
+
+/// A plan, or a script of sysbench with the systems to run it on.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ScriptArgs {
+    /// A plan file, the name of a built-in plan, or a script of sysbench
+    #[arg(required_unless_present = "resume", conflicts_with = "resume")]
+    pub(crate) plan: Option<String>,
+    /// Systems to run the script on, as of `quick`
+    #[arg(value_name = "SYSTEM", requires = "plan")]
+    pub(crate) systems: Vec<String>,
+    /// Options of sysbench and of the script, after `--`; `-- --help` lists those of the script
+    #[arg(last = true, value_name = "OPTION", requires = "plan")]
+    pub(crate) options: Vec<String>,
+}
+
+impl ScriptArgs {
+    /// What is named first.
+    pub(crate) fn named(&self) -> &str {
+        self.plan.as_deref().unwrap_or_default()
+    }
+
+    /// Is it a script, and no plan?
+    pub(crate) fn is_script(&self) -> bool {
+        !self.systems.is_empty()
+            || !self.options.is_empty()
+            || Path::new(self.named()).extension().is_some_and(|it| it == "lua")
+    }
 }
 
 #[derive(Debug, ClapArgs)]

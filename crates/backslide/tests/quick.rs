@@ -73,3 +73,47 @@ fn what_is_wrong_is_told_of_its_argument() {
     ");
     insta::assert_snapshot!(error(&["sqlite/wal", "sqlite", "--workload", "mikro"]), @"error: --workload: no workload `mikro`; available: insert, tpcc, accounts, micro, orders, timeseries, and paths of workload files");
 }
+
+const SCRIPT: &str = "
+sysbench.cmdline.options = { rows = { 'rows of the table', 10 }, skip_trx = { 'no transactions', false } }
+function prepare()
+   local con = sysbench.sql.driver():connect()
+   con:query('CREATE TABLE t (id INTEGER PRIMARY KEY)')
+   for i = 1, sysbench.opt.rows do con:query('INSERT INTO t VALUES (' .. i .. ')') end
+end
+function thread_init() con = sysbench.sql.driver():connect() end
+function event() con:query('SELECT id FROM t WHERE id = ' .. sysbench.rand.uniform(1, sysbench.opt.rows)) end
+";
+
+#[test]
+#[cfg(feature = "lua")]
+fn a_script_is_run_with_the_options_of_sysbench() {
+    let bench = Bench::new();
+    bench.write("read.lua", SCRIPT);
+    let system = ["sqlite/wal", "sqlite/rollback", "--rounds", "1"];
+    let run =
+        |options: &[&str]| bench.run(&[&["run", "read"], &system[..], &["--"], options].concat());
+    let ran = run(&[
+        "--rows=20",
+        "--threads=2",
+        "--time=1",
+        "--rate=50",
+        "--percentile=99",
+        "--skip-trx",
+    ]);
+    assert_eq!(ran.fine(), "r1\n");
+    let shown = bench.run(&["show", "r1"]).fine();
+    assert!(shown.contains("plan read") && shown.contains("sqlite/rollback"), "{shown}");
+    let help = bench.run(&["run", "read.lua", "--", "--help"]).fine();
+    let expected = "--rows=10\n    rows of the table\n--skip-trx=off\n    no transactions\n";
+    assert_eq!(help, expected);
+    let error = |ran: common::Ran| {
+        assert_eq!((ran.code(), ran.stdout.as_str()), (1, ""), "{ran:?}");
+        ran.stderr.replace(bench.path("").to_str().unwrap(), "DIR/").trim_end().to_owned()
+    };
+    insta::assert_snapshot!(error(run(&["--row=1"])), @"error: DIR/read.lua has no option `row`; did you mean `rows`?");
+    insta::assert_snapshot!(error(run(&["--threads=0"])), @"error: the plan of these arguments:9: `clients` must be a whole number from 1 to 10_000, not 0");
+    insta::assert_snapshot!(error(run(&["prepare"])), @r#"error: the plan of these arguments:9: `commands` without "run": it is the command that is measured"#);
+    insta::assert_snapshot!(error(bench.run(&["run", "read.lua"])), @"error: name a system to run read.lua on: `backslide run read.lua postgres-18 -- --time=30`");
+    insta::assert_snapshot!(error(bench.run(&["run", "reed.lua", "sqlite"])).split(" in ").next().unwrap(), @"error: no script `reed.lua`");
+}

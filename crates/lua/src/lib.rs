@@ -5,6 +5,7 @@
 //! it tells. Interface and random numbers are those of sysbench; none of its code is here.
 
 mod connection;
+mod declared;
 mod error;
 mod ledger;
 mod placeholders;
@@ -13,8 +14,11 @@ mod rows;
 mod script;
 #[cfg(test)]
 mod tests;
+mod watch;
 
+pub use declared::declared;
 pub use error::{Result, ScriptError};
 pub use ledger::{Sent, SentKind};
 pub use random::Seeds;
 pub use script::{Outcome, Program, Script, Thread};
+pub use watch::Watch;

@@ -39,7 +39,7 @@ sysbench = {
    rand = native.rand,
 }
 
--- Reports are backslide's; scripts choose among these for a hook.
+-- Scripts choose among these for a hook; what they would print is in backslide's own reports.
 function sysbench.report_default() end
 sysbench.report_csv, sysbench.report_json = sysbench.report_default, sysbench.report_default
 
@@ -167,6 +167,11 @@ end
 
 -- Parameters that are known later decide when the server prepares it.
 local function prepare(statement)
+   if native.driver == "pgsql" then
+      -- sysbench draws the name of the statement, and the next numbers follow.
+      native.word()
+      native.word()
+   end
    local place, code, message, ignorable = statement.con.native:prepare(statement.text, unpack(statement.types))
    if place == false then
       raise(statement.con, statement.text, code, message, ignorable)
@@ -202,9 +207,13 @@ function Statement:bind_param(...)
 end
 
 function Param:set(value)
+   if value == nil then
+      self.value = nil
+      return
+   end
    if is_text[self.type] then
-      value = value ~= nil and tostring(value) or nil
-      if value and self.max_len and #value > self.max_len then
+      value = tostring(value)
+      if self.max_len and #value > self.max_len then
          value = value:sub(1, self.max_len)
       end
    elseif type(value) == "cdata" then
@@ -234,16 +243,18 @@ end
 
 function Statement:execute()
    local con = self.con
-   if self.as_text then
+   local params, values = self.params, self.values
+   local count, has_null = #params, false
+   for i = 1, count do
+      local value = params[i].value
+      values[i], has_null = value, has_null or value == nil
+   end
+   -- Our prepared statements take no NULL.
+   if self.as_text or has_null then
       return con:query(as_text(self))
    end
    if self.place == nil then
       prepare(self)
-   end
-   local params, values = self.params, self.values
-   local count = #params
-   for i = 1, count do
-      values[i] = params[i].value
    end
    return answer(con, self.text, con.native:execute(self.place, unpack(values, 1, count)))
 end
@@ -280,6 +291,41 @@ end
 
 function sysbench.sql.driver()
    return setmetatable({}, Driver)
+end
+
+-- Histograms of a script's own numbers, each place as wide as the one before it times the same factor
+
+local Histogram = {}
+Histogram.__index = Histogram
+sysbench.histogram = {}
+
+function sysbench.histogram.new(size, low, high)
+   if not (size > 1 and low > 0 and high > low) then
+      fail("sysbench.histogram.new(size, low, high) wants two places or more and 0 < low < high")
+   end
+   local places = {}
+   for i = 1, size do
+      places[i] = 0
+   end
+   local begin = math.log(low)
+   return setmetatable({ places = places, begin = begin, factor = (size - 1) / (math.log(high) - begin) }, Histogram)
+end
+
+function Histogram:update(value)
+   local place = math.floor((math.log(value) - self.begin) * self.factor + 0.5)
+   place = math.max(1, math.min(#self.places, place + 1))
+   self.places[place] = self.places[place] + 1
+end
+
+function Histogram:print()
+   local most = math.max(unpack(self.places))
+   print("       value  ------------- distribution ------------- count")
+   for place, count in ipairs(self.places) do
+      if count > 0 then
+         local value = math.exp((place - 1) / self.factor + self.begin)
+         print(("%12.3f |%-40s %d"):format(value, ("*"):rep(math.floor(count / most * 40 + 0.5)), count))
+      end
+   end
 end
 
 -- Names of 0.5
@@ -437,6 +483,24 @@ function program.options()
    end
 end
 
+local function given_as(value)
+   if type(value) == "boolean" then
+      return value and "on" or "off"
+   end
+   return type(value) == "table" and table.concat(value, ",") or tostring(value)
+end
+
+-- The options that the script declares: name, usual value and meaning of each.
+function program.declared()
+   local rows = {}
+   for name, definition in pairs(sysbench.cmdline.options or sysbench.option_defs or {}) do
+      local usual = definition[2] ~= nil and given_as(definition[2]) or ""
+      rows[#rows + 1] = { "--" .. name:gsub("_", "-"), usual, tostring(definition[1]) }
+   end
+   table.sort(rows, function(a, b) return a[1] < b[1] end)
+   return rows
+end
+
 -- Calls a function of the script; false where it has none.
 function program.call(name)
    local called = _G[name]
@@ -445,6 +509,13 @@ function program.call(name)
    end
    called(native.tid)
    return true
+end
+
+function program.report(name, stat)
+   local hook = sysbench.hooks[name]
+   if type(hook) == "function" then
+      hook(stat)
+   end
 end
 
 local function command(name)
@@ -464,8 +535,33 @@ function program.command(name)
    end
 end
 
--- Runs one event: 0, or 1 where it is the last, or 2 and the code of the error after which it begins anew.
+-- A script's own loop over events gives control back at the end of each.
+local loop
+
+function functions.sb_more_events()
+   return true
+end
+
+function functions.sb_event_start() end
+
+function functions.sb_event_stop()
+   coroutine.yield()
+end
+
+local function next_of_loop()
+   loop = loop or coroutine.create(thread_run)
+   local fine, message = coroutine.resume(loop, native.tid)
+   if not fine then
+      error(message, 0)
+   end
+   return coroutine.status(loop) == "dead" and 1 or 0
+end
+
+-- Runs one event: 0, or 1 where it says that none follows, or 2 and the code of the error after which it begins anew.
 function program.event()
+   if thread_run then
+      return next_of_loop()
+   end
    local done, value = pcall(event, native.tid)
    if done then
       return value and 1 or 0

@@ -14,7 +14,8 @@ use model::Dialect;
 use crate::connection::{Connection, Wire};
 use crate::ledger::{Ledger, Sent, SentKind};
 use crate::random::{LAWS, Random, Shape};
-use crate::{Result, ScriptError, Seeds};
+use crate::watch::Watched;
+use crate::{Result, ScriptError, Seeds, Watch};
 
 /// Lines that a script may print before the rest is dropped.
 const MOST_LINES: usize = 20;
@@ -41,6 +42,8 @@ pub struct Thread<'a> {
     pub dialect: Dialect,
     pub connector: Arc<dyn Connector>,
     pub stop: Arc<std::sync::atomic::AtomicBool>,
+    /// Who ends it where it does not end by itself.
+    pub watch: &'a Watch,
     pub seeds: &'a mut Seeds,
 }
 
@@ -55,7 +58,9 @@ pub enum Outcome {
 }
 
 pub struct Script {
-    calls: Table,
+    /// The first to be dropped.
+    _watched: Watched,
+    pub(crate) calls: Table,
     event: Function,
     random: Arc<Mutex<Random>>,
     ledger: Ledger,
@@ -72,6 +77,7 @@ impl Script {
             let options = LuaOptions::new().catch_rust_panics(false);
             Lua::unsafe_new_with(StdLib::ALL, options)
         };
+        let watched = thread.watch.add(&lua)?;
         let (ledger, printed) = (Ledger::default(), Arc::default());
         let (native, random) = natives(&lua, program, thread, &ledger, &printed)?;
         set_path(&lua, &program.directories)?;
@@ -81,7 +87,7 @@ impl Script {
         chunk.set_mode(ChunkMode::Text).exec()?;
         calls.get::<Function>("options")?.call::<()>(())?;
         let event = calls.get("event")?;
-        Ok(Self { calls, event, random, ledger, printed, lua })
+        Ok(Self { _watched: watched, calls, event, random, ledger, printed, lua })
     }
 
     /// Calls a function such as `thread_init`; nothing where the script has none.
@@ -99,15 +105,16 @@ impl Script {
         Ok(self.calls.get::<Function>("command")?.call(name)?)
     }
 
-    /// Does it define `event`?
+    /// Does it define `event`, or a loop of its own over events?
     pub fn has_event(&self) -> bool {
-        matches!(self.lua.globals().get("event"), Ok(Value::Function(_)))
+        let is_defined = |name| matches!(self.lua.globals().get(name), Ok(Value::Function(_)));
+        is_defined("event") || is_defined("thread_run")
     }
 
     /// Runs one event, or begins it anew. Its statements are in [`Script::sent`].
     pub fn event(&self) -> Result<Outcome> {
         let (how, code): (u32, Option<String>) = self.event.call(())?;
-        if how < 2 {
+        if how == 0 {
             // sysbench draws a place in its histogram when an event ends; the next one's numbers follow.
             self.random.lock().unwrap_or_else(PoisonError::into_inner).word();
         }
@@ -116,6 +123,12 @@ impl Script {
             1 => Outcome::Last,
             _ => Outcome::Restart(code.unwrap_or_default()),
         })
+    }
+
+    /// Calls a hook for reports, where the script has set it.
+    pub fn report(&self, hook: &str, stat: &[(&str, f64)]) -> Result {
+        let stat = self.lua.create_table_from(stat.iter().copied())?;
+        Ok(self.calls.get::<Function>("report")?.call((hook, stat))?)
     }
 
     /// Moves what was sent since the last call to `sent`.
@@ -145,7 +158,7 @@ fn natives(
     ledger: &Ledger,
     printed: &Arc<Mutex<Vec<String>>>,
 ) -> Result<(Table, Arc<Mutex<Random>>)> {
-    let Thread { number, dialect, connector, stop, seeds } = thread;
+    let Thread { number, dialect, connector, stop, seeds, .. } = thread;
     let native = lua.create_table()?;
     native.set("tid", number)?;
     native.set("command", program.command.as_str())?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use drivers::Endpoint;
 use model::Dialect;
 
-use crate::{Outcome, Program, Script, Seeds, SentKind, Thread};
+use crate::{Outcome, Program, Script, Seeds, SentKind, Thread, Watch};
 
 /// A script in a database that is empty and ends with it.
 struct Fixture {
@@ -14,6 +14,10 @@ struct Fixture {
 }
 
 fn load(text: &str, options: &[(&str, &str)]) -> Fixture {
+    load_watched(text, options, &Watch::default())
+}
+
+fn load_watched(text: &str, options: &[(&str, &str)], watch: &Watch) -> Fixture {
     let directory = tempfile::tempdir().unwrap();
     let endpoint = Endpoint::Sqlite {
         library: None,
@@ -35,6 +39,7 @@ fn load(text: &str, options: &[(&str, &str)]) -> Fixture {
         dialect: Dialect::Sqlite,
         connector: Arc::new(endpoint),
         stop: Arc::default(),
+        watch,
         seeds: &mut Seeds::new(42),
     };
     let script = Script::load(&program, thread).map_err(|error| error.to_string());
@@ -231,4 +236,129 @@ fn commands_are_those_of_the_script_or_functions() {
     assert_eq!(script.printed(), ["loading", "cleaning"]);
     let failed = script.run_command("fails").unwrap_err();
     assert_eq!(failed.to_string(), "test.lua: the command `fails` failed");
+}
+
+#[test]
+fn a_parameter_may_be_null_and_of_any_type() {
+    let fixture = load(
+        &format!(
+            "{TABLE}
+             function event()
+                local types = sysbench.sql.type
+                for _, case in ipairs({{ {{ 'SMALLINT', 3 }}, {{ 'BIGINT', 4 }}, {{ 'DOUBLE', 1.5 }}, {{ 'FLOAT', 2.5 }},
+                      {{ 'DATE', '2026-01-02' }}, {{ 'TIMESTAMP', '2026-01-02 03:04:05' }}, {{ 'CHAR', 'a' }},
+                      {{ 'TINYINT', nil }}, {{ 'VARCHAR', nil }} }}) do
+                   local s = con:prepare('SELECT ? FROM t LIMIT 1')
+                   local p = s:bind_create(types[case[1]], 20)
+                   s:bind_param(p)
+                   p:set(case[2])
+                   print(case[1], s:execute():fetch_row()[1])
+                end
+             end"
+        ),
+        &[],
+    );
+    fixture.script.as_ref().unwrap().call("thread_init").unwrap();
+    assert_eq!(fixture.event(), Ok(Outcome::Done));
+    let expected = [
+        "SMALLINT\t3",
+        "BIGINT\t4",
+        "DOUBLE\t1.5",
+        "FLOAT\t2.5",
+        "DATE\t2026-01-02",
+        "TIMESTAMP\t2026-01-02 03:04:05",
+        "CHAR\ta",
+        "TINYINT\tnil",
+        "VARCHAR\tnil",
+    ];
+    assert_eq!(fixture.printed(), expected);
+}
+
+#[test]
+fn a_loop_of_the_script_gives_control_back_after_each_event() {
+    let fixture = load(
+        "function thread_run(thread)
+            local n = 0
+            while ffi.C.sb_more_events(thread) and n < 2 do
+               ffi.C.sb_event_start(thread)
+               n = n + 1
+               print(thread, n)
+               ffi.C.sb_event_stop(thread)
+            end
+         end",
+        &[],
+    );
+    let outcomes = [fixture.event(), fixture.event(), fixture.event()];
+    assert_eq!(outcomes, [Ok(Outcome::Done), Ok(Outcome::Done), Ok(Outcome::Last)]);
+    assert_eq!(fixture.printed(), ["1\t1", "1\t2"]);
+    let failing = load("function thread_run()\n nothing() end", &[]);
+    let message = "test.lua:2: attempt to call global 'nothing' (a nil value)";
+    assert_eq!(failing.event(), Err(message.to_owned()));
+}
+
+#[test]
+fn histograms_have_places_that_grow_by_a_factor() {
+    let fixture = load(
+        "function event()
+            local h = sysbench.histogram.new(3, 1, 100)
+            for _, value in ipairs({ 0.1, 1, 9, 10, 11, 5000 }) do h:update(value) end
+            h:print()
+            sysbench.histogram.new(1, 1, 2)
+         end",
+        &[],
+    );
+    let message = "test.lua:5: sysbench.histogram.new(size, low, high) wants two places or more and 0 < low < high";
+    assert_eq!(fixture.event(), Err(message.to_owned()));
+    let printed = fixture.printed();
+    let counts: Vec<&str> = printed.iter().filter_map(|line| line.split(' ').next_back()).collect();
+    assert_eq!(counts, ["count", "2", "3", "1"], "{printed:?}");
+    assert!(
+        printed[2].starts_with("      10.000 |****************************************"),
+        "{printed:?}"
+    );
+}
+
+#[test]
+fn the_options_of_a_script_are_told_without_a_database() {
+    let program = |option: &str| {
+        Program {
+        path: "test.lua".to_owned(),
+        text: "sysbench.cmdline.options = {
+                  skip_trx = { 'no transactions', false }, rows = { 'rows of a table', 10 }, name = { 'a name' },
+               }"
+        .to_owned(),
+        directories: Vec::new(),
+        options: BTreeMap::from([(option.to_owned(), "3".to_owned())]),
+        command: "run".to_owned(),
+        clients: 1,
+    }
+    };
+    let options = crate::declared(&program("rows"), Dialect::Sqlite).unwrap();
+    let expected = [
+        ["--name", "", "a name"],
+        ["--rows", "10", "rows of a table"],
+        ["--skip-trx", "off", "no transactions"],
+    ];
+    assert_eq!(options, expected.map(|option| option.map(str::to_owned)));
+    let error = crate::declared(&program("row"), Dialect::Sqlite).unwrap_err();
+    assert_eq!(error.to_string(), "test.lua has no option `row`; did you mean `rows`?");
+}
+
+#[test]
+fn lua_without_statements_ends_when_it_is_told_to_also_where_it_catches_errors() {
+    for event in [
+        "local n = 0 while true do n = n + 1 end",
+        "while true do pcall(function() local t = {} for i = 1, 1e9 do t[i % 7] = i end end) end",
+        "while true do pcall(error, 'mine') end",
+    ] {
+        let watch = Watch::default();
+        let fixture = load_watched(&format!("function event() {event} end"), &[], &watch);
+        let ended = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(200));
+            watch.end_all();
+        });
+        let error = fixture.event().unwrap_err();
+        assert!(error.ends_with("interrupted"), "{error}");
+        ended.join().unwrap();
+    }
 }

@@ -32,6 +32,8 @@ pub struct LuaSpec {
 impl LuaSpec {
     /// The command that is measured.
     pub const RUN: &str = "run";
+    /// The longest window: a week.
+    pub const MOST_SECONDS: u32 = 604_800;
 
     /// What is usual.
     pub fn usual(script: &str, text: &str) -> Self {

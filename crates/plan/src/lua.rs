@@ -66,7 +66,8 @@ pub(crate) fn resolve(table: &Node, script: &ScriptFile) -> Result<LuaSpec> {
     }
     let name = fields.need("script")?;
     let stem = Path::new(name.text()?).file_stem().and_then(|stem| stem.to_str());
-    if spec.commands.iter().any(|command| Some(command.as_str()) == stem) {
+    let mut others = spec.commands.iter().filter(|command| *command != LuaSpec::RUN);
+    if others.any(|command| Some(command.as_str()) == stem) {
         return Err(name.conflict(
             "`script` has the name of one of its commands, and each is a step; rename the file",
         ));

@@ -8,7 +8,7 @@ mod sql;
 mod tpcc;
 
 use load::{Observer, Result, StepError, Stop, Target, Workload};
-use model::{StepRecord, WorkloadSpec};
+use model::{Dialect, LuaSpec, StepRecord, WorkloadSpec};
 
 pub use self::tpcc::acknowledged::{
     LoggedRun, Missing, Present, Survived, check_conditions, run_logged, survived,
@@ -40,6 +40,20 @@ pub fn workload(spec: &WorkloadSpec, seed: u64) -> Box<dyn Workload> {
         WorkloadSpec::Lua(_) => Box::new(Unavailable(NO_LUA)),
         WorkloadSpec::Imported(_) => Box::new(Unavailable(ELSEWHERE)),
     }
+}
+
+/// What an option of a script is called, its usual value, and what it means.
+pub type ScriptOption = [String; 3];
+
+/// The options that a script declares. Those that the plan gives are checked.
+#[cfg(feature = "lua")]
+pub fn script_options(spec: &LuaSpec, dialect: Dialect) -> Result<Vec<ScriptOption>> {
+    lua::declared(spec, dialect)
+}
+
+#[cfg(not(feature = "lua"))]
+pub fn script_options(_: &LuaSpec, _: Dialect) -> Result<Vec<ScriptOption>> {
+    Err(unsupported(NO_LUA))
 }
 
 const ELSEWHERE: &str = "it was measured by another tool and imported";

@@ -113,3 +113,46 @@ fn systems_draw_the_same_numbers_in_a_trial_of_one_seed() {
     assert_eq!(drawn(None), usual);
     assert_ne!(drawn(Some("42")), usual);
 }
+
+#[test]
+fn hooks_for_reports_are_called_with_what_was_measured() {
+    let text = format!(
+        "{SCRIPT}
+         function sysbench.hooks.report_intermediate(stat) print('so far', stat.threads_running, stat.reads > 0) end
+         function sysbench.hooks.report_cumulative(stat)
+            print('all', stat.events, stat.reads, stat.writes, stat.other, stat.errors, stat.latency_min > 0,
+               stat.latency_max >= stat.latency_pct, stat.time_interval > 0)
+         end"
+    );
+    let (database, spec) = (Database::default(), spec(&text));
+    run(&spec, &database, 0).unwrap();
+    let all = Note::new("script", "all\t50\t50\t50\t100\t0\ttrue\ttrue\ttrue");
+    assert_eq!(run(&spec, &database, 1).unwrap().notes, [all]);
+    let options = [("report_interval", "1")].map(|(k, v)| (k.to_owned(), v.to_owned()));
+    let timed = LuaSpec { events: 0, seconds: 2, options: options.into(), ..spec };
+    let notes = run(&timed, &database, 1).unwrap().notes;
+    assert!(notes.contains(&Note::new("script", "so far\t1\ttrue")), "{notes:?}");
+}
+
+#[test]
+fn lua_that_never_asks_the_database_ends_with_the_user() {
+    let database = Database::default();
+    for (text, command) in [
+        ("function event() while true do end end", 1),
+        ("function prepare() while true do pcall(error) end end", 0),
+        ("function thread_init() while true do end end function event() end", 1),
+        ("while true do end", 1),
+    ] {
+        let stop = Stop::default();
+        let asked = stop.clone();
+        let wish = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            asked.ask();
+        });
+        let endless = WorkloadSpec::Lua(LuaSpec { events: 0, ..spec(text) });
+        let mut workload = workloads::workload(&endless, 7);
+        let error = workload.run(command, &database.target(), &stop, &mut Blind).unwrap_err();
+        assert!(matches!(error, StepError::Interrupted), "{text}: {error}");
+        wish.join().unwrap();
+    }
+}

@@ -17,6 +17,7 @@ pub(crate) mod profile;
 pub(crate) mod quick;
 pub(crate) mod report;
 pub(crate) mod run;
+mod run_script;
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod try_builds;

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result};
 use lab::{Builds, Ended, Lab, Providers, Secrets};
 use load::Stop;
-use model::{Event, HostShape, Nanos, Outcome, Plan, RunId, TrialKey};
+use model::{Event, HostShape, Nanos, Outcome, Plan, RunId, TrialKey, WorkloadSpec};
 use plan::{Catalog, Overrides, PlanFile};
 
-use crate::args::RunArgs;
+use super::run_script;
+use crate::args::{RunArgs, ScriptArgs};
 use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::progress::{self, Progress};
@@ -19,10 +20,14 @@ pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit>
     let (mut lab, run, secrets) = if let Some(resume) = &args.resume {
         (runs::open(root)?, runs::named(resume), Secrets::default())
     } else {
+        if args.what.options.iter().any(|option| option == "--help") {
+            run_script::help(args.what.named(), printer)?;
+            return Ok(Exit::Fine);
+        }
+        let (file, builds) = read_what(&args.what, &args.with.overrides())?;
         let mut lab = Lab::open(root)?;
-        let named = args.plan.as_deref().unwrap_or_default();
-        let (file, builds) = read(named, &args.with.overrides())?;
         let plan = expand_with(&file, &builds, lab.host()?.shape, printer)?;
+        check_script(&plan)?;
         if let Some(note) = few_rounds(&plan, &builds.catalog) {
             printer.note(note);
         }
@@ -61,6 +66,25 @@ pub(crate) fn few_rounds(plan: &Plan, catalog: &Catalog) -> Option<&'static str>
     let has_few = plan.rounds_of_each() < ROUNDS_FOR_A_VERDICT && plan.systems.len() > 1;
     (has_few && !is_meant)
         .then_some("note: a verdict needs 3 rounds; with fewer, backslide prints ratios only")
+}
+
+/// Reads the plan, or makes that of a script.
+fn read_what(what: &ScriptArgs, with: &Overrides<'_>) -> Result<(PlanFile, Builds)> {
+    if !what.is_script() {
+        return read(what.named(), with);
+    }
+    let text = run_script::plan_text(what)?;
+    let file = plan::read_with(&text, "the plan of these arguments", with)?;
+    Ok((with_cpus(input::with_workload_file(file, Path::new(""))?), Builds::of_user()?))
+}
+
+/// Loads the script that a plan runs: what is wrong with it, or with its options, is told before anything starts.
+fn check_script(plan: &Plan) -> Result<()> {
+    let (WorkloadSpec::Lua(spec), Some(first)) = (&plan.workload, plan.systems.first()) else {
+        return Ok(());
+    };
+    workloads::script_options(spec, first.build.dbms.dialect())?;
+    Ok(())
 }
 
 /// Reads the plan that a person named: a file, or one of the catalog.

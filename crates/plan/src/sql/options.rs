@@ -15,7 +15,7 @@ use crate::keys::Takes::{Count, Later, Other, Small, Switch, Word};
 use crate::keys::{self, Key};
 use crate::{Place, Result};
 
-pub(crate) const MAX_SECONDS: u32 = 604_800;
+pub(crate) const MAX_SECONDS: u32 = model::LuaSpec::MOST_SECONDS;
 pub(crate) const MAX_CLIENTS: u32 = 10_000;
 /// More rows than any disk holds, and small enough that no sum of them overflows.
 pub(crate) const MAX_ROWS: u64 = 100_000_000_000;

@@ -3,7 +3,7 @@
 use lua::Script;
 use model::{COMMAND, KindSpec, NoteKind, StepRecord};
 
-use super::{CommandRun, failed, keep_printed, name, printed};
+use super::{CommandRun, failed, keep_printed, name, printed, program};
 use load::{
     Client, ClientContext, Clients, FixedWork, Notes, Observer, Result, StepError, bounded,
 };
@@ -14,7 +14,8 @@ const OPTIONAL: [&str; 2] = ["prepare", "cleanup"];
 impl CommandRun<'_> {
     /// Lets one client, or all, carry the command out.
     pub(super) fn command(&self, observer: &mut dyn Observer) -> Result<StepRecord> {
-        let (program, mut seeds, notes) = (self.program(), self.seeds(), Notes::default());
+        let (program, mut seeds, notes) =
+            (program(self.spec, self.command), self.seeds(), Notes::default());
         let clock = self.stop.clock();
         let first = self.load(&program, 0, &mut seeds)?;
         let clients = match first.command(self.command).map_err(failed(0))? {

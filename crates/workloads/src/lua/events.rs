@@ -5,14 +5,16 @@ use std::sync::Arc;
 use model::{EVENT, Nanos, SqlPace, StepRecord, WarmUpEnd};
 
 use super::client::{Common, EVENTS, EventClient};
-use super::{CommandRun, failed, keep_printed, name, printed};
+use super::reports::{Reports, Seen};
+use super::{CommandRun, failed, keep_printed, name, printed, program};
 use load::measure::{Crew, Stream, Windows, ended};
 use load::warm::WarmUp;
 use load::{Clients, End, Observer, Result, Role, StepError};
 
 impl CommandRun<'_> {
     pub(super) fn events(&self, observer: &mut dyn Observer) -> Result<StepRecord> {
-        let (spec, clock, program) = (self.spec, self.stop.clock(), self.program());
+        let (spec, clock, program) =
+            (self.spec, self.stop.clock(), program(self.spec, self.command));
         // The state of the program as a whole draws no number that is a client's.
         let whole = self.load(&program, 0, &mut self.seeds())?;
         whole.call("init").map_err(failed(0))?;
@@ -43,7 +45,18 @@ impl CommandRun<'_> {
             opens: &|| common.count_anew(),
         };
         let kinds = spec.kinds();
-        let mut record = windows.measure(Crew { kinds, clients }, self.stop, observer)?;
+        let option = |name: &str| spec.options.get(name);
+        let mut reports = Reports {
+            observer,
+            script: &whole,
+            notes: &common.notes,
+            clients: spec.clients,
+            every: option("report_interval").and_then(|text| text.parse().ok()).unwrap_or(0),
+            percentile: option("percentile").and_then(|text| text.parse().ok()),
+            seen: Seen::default(),
+        };
+        let mut record = windows.measure(Crew { kinds, clients }, self.stop, &mut reports)?;
+        reports.cumulative(&record);
         whole.call("done").map_err(failed(0))?;
         keep_printed(&whole, &common.notes);
         record.elapsed = clock.now();

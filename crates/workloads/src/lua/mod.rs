@@ -6,13 +6,17 @@
 mod client;
 mod command;
 mod events;
+mod reports;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use drivers::Connector;
-use lua::{Program, Script, ScriptError, Seeds, Thread};
-use model::{LuaSpec, Note, StepRecord, mix};
+use lua::{Program, Script, ScriptError, Seeds, Thread, Watch};
+use model::{Dialect, LuaSpec, Note, SqlPace, StepRecord, mix};
 
 use load::{Notes, Observer, Result, StepError, Stop, Target, Workload, lock};
 
@@ -37,9 +41,17 @@ impl Workload for Lua {
     ) -> Result<StepRecord> {
         let command = &self.spec.commands[index];
         let connector = if command == LuaSpec::RUN { &target.connector } else { &target.patient };
+        let (spec, watch) = (&self.spec, Watch::default());
         let run =
-            CommandRun { spec: &self.spec, command, target, connector, seed: self.seed, stop };
-        if command == LuaSpec::RUN { run.events(observer) } else { run.command(observer) }
+            CommandRun { spec, command, target, connector, seed: self.seed, stop, watch: &watch };
+        let act = || {
+            if command == LuaSpec::RUN { run.events(observer) } else { run.command(observer) }
+        };
+        match ended_by(stop, &watch, act) {
+            // What a script says when it is ended says nothing of it.
+            Err(StepError::Script { .. }) if stop.is_asked() => Err(StepError::Interrupted),
+            result => result,
+        }
     }
 
     fn state(&self, _target: &Target) -> Result<String> {
@@ -49,6 +61,34 @@ impl Workload for Lua {
     fn restore(&mut self, _state: &str) -> Result {
         Err(no_template())
     }
+}
+
+/// How long a statement may still take after the user has asked for the end. Then the scripts themselves are ended.
+const GRACE: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Acts, and ends scripts that run on after the user has asked for the end.
+fn ended_by<T>(stop: &Stop, watch: &Watch, act: impl FnOnce() -> T) -> T {
+    thread::scope(|scope| {
+        let (done, is_done) = mpsc::channel::<()>();
+        scope.spawn(move || {
+            let mut asked = None;
+            while is_done.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                if stop.is_asked() && asked.get_or_insert_with(Instant::now).elapsed() > GRACE {
+                    watch.end_all();
+                }
+            }
+        });
+        let result = act();
+        drop(done);
+        result
+    })
+}
+
+/// The options that a script declares; checks those that the plan gives.
+pub(super) fn declared(spec: &LuaSpec, dialect: Dialect) -> Result<Vec<[String; 3]>> {
+    lua::declared(&program(spec, LuaSpec::RUN), dialect)
+        .map_err(|ScriptError(message)| StepError::Unsupported(message))
 }
 
 /// Why a template cannot hold what a script loads.
@@ -66,28 +106,10 @@ struct CommandRun<'a> {
     /// Of the trial.
     seed: u64,
     stop: &'a Stop,
+    watch: &'a Watch,
 }
 
 impl CommandRun<'_> {
-    fn program(&self) -> Program {
-        let spec = self.spec;
-        Program {
-            path: spec.script.clone(),
-            text: spec.text.clone(),
-            directories: spec.path.clone(),
-            options: self.options(),
-            command: self.command.to_owned(),
-            clients: spec.clients,
-        }
-    }
-
-    /// The options of the plan, and those of sysbench that keys of the plan stand for.
-    fn options(&self) -> BTreeMap<String, String> {
-        let of_keys = [("time", self.spec.seconds.into()), ("events", self.spec.events)];
-        let of_keys = of_keys.map(|(name, value)| (name.to_owned(), value.to_string()));
-        of_keys.into_iter().chain(self.spec.options.clone()).collect()
-    }
-
     /// Of the seed that the options ask for, otherwise of the trial's: all systems of a round draw the same numbers.
     fn seeds(&self) -> Seeds {
         let asked = self.spec.options.get("rand_seed").and_then(|text| text.parse().ok());
@@ -104,10 +126,38 @@ impl CommandRun<'_> {
             dialect: self.target.dialect,
             connector: Arc::clone(self.connector),
             stop: self.stop.flag(),
+            watch: self.watch,
             seeds,
         };
         Script::load(program, thread).map_err(failed(number))
     }
+}
+
+fn program(spec: &LuaSpec, command: &str) -> Program {
+    Program {
+        path: spec.script.clone(),
+        text: spec.text.clone(),
+        directories: spec.path.clone(),
+        options: options(spec),
+        command: command.to_owned(),
+        clients: spec.clients,
+    }
+}
+
+/// The options of the plan, and those of sysbench that keys of the plan stand for.
+fn options(spec: &LuaSpec) -> BTreeMap<String, String> {
+    let rate = match spec.pace {
+        SqlPace::Rate { per_second, .. } => per_second,
+        SqlPace::Unlimited | SqlPace::Ramp { .. } => 0,
+    };
+    let of_keys = [
+        ("time", spec.seconds.into()),
+        ("events", spec.events),
+        ("rate", rate),
+        ("warmup_time", spec.warmup_seconds.into()),
+    ];
+    let of_keys = of_keys.map(|(name, value)| (name.to_owned(), value.to_string()));
+    of_keys.into_iter().chain(spec.options.clone()).collect()
 }
 
 fn name(number: u32) -> String {

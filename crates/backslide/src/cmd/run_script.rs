@@ -1,0 +1,161 @@
+//! `backslide run SCRIPT SYSTEM… -- OPTION…`: the plan that a command line of sysbench stands for.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use model::{Dialect, LuaSpec};
+
+use crate::args::ScriptArgs;
+use crate::printer::Printer;
+use crate::{input, script};
+
+/// Rounds where nobody says how many: enough for a verdict.
+const ROUNDS: u32 = 4;
+/// No limit, in sysbench's words.
+const NONE: &str = "0";
+
+/// What an option of sysbench itself means here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Means {
+    /// The key of a plan that it sets.
+    Key(&'static str),
+    /// The systems say it.
+    OfSystem,
+    /// Like an option of the script.
+    Own,
+}
+
+const OF_SYSBENCH: [(&str, Means); 11] = [
+    ("threads", Means::Key("clients")),
+    ("num_threads", Means::Key("clients")),
+    ("time", Means::Key("seconds")),
+    ("max_time", Means::Key("seconds")),
+    ("events", Means::Key("events")),
+    ("max_requests", Means::Key("events")),
+    ("rate", Means::Key("rate")),
+    ("tx_rate", Means::Key("rate")),
+    ("warmup_time", Means::Key("warmup_seconds")),
+    ("db_driver", Means::OfSystem),
+    ("mysql_ignore_errors", Means::Own),
+];
+/// Beginnings of options that say where a server is.
+const OF_SERVERS: [&str; 2] = ["mysql_", "pgsql_"];
+
+fn means(name: &str) -> Means {
+    match OF_SYSBENCH.iter().find(|(known, _)| *known == name) {
+        Some((_, means)) => *means,
+        None if OF_SERVERS.iter().any(|begin| name.starts_with(begin)) => Means::OfSystem,
+        None => Means::Own,
+    }
+}
+
+/// The text of the plan; a line that begins with two dashes is an option, another the name of a command.
+pub(super) fn plan_text(args: &ScriptArgs) -> Result<String> {
+    let named = args.named();
+    if args.systems.is_empty() {
+        bail!("name a system to run {named} on: `backslide run {named} postgres-18 -- --time=30`");
+    }
+    let systems = args.systems.iter().map(|name| super::explain::system_of(name));
+    let name = Path::new(named).file_stem().and_then(|stem| stem.to_str()).unwrap_or(named);
+    let head = workload(named, &args.options)?;
+    Ok(plan::plan_text(name, &head, (ROUNDS, ROUNDS), &systems.collect::<Result<Vec<_>>>()?))
+}
+
+/// The table `workload`.
+fn workload(script: &str, options: &[String]) -> Result<String> {
+    // What is usual for sysbench, where that differs from a plan.
+    let mut keys = vec![("seconds", "10".to_owned()), ("warmup_seconds", NONE.to_owned())];
+    let (mut own, mut commands) = (String::new(), Vec::new());
+    for option in options {
+        let Some(text) = option.strip_prefix("--") else {
+            commands.push(plan::toml_string(option));
+            continue;
+        };
+        // As sysbench: an option without a value is switched on.
+        let (name, value) = text.split_once('=').unwrap_or((text, "on"));
+        let name = name.replace('-', "_");
+        match means(&name) {
+            Means::Key(key) => {
+                let number: u64 = value.parse().ok().with_context(|| {
+                    format!("--{text}: expected a whole number, as in --{name}=10")
+                })?;
+                keys.retain(|(known, _)| *known != key);
+                keys.push((key, number.to_string()));
+            }
+            Means::OfSystem => bail!(
+                "--{text}: the systems say where and what the servers are; for a server that already runs, \
+                 write a plan with `connect`"
+            ),
+            Means::Own => {
+                writeln!(own, "{} = {}", plan::toml_string(&name), plan::toml_string(value))?;
+            }
+        }
+    }
+    let mut table = format!("[workload]\nkind = \"lua\"\nscript = {}\n", plan::toml_string(script));
+    for (key, value) in keys {
+        match (key, value.as_str()) {
+            // Events end it, or nothing does.
+            ("seconds", NONE) => writeln!(table, "seconds = {}", LuaSpec::MOST_SECONDS)?,
+            ("rate", NONE) => {}
+            _ => writeln!(table, "{key} = {value}")?,
+        }
+    }
+    if !commands.is_empty() {
+        writeln!(table, "commands = [{}]", commands.join(", "))?;
+    }
+    if !own.is_empty() {
+        write!(table, "\n[workload.options]\n{own}")?;
+    }
+    Ok(table)
+}
+
+/// Prints the options that a script declares.
+pub(super) fn help(named: &str, printer: Printer) -> Result<()> {
+    let (found, directories) = script::find(named, &[], Path::new(""))?;
+    let text = input::text_of(&found)?;
+    let spec = LuaSpec { path: directories, ..LuaSpec::usual(&found.display().to_string(), &text) };
+    let options = workloads::script_options(&spec, Dialect::Mysql)?;
+    if options.is_empty() {
+        printer.result(&format!("{} declares no options", found.display()));
+    }
+    for [name, usual, meaning] in options {
+        printer.result(&format!("{name}={usual}\n    {meaning}"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(options: &[&str]) -> Result<String> {
+        workload("a.lua", &options.iter().map(|&text| text.to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn options_of_sysbench_are_keys_and_the_rest_is_the_scripts() {
+        let given = [
+            "--threads=4",
+            "--time=30",
+            "--warmup-time=5",
+            "--rate=100",
+            "--percentile=99",
+            "--table-size=1000",
+            "--skip-trx",
+            "--rand-type=uniform",
+            "prepare",
+            "run",
+        ];
+        insta::assert_snapshot!(of(&given).unwrap(), @"");
+        insta::assert_snapshot!(of(&["--time=0", "--rate=0", "--events=7"]).unwrap(), @"");
+    }
+
+    #[test]
+    fn what_is_not_meant_here_is_refused() {
+        let error = |option| of(&[option]).unwrap_err().to_string();
+        insta::assert_snapshot!(error("--threads=many"), @"");
+        insta::assert_snapshot!(error("--threads"), @"");
+        insta::assert_snapshot!(error("--pgsql-host=db"), @"");
+    }
+}

@@ -1,0 +1,88 @@
+//! What the hooks of a script for reports are called with: what was measured, as sysbench tells it.
+
+use std::ops::ControlFlow;
+
+use lua::Script;
+use model::{Edge, Interval, KindInterval, Nanos, StepRecord};
+
+use super::client::EVENTS;
+use load::{Notes, Observer, note};
+
+/// sysbench's usual `--percentile`.
+const PERCENTILE: f64 = 95.0;
+
+/// Calls a script's hooks, and shows all to another observer too.
+pub(super) struct Reports<'a> {
+    pub(super) observer: &'a mut dyn Observer,
+    pub(super) script: &'a Script,
+    pub(super) notes: &'a Notes,
+    pub(super) clients: u32,
+    /// Seconds between two reports; 0 for none but the last.
+    pub(super) every: u32,
+    pub(super) percentile: Option<f64>,
+    pub(super) seen: Seen,
+}
+
+/// What was measured since the last report.
+#[derive(Default)]
+pub(super) struct Seen {
+    intervals: u32,
+    length: Nanos,
+    kinds: Vec<KindInterval>,
+}
+
+impl Observer for Reports<'_> {
+    fn edge(&mut self, edge: Edge) {
+        self.observer.edge(edge);
+    }
+
+    fn interval(&mut self, interval: Interval) -> ControlFlow<()> {
+        if self.every > 0 {
+            let seen = &mut self.seen;
+            seen.kinds.resize(interval.kinds.len(), KindInterval::default());
+            seen.kinds.iter_mut().zip(&interval.kinds).for_each(|(sum, kind)| sum.merge(kind));
+            (seen.intervals, seen.length) = (seen.intervals + 1, seen.length + interval.length);
+            if seen.intervals == self.every {
+                let seen = std::mem::take(&mut self.seen);
+                let end = interval.start + interval.length;
+                self.call("report_intermediate", seen.length, end, &seen.kinds);
+            }
+        }
+        self.observer.interval(interval)
+    }
+}
+
+impl Reports<'_> {
+    /// The report of the window as a whole.
+    pub(super) fn cumulative(&self, record: &StepRecord) {
+        let kinds: Vec<KindInterval> = record.kinds.iter().map(|kind| kind.sums.clone()).collect();
+        self.call("report_cumulative", record.window, record.window, &kinds);
+    }
+
+    fn call(&self, hook: &str, length: Nanos, total: Nanos, kinds: &[KindInterval]) {
+        let done = |kind: usize| kinds.get(EVENTS + kind).map_or(0, |kind| kind.ops) as f64;
+        let Some(events) = kinds.get(EVENTS) else { return };
+        let latency = events.response.as_ref().unwrap_or(&events.service);
+        let quantile = |q| latency.quantile(q).unwrap_or_default().as_secs_f64();
+        let mean = latency.mean().unwrap_or_default().as_secs_f64();
+        let stat = [
+            ("threads_running", f64::from(self.clients)),
+            ("time_interval", length.as_secs_f64()),
+            ("time_total", total.as_secs_f64()),
+            ("events", events.ops as f64),
+            ("reads", done(1)),
+            ("writes", done(2)),
+            ("other", done(3)),
+            ("errors", events.retries as f64),
+            ("reconnects", 0.0),
+            ("latency_pct", quantile(self.percentile.unwrap_or(PERCENTILE) / 100.0)),
+            ("latency_min", quantile(0.0)),
+            ("latency_avg", mean),
+            ("latency_max", latency.max().as_secs_f64()),
+            ("latency_sum", mean * latency.count() as f64),
+        ];
+        if let Err(error) = self.script.report(hook, &stat) {
+            note(self.notes, format!("{hook} failed: {error}"));
+        }
+    }
+}
