@@ -70,7 +70,8 @@ impl Lab {
         for text in remarks(&info, self.host().ok().as_ref()) {
             listen(&Event::Warning { text });
         }
-        let device = self.host()?.disk.device;
+        let host = self.host()?;
+        let device = host.disk.device.clone();
         let templates = self.templates(&info, &left)?;
         let mut conductor = Conductor {
             plan: &info.plan,
@@ -80,7 +81,11 @@ impl Lab {
             instances,
             logs,
             device,
-            keeper: Keeper::new(&mut self.store, run.clone()),
+            keeper: Keeper::new(
+                &mut self.store,
+                run.clone(),
+                Some(host).filter(|_| !info.hosts.is_empty()),
+            ),
             listen: &mut *listen,
             store_failure: None,
             told: BTreeSet::new(),
