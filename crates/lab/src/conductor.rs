@@ -71,7 +71,6 @@ impl Lab {
             listen(&Event::Warning { text });
         }
         let host = self.host()?;
-        let device = host.disk.device.clone();
         let templates = self.templates(&info, &left)?;
         let mut conductor = Conductor {
             plan: &info.plan,
@@ -80,12 +79,8 @@ impl Lab {
             stop,
             instances,
             logs,
-            device,
-            keeper: Keeper::new(
-                &mut self.store,
-                run.clone(),
-                Some(host).filter(|_| !info.hosts.is_empty()),
-            ),
+            device: host.disk.device.clone(),
+            keeper: Keeper::new(&mut self.store, &info, host),
             listen: &mut *listen,
             store_failure: None,
             told: BTreeSet::new(),

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use model::{Event, Host, Nanos, Outcome, RunData, RunId, TrialKey};
+use model::{Event, Host, Nanos, Outcome, RunData, RunId, RunInfo, TrialKey};
 use obtain::now;
 use store::{StepRowId, Store, StoreError, TrialId, Want};
 
@@ -25,8 +25,9 @@ struct UnderWay {
 }
 
 impl<'a> Keeper<'a> {
-    pub(crate) fn new(store: &'a mut Store, run: RunId, host: Option<Host>) -> Self {
-        Self { store, run, under_way: Vec::new(), turn: None, host }
+    pub(crate) fn new(store: &'a mut Store, run: &RunInfo, host: Host) -> Self {
+        let host = Some(host).filter(|_| !run.hosts.is_empty());
+        Self { store, run: run.id.clone(), under_way: Vec::new(), turn: None, host }
     }
 
     pub(crate) fn keep(&mut self, event: &Event) -> Result<(), StoreError> {

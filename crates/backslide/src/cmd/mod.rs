@@ -12,6 +12,7 @@ pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod install;
 pub(crate) mod list;
+pub(crate) mod merge;
 pub(crate) mod plan;
 pub(crate) mod profile;
 pub(crate) mod quick;
@@ -19,6 +20,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod show;
+pub(crate) mod submit;
 pub(crate) mod try_builds;
 pub(crate) mod workloads;
 
