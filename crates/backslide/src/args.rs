@@ -2,10 +2,11 @@
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use anyhow::{Context, Result};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use model::{Bytes, Nanos, Setting};
+use model::{Bytes, Nanos, RoundsPart, Setting};
 use plan::Overrides;
 
 const LAB: &str = "The lab's directory: results, instances, reports [env: BACKSLIDE_LAB] \
@@ -90,6 +91,18 @@ pub(crate) enum Verb {
     Plan(PlanArgs),
     /// Run a plan, or resume an interrupted run
     Run(RunArgs),
+    /// Join parts of runs that several labs measured, and add all other runs
+    #[command(after_help = include_str!("../help/merge.txt"))]
+    Merge {
+        /// Labs to read
+        #[arg(required = true, value_name = "LAB")]
+        labs: Vec<PathBuf>,
+        /// The lab to merge into; made if it is missing
+        #[arg(short, long, value_name = "LAB")]
+        output: PathBuf,
+    },
+    /// Measure the rounds of a plan on many hosts: Slurm, or ssh
+    Submit(SubmitArgs),
     /// Add rounds to a finished run that sample the servers' stacks, to explain its verdicts
     Profile(ProfileArgs),
     /// List the runs of the lab
@@ -331,6 +344,12 @@ pub(crate) struct RunArgs {
     /// lab's filesystem]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) template_budget: Option<Bytes>,
+    /// Measure one part of the rounds; `merge` joins the parts
+    #[arg(long, value_name = "I/N", conflicts_with = "resume")]
+    pub(crate) rounds_of: Option<RoundsPart>,
+    /// The name that all parts of this run share [default: the plan's name]
+    #[arg(long, value_name = "NAME", requires = "rounds_of")]
+    pub(crate) campaign: Option<String>,
     #[command(flatten)]
     pub(crate) with: WithArgs,
 }
@@ -361,6 +380,65 @@ impl ScriptArgs {
             || !self.options.is_empty()
             || Path::new(self.named()).extension().is_some_and(|it| it == "lua")
     }
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = include_str!("../help/submit.txt"))]
+pub(crate) struct SubmitArgs {
+    /// A plan file, or the name of a built-in plan
+    #[arg(required_unless_present_any = ["status", "cancel"], requires = "to")]
+    pub(crate) plan: Option<String>,
+    /// `slurm`, or `ssh:HOST,HOST`
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) to: Option<Target>,
+    /// Use at most this many nodes at once
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) nodes: Option<u32>,
+    /// The partition of Slurm
+    #[arg(long, value_name = "NAME", value_parser = one_word)]
+    pub(crate) partition: Option<String>,
+    /// The name of the measurement, of which the lab has one [default: the plan's name]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) campaign: Option<String>,
+    /// Print the script and submit nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Show the parts of a campaign, and merge those that are done into the lab
+    #[arg(long, value_name = "CAMPAIGN", conflicts_with_all = ["plan", "cancel"])]
+    pub(crate) status: Option<String>,
+    /// Cancel what is left of a campaign
+    #[arg(long, value_name = "CAMPAIGN", conflicts_with = "plan")]
+    pub(crate) cancel: Option<String>,
+    #[command(flatten)]
+    pub(crate) with: WithArgs,
+}
+
+/// Who brings the parts of a campaign to hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    Slurm,
+    Ssh(Vec<String>),
+}
+
+impl FromStr for Target {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "slurm" {
+            return Ok(Self::Slurm);
+        }
+        let hosts = text.strip_prefix("ssh:").map(|hosts| hosts.split(','));
+        let hosts: Vec<String> = hosts.into_iter().flatten().map(str::to_owned).collect();
+        let are_named = !hosts.is_empty() && hosts.iter().all(|host| !host.is_empty());
+        are_named.then_some(Self::Ssh(hosts)).ok_or("expected `slurm` or `ssh:HOST,HOST`")
+    }
+}
+
+/// A name that is a word of its own in a script.
+fn one_word(text: &str) -> Result<String, &'static str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-,".contains(c);
+    let is_word = !text.is_empty() && text.chars().all(is_plain);
+    is_word.then(|| text.to_owned()).ok_or("expected letters, digits, `.`, `,`, `-` and `_`")
 }
 
 #[derive(Debug, ClapArgs)]
@@ -403,6 +481,22 @@ impl WithArgs {
             profiles: self.profile,
             counts: self.count,
         }
+    }
+}
+
+impl WithArgs {
+    /// The arguments that say the same to another backslide.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let number =
+            |name: &str, value: Option<u32>| value.map(|value| format!("--{name}={value}"));
+        let set = self.set.iter().map(|Setting { name, value }| {
+            format!("--set={name}{}", value.as_ref().map_or(String::new(), |v| format!("={v}")))
+        });
+        let flags = [("--profile", self.profile), ("--count", self.count)];
+        let flags = flags.into_iter().filter(|(_, is_given)| *is_given);
+        let numbers = [number("rounds", self.rounds), number("seconds", self.seconds)];
+        let numbers = numbers.into_iter().flatten();
+        numbers.chain(set).chain(flags.map(|(flag, _)| flag.to_owned())).collect()
     }
 }
 

@@ -83,6 +83,8 @@ fn perform(args: Args) -> ExitCode {
         Verb::Workloads(options) => cmd::workloads::run(&options, printer),
         Verb::Plan(options) => cmd::plan::run(&options, &lab, printer),
         Verb::Run(options) => cmd::run::run(&options, &lab, printer),
+        Verb::Merge { labs, output } => cmd::merge::run(&labs, &output, printer),
+        Verb::Submit(options) => cmd::submit::run(&options, &lab, printer),
         Verb::Profile(options) => cmd::profile::run(&options, &lab, printer),
         Verb::List { format } => cmd::list::run(format, &lab, printer),
         Verb::Show(options) => cmd::show::run(&options, &lab, printer),

@@ -292,6 +292,7 @@ fn trials_left(plan: &Plan, done: &[(TrialKey, Outcome)]) -> u32 {
 
 /// How long the planned trials take that are not done.
 pub(crate) fn time_of_rest(plan: &Plan, done: &[(TrialKey, Outcome)]) -> Nanos {
+    // An estimate is of all parts of a run.
     let planned = plan.trials_a_round() * plan.last_planned_round();
     let all = Duration::from(plan::estimate(plan).time);
     Nanos::from(all * trials_left(plan, done) / planned.max(1))

@@ -49,7 +49,7 @@ pub(crate) fn print(printer: Printer, table: &Table) {
 pub(crate) fn fitted(table: &Table, width: u16) -> (String, Vec<String>) {
     let (mut texts, width) = (Texts::of(table, head), usize::from(width));
     let mut kept: Vec<usize> = (0..table.headers.len()).collect();
-    if texts.parts(&kept, width).len() > 1 && table.headers.iter().any(|of| !of.short.is_empty()) {
+    if !texts.fit(width) {
         texts = Texts::of(table, short_head);
     }
     let mut left_out = Vec::new();
@@ -126,6 +126,11 @@ impl Texts {
             rows.push(texts);
         }
         Self { heads, rows, columns }
+    }
+
+    /// Is there room for all columns with nothing wrapped?
+    fn fit(&self, width: usize) -> bool {
+        self.columns.iter().map(|one| one.whole + BETWEEN).sum::<usize>() <= width
     }
 
     /// The columns that stand beside each other: all, where the narrowest they can be has room.

@@ -70,7 +70,7 @@ impl Lab {
         for text in remarks(&info, self.host().ok().as_ref()) {
             listen(&Event::Warning { text });
         }
-        let device = self.host()?.disk.device;
+        let host = self.host()?;
         let templates = self.templates(&info, &left)?;
         let mut conductor = Conductor {
             plan: &info.plan,
@@ -79,8 +79,8 @@ impl Lab {
             stop,
             instances,
             logs,
-            device,
-            keeper: Keeper::new(&mut self.store, run.clone()),
+            device: host.disk.device.clone(),
+            keeper: Keeper::new(&mut self.store, &info, host),
             listen: &mut *listen,
             store_failure: None,
             told: BTreeSet::new(),

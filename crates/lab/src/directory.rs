@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use model::{Bytes, Host, Plan, RunId};
 use obtain::now;
 use servers::PathError;
-use store::Store;
+use store::{Merged, Store};
 
 use crate::error::{LabError, Result};
 use crate::template::{self, Shelf};
@@ -95,6 +95,33 @@ impl Lab {
         Ok(self.store.create_run(plan, &host, version, &now())?)
     }
 
+    /// The same for a part of a plan that several labs measure; [`Self::merge`] joins the parts of a campaign.
+    pub fn begin_part(&mut self, plan: &Plan, version: &str, campaign: &str) -> Result<RunId> {
+        let Some(part) = plan.course.part else {
+            return self.begin(plan, version);
+        };
+        check_parts(plan, part.of)?;
+        let run = self.begin(plan, version)?;
+        if let Err(error) = self.store.name_campaign(&run, campaign) {
+            self.store.discard_run(&run)?;
+            return Err(error.into());
+        }
+        Ok(run)
+    }
+
+    /// Merges labs into the one in `root`, which is made where it is missing.
+    pub fn merge(root: &Path, labs: &[PathBuf]) -> Result<(Vec<Merged>, Vec<String>)> {
+        let root = std::path::absolute(root).map_err(PathError::of("find", root))?;
+        let file = root.join("lab.sqlite");
+        make_private(&root, file.exists()).map_err(PathError::of("create", &root))?;
+        let lock = lock(&root)?;
+        let stores: Vec<PathBuf> = labs.iter().map(|lab| lab.join("lab.sqlite")).collect();
+        let merged = store::merge(&file, &stores)?;
+        let told = Self::open(&root)?.count_false_alarms();
+        drop(lock);
+        Ok((merged, told))
+    }
+
     pub(crate) fn shelf(&self) -> Result<Shelf> {
         let budget = match self.template_budget {
             Some(budget) => budget,
@@ -115,29 +142,45 @@ impl Lab {
     }
 
     pub(crate) fn lock(&self) -> Result<RunLock> {
-        let path = self.root.join("run.lock");
-        let mut options = OpenOptions::new();
-        options.create(true).truncate(false).read(true).write(true);
-        let mut file = options.open(&path).map_err(PathError::of("open", &path))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let mut owner = String::new();
-                // The holder's name is only a hint; the lock itself counts.
-                let _read = file.read_to_string(&mut owner);
-                let owner = owner.trim().to_owned();
-                return Err(LabError::Busy { path: self.root.clone(), owner });
-            }
-            Err(TryLockError::Error(cause)) => {
-                return Err(PathError::of("lock", &path)(cause).into());
-            }
-        }
-        file.set_len(0)
-            .and_then(|()| file.rewind())
-            .and_then(|()| write!(file, "{}", std::process::id()))
-            .map_err(PathError::of("write", &path))?;
-        Ok(RunLock { file })
+        lock(&self.root)
     }
+}
+
+fn lock(root: &Path) -> Result<RunLock> {
+    let path = root.join("run.lock");
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).read(true).write(true);
+    let mut file = options.open(&path).map_err(PathError::of("open", &path))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut owner = String::new();
+            // The holder's name is only a hint; the lock itself counts.
+            let _read = file.read_to_string(&mut owner);
+            let owner = owner.trim().to_owned();
+            return Err(LabError::Busy { path: root.to_owned(), owner });
+        }
+        Err(TryLockError::Error(cause)) => {
+            return Err(PathError::of("lock", &path)(cause).into());
+        }
+    }
+    file.set_len(0)
+        .and_then(|()| file.rewind())
+        .and_then(|()| write!(file, "{}", std::process::id()))
+        .map_err(PathError::of("write", &path))?;
+    Ok(RunLock { file })
+}
+
+/// Can several labs measure so many parts of a plan?
+pub fn check_parts(plan: &Plan, parts: u32) -> Result<()> {
+    let most = plan.planned_cycles();
+    if parts > most {
+        return Err(LabError::TooManyParts { parts, most });
+    }
+    if plan.course.first_look.is_some() {
+        return Err(LabError::LooksInParts);
+    }
+    Ok(())
 }
 
 /// The lab, taken for a use of its instances. It is free again when this is dropped.

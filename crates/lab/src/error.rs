@@ -35,6 +35,12 @@ pub enum LabError {
         "run {0} is finished; nothing is left to resume. Trials that failed stay failed: begin a new run"
     )]
     Finished(RunId),
+    #[error("the plan has {most} rounds to share out, which is too few for {parts} parts")]
+    TooManyParts { parts: u32, most: u32 },
+    #[error(
+        "`rounds = {{ min, max }}` looks at all rounds after each one, and a part has only its own: give a number of rounds (--rounds)"
+    )]
+    LooksInParts,
     #[error("run {0} is not finished: `backslide run --resume {0}` finishes it")]
     NotFinished(RunId),
     /// A system differs from the plan, or cannot be reached. Nothing was started.

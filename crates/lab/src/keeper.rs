@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use model::{Event, Nanos, Outcome, RunData, RunId, TrialKey};
+use model::{Event, Host, Nanos, Outcome, RunData, RunId, RunInfo, TrialKey};
 use obtain::now;
 use store::{StepRowId, Store, StoreError, TrialId, Want};
 
@@ -13,6 +13,8 @@ pub(crate) struct Keeper<'a> {
     /// The trials that are under way: one, or all of a round that is run in slices.
     under_way: Vec<UnderWay>,
     turn: Option<TrialKey>,
+    /// This host, where the run was merged from others.
+    host: Option<Host>,
 }
 
 struct UnderWay {
@@ -23,8 +25,9 @@ struct UnderWay {
 }
 
 impl<'a> Keeper<'a> {
-    pub(crate) fn new(store: &'a mut Store, run: RunId) -> Self {
-        Self { store, run, under_way: Vec::new(), turn: None }
+    pub(crate) fn new(store: &'a mut Store, run: &RunInfo, host: Host) -> Self {
+        let host = Some(host).filter(|_| !run.hosts.is_empty());
+        Self { store, run: run.id.clone(), under_way: Vec::new(), turn: None, host }
     }
 
     pub(crate) fn keep(&mut self, event: &Event) -> Result<(), StoreError> {
@@ -32,6 +35,9 @@ impl<'a> Keeper<'a> {
         let current = self.under_way.iter_mut().find(|trial| Some(&trial.key) == turn);
         match (event, current) {
             (Event::TrialStarted { trial, .. }, _) => {
+                if let Some(host) = &self.host {
+                    self.store.keep_round_host(&self.run, trial.round, host)?;
+                }
                 let row = self.store.begin_trial(&self.run, trial, &now())?;
                 let (key, since) = (trial.clone(), Instant::now());
                 self.under_way.push(UnderWay { key, row, since, step: None });

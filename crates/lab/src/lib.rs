@@ -37,7 +37,7 @@ pub use conductor::Ended;
 pub use crash_check::{
     Crash, CrashCheck, CrashSpec, Killed, LEAST_LOAD, crash_workload, run_terminals,
 };
-pub use directory::{Claim, Lab};
+pub use directory::{Claim, Lab, check_parts};
 pub use disturbance::{Beside, kinds_of_disturbance, limits_in_words, watch_beside};
 pub use error::{LabError, SystemError};
 pub use judging::{check_margins, judging};

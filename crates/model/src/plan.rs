@@ -1,7 +1,9 @@
 //! A plan, fully expanded: what will run, in which order, with which seed. No defaults are left to fill in.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -139,7 +141,7 @@ impl Plan {
     /// planned ones, and those that were added later with the numbers after all others.
     pub fn profiled_rounds(&self) -> impl Iterator<Item = u32> {
         let planned = self.rounds.saturating_add(1)..=self.last_planned_round();
-        planned.chain(self.course.added.iter().cloned().flatten())
+        planned.filter(|round| self.owns(*round)).chain(self.course.added.iter().cloned().flatten())
     }
 
     /// The last round that is planned, profiled ones among them. What is run again has the numbers after it.
@@ -162,13 +164,32 @@ impl Plan {
 
     /// Trials of the planned rounds and of those that were added.
     pub fn planned_trials(&self) -> u32 {
-        let added = self.course.added.iter().cloned().flatten().count() as u32;
-        self.trials_a_round() * (self.last_planned_round() + added)
+        let added = self.course.added.iter().cloned().flatten();
+        let planned = (1..=self.last_planned_round()).filter(|round| self.owns(*round));
+        self.trials_a_round() * planned.chain(added).count() as u32
     }
 
     /// The planned rounds that may still be judged: none once profiled rounds were added, because the run was finished.
     pub fn judged_rounds(&self) -> RangeInclusive<u32> {
-        1..=if self.course.added.is_empty() { self.rounds } else { 0 }
+        let last = if self.course.added.is_empty() { self.rounds } else { 0 };
+        let mut own = (1..=last).filter(|round| self.owns(*round));
+        own.next().map_or(1..=0, |first| first..=own.last().unwrap_or(first))
+    }
+
+    /// Is a round measured here? Another part of the run may have it. The planned rounds are shared out in one piece
+    /// each, so that a part has whole cycles, and orders beside their mirror images. Those that are run again have
+    /// numbers that no other part uses.
+    pub fn owns(&self, round: u32) -> bool {
+        let Some(RoundsPart { number, of }) = self.course.part else { return true };
+        let cycle = u64::from(round.saturating_sub(1) / self.cycle());
+        let (of, cycles) = (u64::from(of.max(1)), u64::from(self.planned_cycles()));
+        let owner = if cycle < cycles { cycle * of / cycles } else { (cycle - cycles) % of };
+        owner + 1 == u64::from(number)
+    }
+
+    /// A run may have as many parts at most.
+    pub fn planned_cycles(&self) -> u32 {
+        self.last_planned_round() / self.cycle()
     }
 
     /// Adds profiled rounds of each system after the last round of a finished run.
@@ -226,6 +247,35 @@ pub struct Course {
     pub counted: u32,
     /// Numbers of the profiled rounds that were added when the run was finished.
     pub added: Vec<RangeInclusive<u32>>,
+    /// The part of the rounds that this lab measures; `None` for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<RoundsPart>,
+}
+
+/// One of the parts of a run that several labs measure: `2/8`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoundsPart {
+    /// From 1.
+    pub number: u32,
+    pub of: u32,
+}
+
+impl fmt::Display for RoundsPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
+}
+
+impl FromStr for RoundsPart {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let part = text.split_once('/');
+        let part = part.and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+        let part = part.filter(|(number, of)| (1..=*of).contains(number));
+        let (number, of) = part.ok_or("a part is written I/N with I from 1 to N, such as 2/8")?;
+        Ok(Self { number, of })
+    }
 }
 
 impl Course {

@@ -84,9 +84,29 @@ pub struct RunInfo {
     /// When it started: RFC 3339, in UTC.
     pub started: String,
     pub state: RunState,
+    /// The hosts of a run that was merged from parts; empty where `host` measured all of it.
+    #[serde(default)]
+    pub hosts: Vec<HostRounds>,
+}
+
+/// A host and the rounds that it measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostRounds {
+    pub host: Host,
+    /// In ascending order.
+    pub rounds: Vec<u32>,
 }
 
 impl RunInfo {
+    /// The place of a round's host among `hosts`; 0 where there is one.
+    pub fn host_place(&self, round: u32) -> usize {
+        self.hosts.iter().position(|one| one.rounds.contains(&round)).unwrap_or(0)
+    }
+
+    pub fn host_of(&self, round: u32) -> &Host {
+        self.hosts.get(self.host_place(round)).map_or(&self.host, |one| &one.host)
+    }
+
     pub fn is_imported(&self) -> bool {
         self.plan.is_imported()
     }
@@ -120,6 +140,14 @@ pub struct Host {
     pub swap: Bytes,
     pub virtualization: Option<String>,
     pub disk: DiskFacts,
+}
+
+impl Host {
+    /// Is it the same machine in the same state? Room on the disk does not count.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let disk = DiskFacts { free: self.disk.free, ..other.disk.clone() };
+        *self == Self { disk, ..other.clone() }
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

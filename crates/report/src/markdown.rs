@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use model::{Comparison, Group, Outcome, RunInfo, guarded};
+use model::{Comparison, Group, Host, Outcome, RunInfo, guarded};
 use serde::Serialize;
 
 use crate::plain::in_line;
@@ -104,14 +104,22 @@ fn placement(info: &RunInfo) -> String {
 
 /// `name (CPU model, 8 CPUs, 32 GiB, system, kernel)`; of an imported run no more than the CPUs.
 fn host(info: &RunInfo) -> String {
-    let host = &info.host;
     if let Some(unknown) = format::unknown_host(info) {
         return unknown;
     }
-    format!(
-        "{} ({}, {} CPUs, {}, {}, {})",
-        host.name, host.cpu_model, host.shape.cpus, host.shape.memory, host.os, host.kernel
-    )
+    let one = |host: &Host| {
+        format!(
+            "{} ({}, {} CPUs, {}, {}, {})",
+            host.name, host.cpu_model, host.shape.cpus, host.shape.memory, host.os, host.kernel
+        )
+    };
+    match info.hosts.len() {
+        0 => one(&info.host),
+        hosts => {
+            let each = info.hosts.iter().map(|each| one(&each.host));
+            format!("{}: {}", format::plural(hosts, "host"), format::joined(each, "; "))
+        }
+    }
 }
 
 pub(crate) fn table(table: &Table) -> String {

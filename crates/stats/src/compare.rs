@@ -8,7 +8,7 @@ use crate::conditions;
 use crate::error::CompareError;
 use crate::family::Priors;
 use crate::fdr::adjust;
-use crate::grid::{Grid, MetricRow, Round, is_broken, logs, variance_within};
+use crate::grid::{Grid, MetricRow, Round, is_broken, logs, of_hosts, variance_within};
 use crate::looks::{Looks, p_among, tail_among};
 use crate::moderate::Prior;
 use crate::options::Options;
@@ -33,6 +33,8 @@ use crate::verdict::{Drift, Evidence, Rule, higher_is_better, judge, log_margin,
 /// - where both systems have slices in a round, its log ratio is the mean over the middle half of the
 ///   pairs (of all, where these are surely another on one side), and the standard error is what the
 ///   rounds say or what the pairs say, whichever is larger;
+/// - where three hosts or more measured the rounds, the hosts' means take the place of the rounds' log ratios,
+///   and each cell has its own variance only;
 /// - a run that its plan has looked at after each round is judged by those looks;
 /// - the variance of a cell is steadied by those of its family: one metric, one class of steps;
 /// - false discoveries are controlled over the steps of one metric for one candidate, counting
@@ -168,7 +170,11 @@ impl Question<'_> {
         logs: &[f64],
         prior: Option<&Prior>,
     ) -> Option<Evidence> {
-        let paired = Paired::of(logs)?;
+        let means = of_hosts(rounds, logs);
+        // A host favours a system in many steps at once: these tell nothing of how far hosts differ.
+        let prior = prior.filter(|_| means.is_none());
+        let independent = means.as_deref().unwrap_or(logs);
+        let paired = Paired::of(independent)?;
         comparison.ratio = Some(paired.ratio());
         let numbers = rounds.iter().map(|round| round.number);
         let by_round: Vec<(u32, f64)> = numbers.zip(logs.iter().copied()).collect();
@@ -185,15 +191,15 @@ impl Question<'_> {
         comparison.low = interval.map(|(low, _)| ratio_of(low));
         comparison.high = interval.map(|(_, high)| ratio_of(high));
         let p_value = estimate.p_value();
-        let centre = hodges_lehmann(logs)?;
+        let centre = hodges_lehmann(independent)?;
         let outlying = outlying(&by_round, centre, estimate.error());
         comparison.evidence = Some(model::Evidence {
-            sd: estimate.sd,
+            sd: estimate.sd_of_round(comparison.rounds),
             df: estimate.df(),
             prior_df: estimate.prior_df,
             margin,
             p_value,
-            sign_flip: sign_flip(logs),
+            sign_flip: sign_flip(independent),
             centre: ratio_of(centre),
             outlying,
             slice_pairs: slices.map(|slices| slices.effective),
@@ -201,10 +207,11 @@ impl Question<'_> {
         });
         let higher_is_better = higher_is_better(direction)?;
         let whole: Vec<f64> = rounds.iter().map(Round::log_of_windows).collect();
-        let whole = Paired::of(&whole)?.mean;
+        let whole = Paired::of(&of_hosts(rounds, &whole).unwrap_or(whole))?.mean;
         let drifts: Option<Vec<f64>> = rounds.iter().map(|round| round.drift).collect();
         (paired.rounds >= FEWEST_ROUNDS).then(|| Evidence {
             estimate,
+            rounds: comparison.rounds,
             interval,
             whole,
             drift: drifts.and_then(|drifts| Drift::of(&drifts)),

@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use model::{Cell, MetricId, RunData, StepId, Unit, describe, metrics};
+use model::{Cell, MetricId, RunData, RunInfo, StepId, Unit, describe, metrics};
 
 use crate::options::{Options, Steps};
-use crate::paired::log_ratio;
+use crate::paired::{log_ratio, sum};
 use crate::slices;
 use crate::summary::mean;
+
+/// From so many hosts on, hosts are the replicates.
+const FEWEST_HOSTS: usize = 3;
 
 /// Where a row stands: by step, then by the place at which the run first has the metric.
 pub(crate) type Place<'a> = (u32, &'a StepId, usize);
@@ -31,6 +34,7 @@ pub(crate) struct MetricRow<'a> {
     slices: HashMap<&'a str, Slices>,
     /// By system and round, ln(last ÷ first third of the window).
     drifts: HashMap<&'a str, BTreeMap<u32, f64>>,
+    info: &'a RunInfo,
 }
 
 #[derive(Default)]
@@ -43,6 +47,8 @@ struct Values {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Round {
     pub(crate) number: u32,
+    /// The place of its host in the run's list.
+    pub(crate) host: usize,
     pub(crate) base: f64,
     pub(crate) candidate: f64,
     /// The counted log ratios of the slice pairs, in order; empty without slices.
@@ -77,6 +83,7 @@ impl<'a> Grid<'a> {
                 values: HashMap::new(),
                 slices: HashMap::new(),
                 drifts: HashMap::new(),
+                info: &data.info,
             });
             let values = row.values.entry(&cell.system).or_default();
             values.by_round.insert(cell.round, cell.value);
@@ -157,6 +164,7 @@ impl MetricRow<'_> {
         rounds
             .map(|((number, of_base, of_candidate), slices)| Round {
                 number,
+                host: self.info.host_place(number),
                 base: of_base,
                 candidate: of_candidate,
                 slices,
@@ -205,4 +213,18 @@ pub(crate) fn logs(rounds: &[Round]) -> Option<Vec<f64>> {
     let whole = |round: &Round| !is_broken(round.base) && !is_broken(round.candidate);
     (!rounds.is_empty() && rounds.iter().all(whole))
         .then(|| rounds.iter().map(Round::log).collect())
+}
+
+/// The mean log ratio of each host, where many measured the rounds; `None` where rounds are the replicates.
+///
+/// A host may favour a system: rounds on it then differ from the truth together, and more of them make the mean no surer.
+/// This is the summary-measures analysis of a random host × system effect. With fewer hosts than [`FEWEST_HOSTS`] that
+/// effect cannot be estimated, and the result is about these hosts.
+pub(crate) fn of_hosts(rounds: &[Round], logs: &[f64]) -> Option<Vec<f64>> {
+    let mut of_hosts: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for (round, log) in rounds.iter().zip(logs) {
+        of_hosts.entry(round.host).or_default().push(*log);
+    }
+    let means = of_hosts.into_values().map(|logs| sum(&logs) / logs.len() as f64);
+    Some(means.collect::<Vec<f64>>()).filter(|means| means.len() >= FEWEST_HOSTS)
 }

@@ -22,7 +22,7 @@ pub(crate) const LEAST_SD: f64 = 1e-6;
 /// images of each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Paired {
-    /// Complete rounds; at least one.
+    /// Complete rounds, or the hosts of many; at least one.
     pub rounds: u32,
     pub mean: f64,
     /// Their sample standard deviation (n − 1), zero where they agree; `None` with a single round.
@@ -103,7 +103,7 @@ pub(crate) fn sum(values: &[f64]) -> f64 {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimate {
     pub(crate) paired: Paired,
-    /// Standard deviation of a round's log ratio: that of the rounds, moderated; at least [`LEAST_SD`].
+    /// Standard deviation of a log ratio: that of the rounds or hosts, moderated; at least [`LEAST_SD`].
     pub(crate) sd: f64,
     /// Degrees of freedom that the family adds to those of the rounds.
     pub(crate) prior_df: f64,
@@ -138,6 +138,12 @@ impl Estimate {
 
     pub(crate) fn error(&self) -> f64 {
         self.sd / f64::from(self.paired.rounds).sqrt()
+    }
+
+    /// The standard deviation of a round that would give the same error without hosts.
+    pub(crate) fn sd_of_round(&self, rounds: u32) -> f64 {
+        let of_each = f64::from(rounds) / f64::from(self.paired.rounds);
+        self.sd * of_each.sqrt()
     }
 
     pub(crate) fn p_value(&self) -> f64 {

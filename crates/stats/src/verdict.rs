@@ -13,6 +13,8 @@ pub(crate) const START_EFFECT: f64 = 0.02;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence {
     pub(crate) estimate: Estimate,
+    /// Complete rounds; the estimate counts hosts where there are many.
+    pub(crate) rounds: u32,
     /// The 95 % interval of the mean log ratio; `None` where it is wider than any ratio.
     pub(crate) interval: Option<(f64, f64)>,
     /// The mean log ratio of whole windows; that of the estimate but for slices, of which some may not count.
@@ -57,7 +59,7 @@ pub(crate) enum Decision {
 pub(crate) fn decide(evidence: &Evidence, q_value: f64, q_limit: f64) -> Decision {
     let Evidence { estimate, margin, .. } = evidence;
     let size = estimate.paired.mean.abs();
-    let few = estimate.paired.rounds < FEWEST_STARTS;
+    let few = evidence.rounds < FEWEST_STARTS;
     let (decision, about) = if q_value <= q_limit && size > *margin {
         (Decision::Changed, size)
     } else if evidence.is_within() && evidence.whole.abs() <= *margin {
@@ -89,9 +91,10 @@ pub(crate) fn judge(evidence: &Evidence, q_value: f64, rule: &Rule<'_>) -> Verdi
         Decision::Changed if (paired.mean > 0.0) == evidence.higher_is_better => Verdict::Improved,
         Decision::Changed => Verdict::Regressed,
         Decision::Unchanged => Verdict::Unchanged,
-        Decision::TooFewStarts => {
-            Verdict::Inconclusive(Reason::TooFewRounds { have: paired.rounds, need: FEWEST_STARTS })
-        }
+        Decision::TooFewStarts => Verdict::Inconclusive(Reason::TooFewRounds {
+            have: evidence.rounds,
+            need: FEWEST_STARTS,
+        }),
         Decision::Drifting(drift) => Verdict::Inconclusive(drift.reason(paired.mean)),
         Decision::Undecided if evidence.is_within() => Verdict::Inconclusive(Reason::FewSlices),
         Decision::Undecided if evidence.estimate.is_rounded => {
@@ -116,7 +119,9 @@ fn more_rounds(evidence: &Evidence, q_value: f64, rule: &Rule<'_>) -> Option<u32
         alpha: rule.q_limit * share,
         looks: rule.looks,
     };
-    further_rounds_by(&situation, rule.quantiles)
+    // Further hosts have as many rounds each as these.
+    let of_each = evidence.rounds.div_ceil(estimate.paired.rounds);
+    further_rounds_by(&situation, rule.quantiles).map(|more| more.saturating_mul(of_each))
 }
 
 /// The margin of a fraction on the scale of logarithms: 2 % is a factor of 1.02 up or down, so
@@ -195,6 +200,7 @@ mod tests {
         let estimate = Estimate::of(Paired::of(logs).unwrap(), None).unwrap();
         Evidence {
             estimate,
+            rounds: estimate.paired.rounds,
             interval: estimate.interval(LEVEL / 2.0, &Quantiles::default()),
             whole: estimate.paired.mean,
             drift: None,

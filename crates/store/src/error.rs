@@ -36,6 +36,28 @@ pub enum StoreError {
     /// The target of a write is gone: another process started the same trial again.
     #[error("{} no longer has the {what} that is being written; is the same run going on in another process?", .path.display())]
     Gone { path: PathBuf, what: &'static str },
+    #[error(
+        "this lab has a part of campaign `{campaign}` already, {run}: resume that, use another lab (--lab), or name another campaign (--campaign)"
+    )]
+    CampaignTaken { run: RunId, campaign: String },
+    #[error("{} is not a lab: it has no lab.sqlite", .path.display())]
+    NoLab { path: PathBuf },
+    #[error("{} is the lab to merge into; name only other labs before `-o`", .path.display())]
+    IntoItself { path: PathBuf },
+    #[error("{} is in use by another process; end it, then merge again", .path.display())]
+    InUse { path: PathBuf },
+    /// Two labs have parts that do not belong together.
+    #[error("{run} of {} cannot join {other_run} of {}: {what} differs: `{here}` and `{there}`; {remedy}", .path.display(), .other.display())]
+    NotOneRun {
+        run: RunId,
+        path: PathBuf,
+        other_run: RunId,
+        other: PathBuf,
+        what: String,
+        here: String,
+        there: String,
+        remedy: &'static str,
+    },
     #[error("{doing} failed in {}", .path.display())]
     Sqlite { path: PathBuf, doing: &'static str, source: rusqlite::Error },
 }

@@ -7,12 +7,13 @@
 //!
 //! [`Store`] writes in `write.rs` and reads in `read.rs`; [`Store::load`] (`load.rs`) reads a
 //! whole run for comparison and report; `slices.rs` does both for slices, `control.rs` for verdicts on
-//! controls.
+//! controls. `merge.rs` joins the runs of several labs.
 
 mod control;
 mod error;
 mod interval;
 mod load;
+mod merge;
 mod migrate;
 mod pack;
 mod profile;
@@ -36,6 +37,7 @@ use rusqlite::{Connection, OpenFlags};
 pub use error::StoreError;
 use error::{Fault, Result};
 pub use load::finished::Want;
+pub use merge::{Merged, merge};
 pub use read::{RunSummary, UnderWay};
 use sqlite::{PATIENCE, in_transaction, keep_plans};
 

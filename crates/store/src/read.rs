@@ -1,7 +1,8 @@
 //! Reading runs, trials and what is under way, one at a time.
 
 use model::{
-    Capture, Interval, Moment, Outcome, Plan, Readings, RunId, RunInfo, RunState, StepId, TrialKey,
+    Capture, Host, HostRounds, Interval, Moment, Outcome, Plan, Readings, RunId, RunInfo, RunState,
+    StepId, TrialKey,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -173,21 +174,38 @@ pub(crate) fn row_of(state: &Connection, run: &RunId) -> Result<i64, Fault> {
         .ok_or_else(unknown)
 }
 
-pub(crate) fn run_info(state: &Connection, row: i64) -> Result<RunInfo, Fault> {
-    let id = id_of(row);
+pub(crate) fn run_info(state: &Connection, number: i64) -> Result<RunInfo, Fault> {
+    let id = id_of(number);
     let mut query = state
         .prepare_cached("SELECT plan, host, backslide, started, finished FROM run WHERE id = ?1")?;
-    let mut rows = query.query([row])?;
+    let mut rows = query.query([number])?;
     let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-    let state = if row.get(4)? { RunState::Finished } else { RunState::Unfinished };
+    let run_state = if row.get(4)? { RunState::Finished } else { RunState::Unfinished };
     Ok(RunInfo {
         plan: from_json::<Plan>(text(row, 0)?, || format!("plan of run {id}"))?.with_steps(),
         host: from_json(text(row, 1)?, || format!("host of run {id}"))?,
         backslide: row.get(2)?,
         started: row.get(3)?,
-        state,
+        state: run_state,
+        hosts: hosts(state, number, &id)?,
         id,
     })
+}
+
+fn hosts(state: &Connection, run: i64, id: &RunId) -> Result<Vec<HostRounds>, Fault> {
+    let mut query =
+        state.prepare_cached("SELECT round, host FROM round_host WHERE run = ?1 ORDER BY round")?;
+    let mut rows = query.query([run])?;
+    let mut hosts: Vec<HostRounds> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let round = row.get(0)?;
+        let host: Host = from_json(text(row, 1)?, || format!("host of round {round} of {id}"))?;
+        match hosts.iter_mut().find(|known| known.host.is_same(&host)) {
+            Some(known) => known.rounds.push(round),
+            None => hosts.push(HostRounds { host, rounds: vec![round] }),
+        }
+    }
+    Ok(hosts)
 }
 
 fn total(info: &RunInfo, ended: u32) -> u32 {

@@ -22,7 +22,8 @@ pub(crate) fn open(path: &Path) -> Result<Connection> {
             if has_log(path) {
                 return Err(needs_writing("its latest changes are still in its log"));
             }
-            connect(&immutable(path), path, flags | OpenFlags::SQLITE_OPEN_URI).map_err(failed)?
+            connect(&uri(path, "immutable=1"), path, flags | OpenFlags::SQLITE_OPEN_URI)
+                .map_err(failed)?
         }
         outcome => outcome?,
     };
@@ -42,14 +43,14 @@ fn connect(address: &Path, path: &Path, flags: OpenFlags) -> Result<Connection, 
 }
 
 /// Does the write-ahead log hold changes that may not be in the file yet?
-fn has_log(path: &Path) -> bool {
+pub(crate) fn has_log(path: &Path) -> bool {
     let mut name = OsString::from(path);
     name.push("-wal");
     PathBuf::from(name).metadata().is_ok_and(|log| log.len() > 0)
 }
 
-/// The URI that reads the file alone, without locks and without a log.
-fn immutable(path: &Path) -> PathBuf {
+/// The URI of a file. `immutable=1` reads it alone, without locks and without a log.
+pub(crate) fn uri(path: &Path, query: &str) -> PathBuf {
     let mut uri = String::from("file:");
     for byte in path.as_os_str().as_bytes() {
         if byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte) {
@@ -59,7 +60,8 @@ fn immutable(path: &Path) -> PathBuf {
             let _ = write!(uri, "%{byte:02X}");
         }
     }
-    uri.push_str("?immutable=1");
+    uri.push('?');
+    uri.push_str(query);
     PathBuf::from(uri)
 }
 
@@ -69,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_path_survives_in_the_uri() {
-        let shown = immutable(Path::new("/a b/50%?x#é.sqlite"));
+        let shown = uri(Path::new("/a b/50%?x#é.sqlite"), "immutable=1");
         assert_eq!(shown.to_str(), Some("file:/a%20b/50%25%3Fx%23%C3%A9.sqlite?immutable=1"));
     }
 }

@@ -4,6 +4,7 @@ mod control;
 mod journal;
 mod kill;
 mod many_steps;
+mod merge;
 mod openers;
 mod profiles;
 mod read_only;

@@ -10,7 +10,7 @@ use crate::Store;
 use crate::error::{Fault, Result, StoreError};
 use crate::interval::{encode_latency, encode_numbers};
 use crate::pack::{pack, to_json};
-use crate::read::{moment_word, row_of};
+use crate::read::{id_of, moment_word, row_of};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TrialId(i64);
@@ -29,10 +29,43 @@ impl Store {
     ) -> Result<RunId> {
         self.write("beginning a run", |change| {
             change.execute(
-                "INSERT INTO run (plan, host, backslide, started) VALUES (?1, ?2, ?3, ?4)",
+                "INSERT INTO run (plan, host, backslide, started, identity)
+                 VALUES (?1, ?2, ?3, ?4, hex(randomblob(16)))",
                 params![to_json(plan)?, to_json(host)?, backslide_version, started],
             )?;
             Ok(RunId(format!("r{}", change.last_insert_rowid())))
+        })
+    }
+
+    /// Gives a run the name under which labs join its parts.
+    ///
+    /// # Errors
+    /// Also when this lab has a run of that name already.
+    pub fn name_campaign(&mut self, run: &RunId, campaign: &str) -> Result<()> {
+        self.write("naming a campaign", |change| {
+            let identity = format!("{CAMPAIGN}{campaign}");
+            let earlier = change
+                .query_row("SELECT id FROM run WHERE identity = ?1", [&identity], |row| row.get(0))
+                .optional()?;
+            if let Some(earlier) = earlier {
+                let campaign = campaign.to_owned();
+                return Err(StoreError::CampaignTaken { run: id_of(earlier), campaign }.into());
+            }
+            let row = row_of(change, run)?;
+            change.execute("UPDATE run SET identity = ?2 WHERE id = ?1", params![row, identity])?;
+            Ok(())
+        })
+    }
+
+    /// Keeps which host measures a round, where it is not the one that the run began on.
+    pub fn keep_round_host(&mut self, run: &RunId, round: u32, host: &Host) -> Result<()> {
+        self.write("saving the host of a round", |change| {
+            let row = row_of(change, run)?;
+            change.execute(
+                "INSERT OR IGNORE INTO round_host VALUES (?1, ?2, ?3, 0)",
+                params![row, round, to_json(host)?],
+            )?;
+            Ok(())
         })
     }
 
@@ -200,6 +233,9 @@ impl Store {
     }
 }
 
+/// How the identity of a run begins that has a part of a campaign; its name follows.
+pub(crate) const CAMPAIGN: &str = "campaign ";
+
 fn forget_half_done(
     change: &Connection,
     row: i64,
@@ -295,7 +331,8 @@ impl Store {
     ) -> Result<RunId> {
         self.write("keeping an imported run", |change| {
             change.execute(
-                "INSERT INTO run (plan, host, backslide, started, finished) VALUES (?1, ?2, ?3, ?4, 1)",
+                "INSERT INTO run (plan, host, backslide, started, finished, identity)
+                 VALUES (?1, ?2, ?3, ?4, 1, hex(randomblob(16)))",
                 params![to_json(plan)?, to_json(host)?, backslide_version, now],
             )?;
             let run = change.last_insert_rowid();

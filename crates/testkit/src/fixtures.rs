@@ -77,6 +77,7 @@ pub fn run(plan: Plan) -> RunData {
             backslide: "0.1.0".into(),
             started: "2026-01-01T00:00:00Z".into(),
             state: RunState::Finished,
+            hosts: Vec::new(),
         },
         trials: Vec::new(),
         steps: Vec::new(),

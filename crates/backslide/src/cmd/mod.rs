@@ -12,6 +12,7 @@ pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod install;
 pub(crate) mod list;
+pub(crate) mod merge;
 pub(crate) mod plan;
 pub(crate) mod profile;
 pub(crate) mod quick;
@@ -20,6 +21,7 @@ pub(crate) mod run;
 mod run_script;
 pub(crate) mod serve;
 pub(crate) mod show;
+pub(crate) mod submit;
 pub(crate) mod try_builds;
 pub(crate) mod workloads;
 

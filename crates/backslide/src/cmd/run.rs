@@ -26,12 +26,14 @@ pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit>
         }
         let (file, builds) = read_what(&args.what, &args.with.overrides())?;
         let mut lab = Lab::open(root)?;
-        let plan = expand_with(&file, &builds, lab.host()?.shape, printer)?;
+        let mut plan = expand_with(&file, &builds, lab.host()?.shape, printer)?;
         check_script(&plan)?;
+        plan.course.part = args.rounds_of;
         if let Some(note) = few_rounds(&plan, &builds.catalog) {
             printer.note(note);
         }
-        let run = lab.begin(&plan, env!("CARGO_PKG_VERSION"))?;
+        let campaign = args.campaign.as_ref().unwrap_or(&plan.name);
+        let run = lab.begin_part(&plan, env!("CARGO_PKG_VERSION"), campaign)?;
         (lab, run, builds.secrets())
     };
     lab.template_budget = args.template_budget;

@@ -134,7 +134,8 @@ impl<'a> Rounds<'a> {
         for disturbed in self.plan.judged_rounds().filter(|round| self.is_disturbed(*round)) {
             for times in 1..=most {
                 round += 1;
-                while self.plan.systems_of(round) != self.plan.systems_of(disturbed) {
+                let systems = self.plan.systems_of(disturbed);
+                while self.plan.systems_of(round) != systems || !self.plan.owns(round) {
                     round += 1;
                 }
                 let again = Again { disturbed, times, most };

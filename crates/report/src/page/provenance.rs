@@ -38,6 +38,7 @@ pub(super) fn provenance(report: &Report<'_>, listed: &Report<'_>) -> Markup {
                 (facts(&host(&info.host)))
             }
         }
+        @if let Some(hosts) = report.hosts() { (folded(&hosts)) }
         h3 { "Systems" }
         @for system in shown { (one_system(report, system)) }
         @if !others.is_empty() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use explain::{Overview, Reason};
-use model::{Nanos, Outcome, Placement, System, TrialRecord};
+use model::{Host, HostRounds, Nanos, Outcome, Placement, System, TrialRecord};
 
 use crate::{Cell, Columns, Header, Report, Table, Tone, format, rounds};
 
@@ -45,6 +45,32 @@ impl Report<'_> {
         let headers = ["system", "placement"].map(Header::words).to_vec();
         let note = "The CPUs of the server and of the client; free where the kernel decides.";
         Some(Table::new("Placement of each system", note, headers, systems.iter().map(row)))
+    }
+
+    /// The hosts of a run that was merged from parts; `None` where one measured all.
+    pub(crate) fn hosts(&self) -> Option<Table> {
+        let hosts = &self.input.data.info.hosts;
+        let row = |one: &HostRounds| {
+            let Host { name, cpu_model, shape, kernel, .. } = &one.host;
+            vec![
+                Cell::text(name),
+                Cell::text(cpu_model),
+                Cell::count(shape.cpus.into()),
+                Cell::text(shape.memory.to_string()),
+                Cell::text(kernel),
+                Cell::text(format::joined(&one.rounds, ", ")),
+            ]
+        };
+        let mut headers = ["host", "CPU", "CPUs", "memory", "kernel", "rounds"].map(Header::words);
+        headers[2] = Header::numbers("CPUs", "");
+        let note = match hosts.len() {
+            0 => return None,
+            1 => "",
+            2 => TWO_HOSTS,
+            _ => MANY_HOSTS,
+        };
+        let title = format!("Measured on {}", format::plural(hosts.len(), "host"));
+        Some(Table::new(title, note, headers.to_vec(), hosts.iter().map(row)))
     }
 
     /// Server variables that differ: for each Dbms a table of values, then one of the names of those that
@@ -129,6 +155,10 @@ fn of_dbms(report: &Report<'_>, overview: &Overview) -> String {
         _ => String::new(),
     }
 }
+
+const TWO_HOSTS: &str = "All systems of a round were measured on one host. Two hosts cannot show how much hosts favour systems: the intervals are about these two, and rounds are the replicates.";
+
+const MANY_HOSTS: &str = "All systems of a round were measured on one host. Hosts may favour systems: the mean ratios of the hosts are the replicates of each interval.";
 
 const ORDER: &str =
     "Each round holds every system once, in random order or in the reverse of the round before.";

@@ -17,7 +17,14 @@ fn imported(base: f64, candidate: f64) -> RunData {
 fn worked_by_hand() {
     // 0.001 / √12 of 0.009 and of 0.020: 3.21 % and 1.44 %, together 3.52 %, in each round alike.
     let data = imported(0.009, 0.020);
-    let round = Round { number: 1, base: 0.009, candidate: 0.020, slices: Vec::new(), drift: None };
+    let round = Round {
+        number: 1,
+        host: 0,
+        base: 0.009,
+        candidate: 0.020,
+        slices: Vec::new(),
+        drift: None,
+    };
     let rounds = vec![round; 3];
     let metric = MetricId::new("cs/o");
     let error = Rounding::of(&data).error(&metric, &rounds);

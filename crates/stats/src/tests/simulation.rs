@@ -1,5 +1,6 @@
 //! The claims of `docs/statistics.md`, proved by simulation with fixed seeds.
 
+mod hosts;
 mod reach;
 mod slices;
 
@@ -151,6 +152,7 @@ impl Analysis {
             let tail = tail_among(self.looks, paired.rounds, LEVEL);
             Evidence {
                 estimate,
+                rounds: paired.rounds,
                 interval: estimate.interval(tail, &self.quantiles),
                 whole: paired.mean,
                 drift: None,

@@ -495,6 +495,7 @@ fn info(plan: Plan) -> RunInfo {
         backslide: "0.1.0".into(),
         started: "2026-11-21T10:00:00Z".into(),
         state: RunState::Finished,
+        hosts: Vec::new(),
     }
 }
 

@@ -1,0 +1,58 @@
+//! The directory of a campaign: its script and job, what each part said, and the labs of the parts that are done.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+
+pub(super) const SCRIPT: &str = "job.sh";
+/// Number of parts, and the id of the job at Slurm.
+pub(super) const JOB: &str = "job";
+
+/// Where a campaign is kept.
+pub(super) struct Place {
+    pub(super) name: String,
+    pub(super) directory: PathBuf,
+}
+
+impl Place {
+    pub(super) fn of(root: &Path, name: &str) -> Result<Self> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        ensure!(
+            name.chars().all(is_plain) && !name.starts_with(['.', '-']) && !name.is_empty(),
+            "`{name}` cannot name a campaign: use letters, digits, `.`, `-` and `_` (--campaign)"
+        );
+        Ok(Self { name: name.to_owned(), directory: root.join("campaigns").join(name) })
+    }
+
+    pub(super) fn prepare(&self, script: &str) -> Result<()> {
+        fs::create_dir_all(self.directory.join("parts"))
+            .with_context(|| format!("cannot create {}", self.directory.display()))?;
+        self.write(SCRIPT, script)
+    }
+
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<()> {
+        let path = self.directory.join(name);
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    pub(super) fn job(&self) -> Result<(u32, Option<String>)> {
+        let text = fs::read_to_string(self.directory.join(JOB));
+        let text = text.with_context(|| format!("this lab has no campaign `{}`", self.name))?;
+        let mut words = text.split_whitespace();
+        let parts = words.next().and_then(|word| word.parse().ok());
+        let parts = parts.with_context(|| {
+            format!("{} is damaged: expected a number of parts", self.directory.join(JOB).display())
+        })?;
+        Ok((parts, words.next().map(str::to_owned)))
+    }
+
+    /// The lab of a part that is done.
+    pub(super) fn part(&self, part: u32) -> PathBuf {
+        self.directory.join("parts").join(part.to_string())
+    }
+
+    pub(super) fn log(&self, part: u32) -> PathBuf {
+        self.directory.join(format!("{part}.log"))
+    }
+}

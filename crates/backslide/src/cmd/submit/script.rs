@@ -1,0 +1,91 @@
+//! The script that measures one part of a campaign, on a node of Slurm or through `ssh`.
+
+use std::path::Path;
+
+/// What a script needs to know of a campaign.
+pub(super) struct Campaign<'a> {
+    pub(super) name: &'a str,
+    pub(super) parts: u32,
+    /// The arguments that a plan is run with.
+    pub(super) with: Vec<String>,
+}
+
+/// What Slurm is asked for.
+pub(super) struct Request<'a> {
+    pub(super) nodes: Option<u32>,
+    pub(super) partition: Option<&'a str>,
+}
+
+impl Campaign<'_> {
+    /// An array job: each element measures one part on a node of its own, and copies its lab into `directory`.
+    pub(super) fn for_slurm(
+        &self,
+        request: &Request<'_>,
+        program: &Path,
+        plan: &str,
+        directory: &Path,
+    ) -> String {
+        let at_once = request.nodes.map_or(String::new(), |nodes| format!("%{nodes}"));
+        let partition = request.partition.map(|name| format!("#SBATCH --partition={name}\n"));
+        let directory = directory.display().to_string();
+        let (name, parts) = (self.name, self.parts);
+        let head = format!(
+            "#!/bin/sh
+#SBATCH --job-name=backslide-{name}
+#SBATCH --array=1-{parts}{at_once}
+#SBATCH --nodes=1
+#SBATCH --exclusive
+#SBATCH --requeue
+{}#SBATCH --open-mode=append
+#SBATCH --output={directory}/%a.log
+part=$SLURM_ARRAY_TASK_ID
+echo \"part $part/{parts} on ${{SLURMD_NODENAME:-$(hostname)}}\"
+",
+            partition.unwrap_or_default()
+        );
+        let directory = quoted(&directory);
+        let tail = format!(
+            "cd {directory}/parts
+mkdir -p \".$part.$SLURM_JOB_ID\"
+cp \"$lab/part/lab.sqlite\" \".$part.$SLURM_JOB_ID/\"
+rm -rf \"$part\"
+mv \".$part.$SLURM_JOB_ID\" \"$part\"
+"
+        );
+        head + &self.measure(&quoted(&program.display().to_string()), &quoted(plan), "") + &tail
+    }
+
+    /// For `sh -s PART` on another host: reads the plan from its own text and prints the part's lab.
+    pub(super) fn for_ssh(&self, plan: &str) -> String {
+        // No line of a plan can end it: it would not be TOML.
+        let plan =
+            format!("cat >\"$lab/plan.toml\" <<'== end of plan =='\n{plan}\n== end of plan ==\n");
+        let measure = self.measure("backslide", "\"$lab/plan.toml\"", &plan);
+        format!("part=$1\nexec 3>&1 1>&2\n{measure}cat \"$lab/part/lab.sqlite\" >&3\n")
+    }
+
+    /// `prepare` comes first, when `$lab` is there.
+    fn measure(&self, program: &str, plan: &str, prepare: &str) -> String {
+        let with: String =
+            self.with.iter().map(|argument| format!(" {}", quoted(argument))).collect();
+        let (name, parts) = (quoted(self.name), self.parts);
+        format!(
+            "set -eu
+lab=$(mktemp -d \"${{TMPDIR:-/tmp}}/backslide.XXXXXX\")
+trap 'rm -rf \"$lab\"' EXIT
+trap 'exit 143' HUP INT TERM
+{prepare}status=0
+{program} --lab \"$lab/lab\" run {plan} --rounds-of \"$part/{parts}\" --campaign {name}{with} </dev/null || status=$?
+# 20: a trial failed, which is a result.
+case $status in 0 | 20) ;; *) exit $status ;; esac
+# A copy without a journal, in one file.
+{program} merge \"$lab/lab\" -o \"$lab/part\"
+"
+        )
+    }
+}
+
+/// One word of the shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}

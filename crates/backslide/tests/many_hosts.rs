@@ -1,0 +1,118 @@
+//! Campaigns through the binary, with a Slurm and an `ssh` that run everything here. `bench/slurm.sh` has a real Slurm.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use common::{Bench, Ran, WORKLOAD, names, plan};
+
+const SYSTEMS: [&str; 2] =
+    ["build = \"sqlite\"\nconfig = \"wal\"", "build = \"sqlite\"\nconfig = \"rollback\""];
+
+/// Runs the elements of an array one after the other; the job ends with it.
+const SBATCH: &str = r#"#!/bin/sh
+last=$(sed -n 's/^#SBATCH --array=1-\([0-9]*\).*/\1/p' "$2")
+for part in $(seq "$last"); do
+    SLURM_ARRAY_TASK_ID=$part SLURM_JOB_ID=7$part sh "$2" >&2 || exit 1
+done
+echo "7;cluster"
+"#;
+
+/// The host `down` does not answer.
+const SSH: &str = r#"#!/bin/sh
+[ "$4" != down ] || { echo "connect to host down: No route" >&2; exit 255; }
+shift 4
+exec "$@"
+"#;
+
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &plan(WORKLOAD, 2, &SYSTEMS));
+    fs::create_dir(bench.path("bin")).unwrap();
+    for (name, text) in [("sbatch", SBATCH), ("squeue", "#!/bin/sh\n"), ("ssh", SSH)] {
+        let path = bench.write(&format!("bin/{name}"), text);
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    symlink(env!("CARGO_BIN_EXE_backslide"), bench.path("bin/backslide")).unwrap();
+    bench
+}
+
+fn run(bench: &Bench, arguments: &[&str]) -> Ran {
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", bench.path("bin").display());
+    common::end(bench.command(arguments).env("PATH", path).spawn().unwrap())
+}
+
+#[test]
+fn slurm_measures_each_round_and_the_result_is_that_of_a_merge_by_hand() {
+    let bench = bench();
+    let script = run(&bench, &["submit", "tiny.toml", "--to", "slurm", "--dry-run"]).fine();
+    assert!(script.contains("#SBATCH --array=1-2\n") && script.contains("#SBATCH --exclusive\n"));
+    assert!(!bench.lab().join("campaigns").exists());
+
+    let submit = ["submit", "tiny.toml", "--to", "slurm", "--nodes", "2", "--partition", "bench"];
+    assert_eq!(run(&bench, &submit).fine(), "tiny\n");
+    let campaign = bench.lab().join("campaigns/tiny");
+    assert_eq!(names(&campaign.join("parts")), ["1", "2"]);
+    let twice = run(&bench, &submit);
+    assert_eq!(twice.code(), 1);
+    assert!(twice.stderr.contains("was submitted already"), "{}", twice.stderr);
+
+    for _ in 0..2 {
+        assert_eq!(run(&bench, &["submit", "--status", "tiny"]).fine(), "r1\n");
+        assert_eq!(bench.journal("r1").len(), 4);
+    }
+    let parts = ["lab/campaigns/tiny/parts/2", "lab/campaigns/tiny/parts/1"];
+    run(&bench, &["merge", parts[0], parts[1], "-o", "hand"]).fine();
+    let compare = ["compare", "--metric", "all", "--format", "json"];
+    let by_hand = run(&bench, &[&["--lab", "hand"][..], &compare].concat());
+    assert_eq!(run(&bench, &compare).stdout, by_hand.stdout);
+    assert!(by_hand.stdout.contains("\"rounds\": 2") || by_hand.stdout.contains("\"rounds\":2"));
+}
+
+#[test]
+fn a_part_that_is_lost_is_told_and_measured_again() {
+    let bench = bench();
+    run(&bench, &["submit", "tiny.toml", "--to", "slurm"]).fine();
+    fs::remove_dir_all(bench.lab().join("campaigns/tiny/parts/2")).unwrap();
+    let told = run(&bench, &["submit", "--status", "tiny"]);
+    assert_eq!((told.code(), told.stdout.as_str()), (1, "r1\n"));
+    assert!(told.stderr.contains("part 2/2: not measured; its log: "), "{}", told.stderr);
+    run(&bench, &["--lab", "again", "run", "tiny.toml", "--rounds-of", "2/2"]).fine();
+    run(&bench, &["merge", "again", "-o", "lab"]).fine();
+    assert_eq!(bench.journal("r1").len(), 4);
+    let nothing = run(&bench, &["run", "--resume", "r1"]);
+    assert!(nothing.stderr.contains("r1 is finished"), "{}", nothing.stderr);
+}
+
+#[test]
+fn ssh_gives_the_rounds_of_a_host_that_fails_to_the_others() {
+    let bench = bench();
+    let to = |hosts| ["submit", "tiny.toml", "--campaign", "night", "--to", hosts];
+    let nobody = run(&bench, &to("ssh:down"));
+    assert_eq!(nobody.code(), 1);
+    assert!(nobody.stderr.contains("no host measured a part"), "{}", nobody.stderr);
+    let measured = run(&bench, &to("ssh:down,up"));
+    assert!(measured.stderr.contains("down gets no further parts"), "{}", measured.stderr);
+    assert_eq!(measured.fine(), "r1\n");
+    assert_eq!(bench.journal("r1").len(), 4);
+}
+
+#[test]
+fn what_makes_no_sense_is_an_error_with_a_remedy() {
+    let bench = bench();
+    for (arguments, says) in [
+        (&["run", "tiny.toml", "--rounds-of", "3/2"][..], "I from 1 to N"),
+        (&["run", "tiny.toml", "--rounds-of", "1/3"], "too few for 3 parts"),
+        (&["submit", "tiny.toml", "--to", "ssh:"], "expected `slurm` or `ssh:HOST,HOST`"),
+        (&["submit", "tiny.toml", "--to", "slurm", "--campaign", "../x"], "cannot name a campaign"),
+        (&["submit", "--status", "none"], "this lab has no campaign `none`"),
+        (&["merge", "nowhere", "-o", "all"], "is not a lab"),
+    ] {
+        let ran = run(&bench, arguments);
+        assert_ne!(ran.code(), 0, "{ran:?}");
+        assert!(ran.stderr.contains(says), "{arguments:?}: {}", ran.stderr);
+    }
+}

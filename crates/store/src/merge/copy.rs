@@ -1,0 +1,88 @@
+//! Moves trials, with all that is below them, from the attached file `part` into `main`.
+
+use rusqlite::Connection;
+
+use crate::error::Fault;
+
+/// A trial that has an outcome.
+pub(super) struct Trial {
+    id: i64,
+    pub(super) round: u32,
+    pub(super) system: String,
+    pub(super) started: String,
+}
+
+/// The trials of a run in the file attached as `schema`, in execution order.
+pub(super) fn trials(state: &Connection, schema: &str, run: i64) -> Result<Vec<Trial>, Fault> {
+    let mut query = state.prepare(&format!(
+        "SELECT id, round, system, started FROM {schema}.trial
+         WHERE run = ?1 AND outcome IS NOT NULL ORDER BY id"
+    ))?;
+    let trials = query.query_map([run], |row| {
+        let (id, round, system) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(Trial { id, round, system, started: row.get(3)? })
+    })?;
+    Ok(trials.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The trials to copy.
+#[derive(Default)]
+pub(super) struct Picked(pub(super) Vec<Trial>);
+
+impl Picked {
+    /// In ascending order, each once for each of its trials.
+    pub(super) fn rounds(&self) -> impl Iterator<Item = u32> {
+        self.0.iter().map(|trial| trial.round)
+    }
+
+    /// Gives them to a run; how many there are.
+    pub(super) fn copy(&self, state: &Connection, run: i64) -> Result<u32, Fault> {
+        state.execute("DELETE FROM picked", [])?;
+        for trial in &self.0 {
+            state.prepare_cached("INSERT INTO picked VALUES (?1)")?.execute([trial.id])?;
+        }
+        let last = |table| {
+            let query = format!("SELECT coalesce(max(id), 0) FROM main.{table}");
+            state.query_row(&query, [], |row| row.get::<_, i64>(0))
+        };
+        for copy in copies(run, last("trial")?, last("step")?) {
+            state.execute(&copy, [])?;
+        }
+        Ok(self.0.len() as u32)
+    }
+}
+
+/// What is copied, in an order that only ever appends. `trials` and `steps` are the last ids that are taken: ids are
+/// moved behind them.
+fn copies(run: i64, trials: i64, steps: i64) -> [String; 9] {
+    let of_trials = "WHERE trial IN (SELECT trial FROM picked) ORDER BY id";
+    let of_steps = |table: &str, columns: &str, key: &str| {
+        format!(
+            "INSERT INTO main.{table} SELECT below.step + {steps}, {columns}
+             FROM part.step CROSS JOIN part.{table} AS below ON below.step = part.step.id
+             WHERE part.step.trial IN (SELECT trial FROM picked) ORDER BY below.step, {key}"
+        )
+    };
+    [
+        format!(
+            "INSERT INTO main.trial SELECT id + {trials}, {run}, round, position, system, started,
+                 provenance, completed, outcome, duration_ns
+             FROM part.trial WHERE id IN (SELECT trial FROM picked) ORDER BY id"
+        ),
+        format!(
+            "INSERT INTO main.step SELECT id + {steps}, trial + {trials}, ordinal, name, kinds,
+                 measured, record
+             FROM part.step {of_trials}"
+        ),
+        of_steps("interval", "below.number, numbers", "below.number"),
+        of_steps("interval_detail", "below.number, latency, readings", "below.number"),
+        of_steps("histogram", "kind, response, latency", "kind, response"),
+        of_steps("measurement", "below.place, metric, unit, value", "below.place"),
+        of_steps("slice", "metric, series", "metric"),
+        of_steps("profile", "stacks", "below.step"),
+        format!(
+            "INSERT INTO main.capture (trial, step, moment, name, listing)
+             SELECT trial + {trials}, step, moment, name, listing FROM part.capture {of_trials}"
+        ),
+    ]
+}
