@@ -1,5 +1,7 @@
 //! What can go wrong in a script.
 
+use crate::script::MOST_MEMORY;
+
 /// An error of a script: what Lua says, which begins with script and line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptError(pub String);
@@ -20,6 +22,11 @@ impl From<mlua::Error> for ScriptError {
     }
 }
 
+/// What to say of a script that has used its memory up.
+pub(crate) fn no_memory() -> String {
+    format!("the script of one client needs more than {} MiB of memory", MOST_MEMORY >> 20)
+}
+
 /// The message without Lua's list of calls: the first line says where it was.
 fn text(error: &mlua::Error) -> String {
     match error {
@@ -27,6 +34,7 @@ fn text(error: &mlua::Error) -> String {
         mlua::Error::RuntimeError(message) | mlua::Error::SyntaxError { message, .. } => {
             message.split("\nstack traceback:").next().unwrap_or_default().to_owned()
         }
+        mlua::Error::MemoryError(_) => no_memory(),
         other => other.to_string(),
     }
 }

@@ -567,7 +567,7 @@ function program.event()
       return value and 1 or 0
    end
    if type(value) ~= "table" or value.errcode ~= sysbench.error.RESTART_EVENT then
-      error(value, 0)
+      error(value == "not enough memory" and native.path .. ": " .. native.no_memory or value, 0)
    end
    local hook = sysbench.hooks.before_restart_event
    if type(hook) == "function" then

@@ -12,6 +12,7 @@ use mlua::{
 use model::Dialect;
 
 use crate::connection::{Connection, Wire};
+use crate::error::no_memory;
 use crate::ledger::{Ledger, Sent, SentKind};
 use crate::random::{LAWS, Random, Shape};
 use crate::watch::Watched;
@@ -19,6 +20,9 @@ use crate::{Result, ScriptError, Seeds, Watch};
 
 /// Lines that a script may print before the rest is dropped.
 const MOST_LINES: usize = 20;
+
+/// Bytes that the script of one client may use.
+pub(crate) const MOST_MEMORY: usize = 1 << 30;
 
 /// What all clients run.
 #[derive(Clone, Debug)]
@@ -77,6 +81,7 @@ impl Script {
             let options = LuaOptions::new().catch_rust_panics(false);
             Lua::unsafe_new_with(StdLib::ALL, options)
         };
+        lua.set_memory_limit(MOST_MEMORY)?;
         let watched = thread.watch.add(&lua)?;
         let (ledger, printed) = (Ledger::default(), Arc::default());
         let (native, random) = natives(&lua, program, thread, &ledger, &printed)?;
@@ -161,6 +166,7 @@ fn natives(
     let Thread { number, dialect, connector, stop, seeds, .. } = thread;
     let native = lua.create_table()?;
     native.set("tid", number)?;
+    native.set("no_memory", no_memory())?;
     native.set("command", program.command.as_str())?;
     native.set("path", program.path.as_str())?;
     let driver = match dialect {

@@ -172,6 +172,12 @@ fn errors_say_script_and_line() {
         let fixture = load(&format!("function event() {event} end"), &[]);
         assert_eq!(fixture.event(), Err(message.to_owned()));
     }
+    let growing = load(
+        "function event() local t = {} while true do t[#t + 1] = ('x'):rep(1e8) .. #t end end",
+        &[],
+    );
+    let message = "test.lua: the script of one client needs more than 1024 MiB of memory";
+    assert_eq!(growing.event(), Err(message.to_owned()));
     let syntax = load("function event(", &[]).script.err().unwrap();
     assert!(syntax.starts_with("test.lua:1: "), "{syntax}");
 }
