@@ -198,6 +198,8 @@ say "versions of SQLite"
 versions
 say "builds of each generation"
 try_generations
+say "two nodes of Slurm, one of which is killed"
+bench/slurm.sh test "$backslide" "$scratch/slurm"
 say "logins without a password on each generation"
 cargo test -p lab --test intruder
 say "all checks passed"

@@ -71,6 +71,7 @@ daemon() {
     shift
     setsid "$@" >"$dir/$name.out" 2>&1 </dev/null &
     echo $! >"$dir/$name.id"
+    disown
 }
 
 start_node() {

@@ -5,6 +5,8 @@ mod common;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
 
 use common::{Bench, Ran, WORKLOAD, names, plan};
 
@@ -98,6 +100,29 @@ fn ssh_gives_the_rounds_of_a_host_that_fails_to_the_others() {
     assert!(measured.stderr.contains("down gets no further parts"), "{}", measured.stderr);
     assert_eq!(measured.fine(), "r1\n");
     assert_eq!(bench.journal("r1").len(), 4);
+}
+
+#[test]
+fn a_merge_that_is_killed_in_the_middle_leaves_the_target_as_it_was() {
+    let bench = bench();
+    for (lab, part) in [("a", "1/2"), ("b", "2/2")] {
+        run(&bench, &["--lab", lab, "run", "tiny.toml", "--rounds-of", part]).fine();
+    }
+    run(&bench, &["merge", "a", "-o", "lab"]).fine();
+    let before = run(&bench, &["show", "--format", "json"]).fine();
+    // The kernel kills it as soon as a file has 100 KiB.
+    let killed = Command::new("sh")
+        .args(["-c", "ulimit -c 0; ulimit -f 200; exec \"$@\"", "sh"])
+        .args([env!("CARGO_BIN_EXE_backslide"), "merge", "b", "-o", "lab"])
+        .current_dir(bench.directory.path())
+        .output()
+        .unwrap();
+    assert!(killed.status.signal().is_some(), "{killed:?}");
+    assert!(names(&bench.lab()).contains(&"lab.sqlite.merging".to_owned()));
+    assert_eq!(run(&bench, &["show", "--format", "json"]).fine(), before);
+    run(&bench, &["merge", "b", "-o", "lab"]).fine();
+    assert_eq!(bench.journal("r1").len(), 4);
+    assert!(!names(&bench.lab()).contains(&"lab.sqlite.merging".to_owned()));
 }
 
 #[test]

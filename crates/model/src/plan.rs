@@ -173,7 +173,8 @@ impl Plan {
     pub fn judged_rounds(&self) -> RangeInclusive<u32> {
         let last = if self.course.added.is_empty() { self.rounds } else { 0 };
         let mut own = (1..=last).filter(|round| self.owns(*round));
-        own.next().map_or(1..=0, |first| first..=own.last().unwrap_or(first))
+        let first = own.next();
+        first.unwrap_or(1)..=own.next_back().or(first).unwrap_or(0)
     }
 
     /// Is a round measured here? Another part of the run may have it. The planned rounds are shared out in one piece

@@ -46,20 +46,24 @@ pub enum StoreError {
     IntoItself { path: PathBuf },
     #[error("{} is in use by another process; end it, then merge again", .path.display())]
     InUse { path: PathBuf },
-    /// Two labs have parts that do not belong together.
-    #[error("{run} of {} cannot join {other_run} of {}: {what} differs: `{here}` and `{there}`; {remedy}", .path.display(), .other.display())]
-    NotOneRun {
-        run: RunId,
-        path: PathBuf,
-        other_run: RunId,
-        other: PathBuf,
-        what: String,
-        here: String,
-        there: String,
-        remedy: &'static str,
-    },
+    #[error(transparent)]
+    NotOneRun(Box<NotOneRun>),
     #[error("{doing} failed in {}", .path.display())]
     Sqlite { path: PathBuf, doing: &'static str, source: rusqlite::Error },
+}
+
+/// Two labs have parts that do not belong together.
+#[derive(Debug, thiserror::Error)]
+#[error("{run} of {} cannot join {other_run} of {}: {what} differs: `{here}` and `{there}`; {remedy}", .path.display(), .other.display())]
+pub struct NotOneRun {
+    pub run: RunId,
+    pub path: PathBuf,
+    pub other_run: RunId,
+    pub other: PathBuf,
+    pub what: String,
+    pub here: String,
+    pub there: String,
+    pub remedy: &'static str,
 }
 
 pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;

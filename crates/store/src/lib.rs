@@ -34,8 +34,8 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags};
 
-pub use error::StoreError;
 use error::{Fault, Result};
+pub use error::{NotOneRun, StoreError};
 pub use load::finished::Want;
 pub use merge::{Merged, merge};
 pub use read::{RunSummary, UnderWay};

@@ -15,7 +15,7 @@ use model::{RunId, RunInfo, RunState};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use crate::Store;
-use crate::error::{Fault, Result, StoreError};
+use crate::error::{Fault, NotOneRun, Result, StoreError};
 use crate::pack::to_json;
 use crate::read::{id_of, run_info};
 use crate::read_only::{has_log, uri};
@@ -297,7 +297,7 @@ impl Merger {
         let origin = self.origins.get(&(row, round)).or_else(|| self.origins.get(&(row, 0)));
         let (other, other_run) =
             origin.cloned().unwrap_or_else(|| (self.scratch.path.clone(), id_of(row)));
-        Fault::from(StoreError::NotOneRun {
+        Fault::from(StoreError::NotOneRun(Box::new(NotOneRun {
             run: source.info.id.clone(),
             path: source.path.to_owned(),
             other_run,
@@ -306,7 +306,7 @@ impl Merger {
             here,
             there,
             remedy,
-        })
+        })))
     }
 }
 

@@ -319,7 +319,7 @@ impl Conductor<'_> {
 
 #[cfg(test)]
 mod tests {
-    use model::{Bytes, HostShape};
+    use model::{Bytes, HostShape, RoundsPart};
 
     use super::*;
     use crate::Builds;
@@ -386,6 +386,31 @@ mod tests {
         assert_eq!(next(&never, 3, &[1]), None);
         let off = plan("rounds = 3\nquarantine = false");
         assert_eq!(next(&off, 3, &[1]), None);
+    }
+
+    #[test]
+    fn parts_share_out_all_rounds_and_never_repeat_one_under_the_same_number() {
+        let whole = plan("rounds = 7\nprofile = 1");
+        for of in 1..=8 {
+            let mut numbers = BTreeSet::new();
+            for number in 1..=of {
+                let mut part = whole.clone();
+                part.course.part = Some(RoundsPart { number, of });
+                let own: Vec<u32> = part.judged_rounds().chain(part.profiled_rounds()).collect();
+                assert!(own.windows(2).all(|pair| pair[1] == pair[0] + 1), "{own:?}");
+                assert_eq!(part.planned_trials() as usize, 2 * own.len());
+                let done = part.judged_rounds().flat_map(|round| {
+                    [(key(round, "a"), quarantined()), (key(round, "b"), Outcome::Completed)]
+                });
+                let done: Vec<_> = done.collect();
+                let again = Rounds::of(&part, &done).next().map(|turn| turn.round);
+                assert_eq!(again.is_some(), !part.judged_rounds().is_empty());
+                for round in own.into_iter().chain(again) {
+                    assert!(numbers.insert(round), "round {round} of part {number}/{of}");
+                }
+            }
+            assert!((1..=8).all(|round| numbers.contains(&round)), "{numbers:?}");
+        }
     }
 
     #[test]

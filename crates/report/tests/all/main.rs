@@ -5,6 +5,7 @@
 mod before;
 mod charts;
 mod for_ci;
+mod hosts;
 mod metrics;
 mod micro;
 mod outputs;

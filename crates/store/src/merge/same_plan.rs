@@ -16,7 +16,7 @@ pub(super) fn difference(
     here: &Plan,
     there: &Plan,
 ) -> Result<Option<(String, String, String)>, Fault> {
-    Ok(first(String::new(), &shared(here)?, &shared(there)?))
+    Ok(first("", &shared(here)?, &shared(there)?))
 }
 
 fn shared(plan: &Plan) -> Result<Value, Fault> {
@@ -32,19 +32,19 @@ fn shared(plan: &Plan) -> Result<Value, Fault> {
     serde_json::to_value(plan).map_err(|cause| Fault::damaged("a plan", &cause))
 }
 
-fn first(place: String, here: &Value, there: &Value) -> Option<(String, String, String)> {
+fn first(place: &str, here: &Value, there: &Value) -> Option<(String, String, String)> {
     match (here, there) {
         (Value::Object(of_here), Value::Object(of_there)) => {
             let keys = of_here.keys().chain(of_there.keys());
             let values = |key: &String| (&here[key.as_str()], &there[key.as_str()]);
             keys.map(|key| (key, values(key))).find_map(|(key, (here, there))| {
                 let dot = if place.is_empty() { "" } else { "." };
-                first(format!("{place}{dot}{key}"), here, there)
+                first(&format!("{place}{dot}{key}"), here, there)
             })
         }
         (Value::Array(of_here), Value::Array(of_there)) if of_here.len() == of_there.len() => {
             let mut pairs = (0..).zip(of_here.iter().zip(of_there));
-            pairs.find_map(|(at, (here, there))| first(format!("{place}[{at}]"), here, there))
+            pairs.find_map(|(at, (here, there))| first(&format!("{place}[{at}]"), here, there))
         }
         _ if here == there => None,
         _ => Some((format!("`{place}` of the plan"), shown(here), shown(there))),

@@ -69,7 +69,10 @@ fn parts_of_a_campaign_become_one_run_with_a_host_for_each_round() {
         found.iter().map(|m| (m.run.0.as_str(), m.added, m.state)).collect();
     assert_eq!(told, [("r1", 4, RunState::Unfinished), ("r1", 4, RunState::Finished)]);
     let run = RunId("r1".into());
-    let data = all_of(&target).load(&run, Want { series: true, histograms: true }).unwrap();
+    let all = all_of(&target);
+    let mut dangling = all.connection.prepare("PRAGMA foreign_key_check").unwrap();
+    assert!(!dangling.exists([]).unwrap());
+    let data = all.load(&run, Want { series: true, histograms: true }).unwrap();
     assert_eq!((data.trials.len(), data.cells.len(), data.series.len()), (8, 8, 8));
     assert_eq!(data.histograms.len(), 24);
     assert_eq!(data.info.plan, usual());

@@ -66,8 +66,8 @@ mv \".$part.$SLURM_JOB_ID\" \"$part\"
 
     /// `prepare` comes first, when `$lab` is there.
     fn measure(&self, program: &str, plan: &str, prepare: &str) -> String {
-        let with: String =
-            self.with.iter().map(|argument| format!(" {}", quoted(argument))).collect();
+        let with: Vec<String> = self.with.iter().map(|argument| quoted(argument)).collect();
+        let with = with.join(" ");
         let (name, parts) = (quoted(self.name), self.parts);
         format!(
             "set -eu
@@ -75,7 +75,7 @@ lab=$(mktemp -d \"${{TMPDIR:-/tmp}}/backslide.XXXXXX\")
 trap 'rm -rf \"$lab\"' EXIT
 trap 'exit 143' HUP INT TERM
 {prepare}status=0
-{program} --lab \"$lab/lab\" run {plan} --rounds-of \"$part/{parts}\" --campaign {name}{with} </dev/null || status=$?
+{program} --lab \"$lab/lab\" run {plan} --rounds-of \"$part/{parts}\" --campaign {name} {with} </dev/null || status=$?
 # 20: a trial failed, which is a result.
 case $status in 0 | 20) ;; *) exit $status ;; esac
 # A copy without a journal, in one file.
