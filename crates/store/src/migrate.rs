@@ -15,6 +15,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("schema-3.sql"),
     include_str!("schema-4.sql"),
     include_str!("schema-5.sql"),
+    include_str!("schema-6.sql"),
 ];
 
 /// The `application_id` that the first migration gives to a file: "bksl".
@@ -121,7 +122,7 @@ mod tests {
         change(&path, "PRAGMA user_version = 99; UPDATE lab SET value = '7.1.0'");
         insta::assert_snapshot!(
             message(&path),
-            @"LAB was written by backslide 7.1.0 (schema 99, this one knows 5); use that version or another lab directory"
+            @"LAB was written by backslide 7.1.0 (schema 99, this one knows 6); use that version or another lab directory"
         );
         change(&path, "DROP TABLE lab");
         assert!(message(&path).contains("unknown version"));
