@@ -91,8 +91,8 @@ impl Sleeps {
         }
     }
 
-    /// The time slept by threads that serve clients, which have one of these functions in a stack; of all where none
-    /// has. The rest is lost.
+    /// The time slept by threads that serve clients, which have one of these functions in a stack; by all where there is
+    /// no such function. The rest is lost.
     pub(crate) fn profile(
         mut self,
         stacks: &mut Stacks,
@@ -105,15 +105,13 @@ impl Sleeps {
             thread.returns(window.end, window);
             let named = thread.named(stacks);
             let serves = |function: &str| serving.iter().any(|one| one == function);
-            let is_serving = named.keys().any(|stack| stack.split(';').any(serves));
+            let is_serving =
+                serving.is_empty() || named.keys().any(|stack| stack.split(';').any(serves));
             let its_kind = if is_serving { &mut served } else { &mut others };
             its_kind.taken += thread.taken;
             // Of a thread without a stack, and what division leaves.
             its_kind.lost += thread.slept + thread.preempted - named.values().sum::<u64>();
             its_kind.stacks.extend(named);
-        }
-        if served.stacks.is_empty() {
-            std::mem::swap(&mut served, &mut others);
         }
         let mut sums: BTreeMap<String, u64> = BTreeMap::new();
         let lost = served.lost + others.lost + others.samples();
@@ -188,8 +186,9 @@ mod tests {
             self.sleeps.switch(Switch { thread, time, way });
         }
 
-        fn finish(mut self, serving: &str) -> Profile {
-            self.sleeps.profile(&mut self.stacks, &[serving.to_owned()], &WINDOW)
+        fn finish(mut self, serving: &[&str]) -> Profile {
+            let serving: Vec<String> = serving.iter().map(|one| (*one).to_owned()).collect();
+            self.sleeps.profile(&mut self.stacks, &serving, &WINDOW)
         }
     }
 
@@ -212,7 +211,7 @@ mod tests {
         bench.switch(7, 700, Way::Back);
         bench.switch(7, 800, Way::Preempted);
         bench.switch(7, 810, Way::Back);
-        let profile = bench.finish("reads_[k]");
+        let profile = bench.finish(&["reads_[k]"]);
         // Three sleeps of 100, of which that in `reads` stands for three.
         let expected = [("[preempted]", 10), ("reads_[k]", 225), ("writes_[k]", 75)];
         assert_eq!(stacks(&profile), expected);
@@ -227,13 +226,13 @@ mod tests {
         bench.switch(7, 150, Way::Back);
         bench.stack(7, 900, 0x2000, 1);
         bench.switch(7, 900, Way::Asleep);
-        let profile = bench.finish("reads_[k]");
+        let profile = bench.finish(&["reads_[k]"]);
         assert_eq!(stacks(&profile), [("reads_[k]", 50), ("writes_[k]", 100)]);
     }
 
     #[test]
     fn threads_that_serve_nobody_are_lost() {
-        let sleeping = |serving| {
+        let sleeping = |serving: &[&str]| {
             let mut bench = Bench::new();
             for (thread, address) in [(7, 0x1000), (8, 0x3000)] {
                 bench.stack(thread, 200, address, 1);
@@ -245,10 +244,12 @@ mod tests {
             bench.switch(9, 240, Way::Back);
             bench.finish(serving)
         };
-        let profile = sleeping("reads_[k]");
+        let profile = sleeping(&["reads_[k]"]);
         assert_eq!((stacks(&profile), profile.lost), (vec![("reads_[k]", 100)], 140));
-        // Nobody can be told from others.
-        let profile = sleeping("serves");
+        let profile = sleeping(&["serves"]);
+        assert_eq!((profile.samples(), profile.lost), (0, 240));
+        // Of an embedded system all threads are clients.
+        let profile = sleeping(&[]);
         assert_eq!((profile.samples(), profile.lost), (200, 40));
     }
 
@@ -260,6 +261,6 @@ mod tests {
         bench.sleeps.settle(&WINDOW);
         bench.sleeps.forget();
         bench.switch(7, 900, Way::Back);
-        assert_eq!(bench.finish("reads_[k]").samples(), 0);
+        assert_eq!(bench.finish(&["reads_[k]"]).samples(), 0);
     }
 }
