@@ -449,6 +449,9 @@ pub(crate) struct ProfileArgs {
     /// Profiled rounds of each system; an interval needs 2, a certain change 3
     #[arg(long, value_name = "N", default_value_t = plan::PROFILED, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) rounds: u32,
+    /// Count the servers' instructions under Valgrind instead of sampling stacks
+    #[arg(long)]
+    pub(crate) count: bool,
 }
 
 /// In place of what a plan says.

@@ -2,31 +2,63 @@
 
 use std::collections::HashMap;
 
-use model::{Dbms, Profile, common_layers};
+use model::{Dbms, Profile, Resource, common_layers};
 use plan::{Pattern, any_fits};
 
 /// Of stacks without a function that has a layer.
 pub(crate) const UNCLASSIFIED: &str = "unclassified";
 const KERNEL: &str = "kernel: other";
+/// Of threads that could go on.
+const PREEMPTED: &str = "waiting for a CPU";
 
 pub(crate) struct Layers {
     rules: Vec<(&'static str, Vec<Pattern>)>,
-    /// Functions that were looked up.
-    known: HashMap<String, Option<&'static str>>,
+    /// How many of them are the product's own: the first.
+    own: usize,
+    /// Functions that were looked up: the places of their rules.
+    known: HashMap<String, Option<usize>>,
 }
 
 impl Layers {
     pub(crate) fn of(dbms: Dbms) -> Self {
-        let rules = dbms.product().layers.iter().chain(common_layers());
+        let own = &dbms.product().layers;
+        let rules = own.iter().chain(common_layers());
         let patterns = |functions: &[String]| {
             functions.iter().map(|function| Pattern::from(function.as_str())).collect()
         };
         let rules = rules.map(|rule| (rule.name.as_str(), patterns(&rule.functions)));
-        Self { rules: rules.collect(), known: HashMap::new() }
+        Self { rules: rules.collect(), own: own.len(), known: HashMap::new() }
     }
 
-    /// The layer of a stack, whose functions are separated by `;`.
-    pub(crate) fn layer(&mut self, stack: &str) -> &'static str {
+    /// The layer of a stack, whose functions are separated by `;`, and the function that has what it costs.
+    pub(crate) fn layer_and_function<'s>(
+        &mut self,
+        of: Resource,
+        stack: &'s str,
+    ) -> (&'static str, &'s str) {
+        match of {
+            Resource::Cpu | Resource::Instructions => {
+                (self.layer(stack), stack.rsplit(';').next().unwrap_or_default())
+            }
+            Resource::Sleep => self.sleep(stack),
+        }
+    }
+
+    /// Every sleep ends in the kernel's scheduler, and most in a library: what waits is the product's innermost function
+    /// that has a layer.
+    fn sleep<'s>(&mut self, stack: &'s str) -> (&'static str, &'s str) {
+        if stack == Profile::PREEMPTED {
+            return (PREEMPTED, stack);
+        }
+        let mut user = stack.rsplit(';').filter(|frame| !Profile::is_of_kernel(frame)).peekable();
+        let innermost = user.peek().copied().unwrap_or(stack);
+        let own = self.own;
+        let slept = user.find_map(|frame| Some((self.place(frame).filter(|at| *at < own)?, frame)));
+        slept.map_or((UNCLASSIFIED, innermost), |(place, frame)| (self.rules[place].0, frame))
+    }
+
+    /// The layer of a stack on a CPU.
+    fn layer(&mut self, stack: &str) -> &'static str {
         let mut frames = stack.rsplit(';').peekable();
         let is_in_kernel = frames.peek().is_some_and(|frame| Profile::is_of_kernel(frame));
         if is_in_kernel {
@@ -37,13 +69,17 @@ impl Layers {
     }
 
     fn of_function(&mut self, function: &str) -> Option<&'static str> {
+        self.place(function).map(|place| self.rules[place].0)
+    }
+
+    /// That of the rule which a function fits.
+    fn place(&mut self, function: &str) -> Option<usize> {
         if let Some(known) = self.known.get(function) {
             return *known;
         }
-        let rule = self.rules.iter().find(|(_, patterns)| any_fits(patterns, function));
-        let layer = rule.map(|(name, _)| *name);
-        self.known.insert(function.to_owned(), layer);
-        layer
+        let place = self.rules.iter().position(|(_, patterns)| any_fits(patterns, function));
+        self.known.insert(function.to_owned(), place);
+        place
     }
 }
 
@@ -79,6 +115,19 @@ mod tests {
         assert_eq!(layer("postgres", sent), "kernel: network");
         assert_eq!(layer("postgres", "main;raw_parser;entry_[k];unheard_of_[k]"), KERNEL);
         assert_eq!(layer("postgres", "main;raw_parser;[kernel]"), KERNEL);
+    }
+
+    #[test]
+    fn a_sleep_is_of_the_products_function_that_waits() {
+        let mut layers = Layers::of(Dbms::from_name("mysql").unwrap());
+        let mut sleep = |stack| layers.layer_and_function(Resource::Sleep, stack);
+        let stack = "do_command;ha_commit_trans;log_write_up_to;os_file_flush;fsync;do_syscall_64_[k];schedule_[k]";
+        assert_eq!(sleep(stack), ("buffer pool", "os_file_flush"));
+        let stack = "do_command;lock_wait_suspend_thread;pthread_cond_wait;futex_wait_[k]";
+        assert_eq!(sleep(stack), ("locking", "lock_wait_suspend_thread"));
+        assert_eq!(sleep("[preempted]"), ("waiting for a CPU", "[preempted]"));
+        assert_eq!(sleep("clone;nobody;schedule_[k]"), (UNCLASSIFIED, "nobody"));
+        assert_eq!(sleep("schedule_[k]"), (UNCLASSIFIED, "schedule_[k]"));
     }
 
     #[test]

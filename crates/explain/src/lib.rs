@@ -24,7 +24,7 @@ pub use overview::{Names, Overview, VariableRow, overview};
 pub use stack_costs::{StackCosts, stack_costs};
 pub use stand::{Durability, Side, Stand, Warning, conditions, durability, unequal};
 pub use text::{TextLine, text};
-pub use why::{Quality, StepWhy, WhyLine, WhyUnit, why};
+pub use why::{Quality, StepWhy, WhyLine, why};
 
 /// What the catalog knows of the variables of a Dbms, for tests.
 #[cfg(test)]

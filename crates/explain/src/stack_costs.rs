@@ -1,29 +1,28 @@
-//! CPU or instructions per operation by stack: what flame graphs draw.
+//! CPU, sleep or instructions per operation by stack: what flame graphs draw.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{ProfiledStep, StepId};
+use model::{ProfiledStep, Resource, StepId};
 
-use crate::why::{WhyUnit, labels, of_sample};
+use crate::why::{labels, of_each};
 
 /// What a system spends in a step: means over its profiled rounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StackCosts {
     /// As in [`crate::StepWhy`].
     pub step: StepId,
-    pub unit: WhyUnit,
+    pub of: Resource,
     pub system: String,
-    /// Each stack as in [`model::Profile`], and what it costs per operation, in the unit.
+    /// Each stack as in [`model::Profile`], and what it costs per operation: µs, or instructions.
     pub stacks: BTreeMap<String, f64>,
 }
 
-/// One for each step, unit and system with samples, in the order of the steps. Only rounds that all systems of the step have
+/// One for each step, resource and system with samples, in the order of the steps. Only rounds that all systems of the step have
 /// count, as in the answer of [`crate::why()`], unless there are none.
 pub fn stack_costs(profiled: &[ProfiledStep]) -> Vec<StackCosts> {
     let mut steps: BTreeMap<_, BTreeMap<&str, Vec<&ProfiledStep>>> = BTreeMap::new();
     for one in profiled.iter().filter(|one| one.record.subject_count() > 0) {
-        let unit = WhyUnit::of(&one.profile);
-        let systems = steps.entry((one.record.ordinal, unit)).or_default();
+        let systems = steps.entry((one.record.ordinal, one.profile.of)).or_default();
         systems.entry(&one.trial.system).or_default().push(one);
     }
     for systems in steps.values_mut() {
@@ -40,9 +39,9 @@ pub fn stack_costs(profiled: &[ProfiledStep]) -> Vec<StackCosts> {
     let rounds = steps.into_iter().flat_map(|(step, systems)| {
         systems.into_iter().map(move |(system, rounds)| (step, system, rounds))
     });
-    let means = |((ordinal, unit), system, rounds): ((u32, WhyUnit), &str, Vec<_>)| {
+    let means = |((ordinal, of), system, rounds): ((u32, Resource), &str, Vec<_>)| {
         let stacks = means(&rounds)?;
-        Some(StackCosts { step: labels[&ordinal].clone(), unit, system: system.to_owned(), stacks })
+        Some(StackCosts { step: labels[&ordinal].clone(), of, system: system.to_owned(), stacks })
     };
     rounds.filter_map(means).collect()
 }
@@ -51,9 +50,9 @@ pub fn stack_costs(profiled: &[ProfiledStep]) -> Vec<StackCosts> {
 fn means(rounds: &[&ProfiledStep]) -> Option<BTreeMap<String, f64>> {
     let mut stacks: BTreeMap<String, f64> = BTreeMap::new();
     for one in rounds {
-        let sample = of_sample(one) / rounds.len() as f64;
-        for (stack, samples) in &one.profile.stacks {
-            *stacks.entry(stack.clone()).or_default() += *samples as f64 * sample;
+        let each = of_each(one) / rounds.len() as f64;
+        for (stack, number) in &one.profile.stacks {
+            *stacks.entry(stack.clone()).or_default() += *number as f64 * each;
         }
     }
     stacks.values().any(|cost| *cost > 0.0).then_some(stacks)

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Nanos, Plan, Profile, ProfiledStep, StepId, StepRecord, System, TrialKey};
+use model::{Nanos, Plan, Profile, ProfiledStep, Resource, StepId, StepRecord, System, TrialKey};
 use serde::Serialize;
 use stats::{CONFIDENCE, FEWEST_ROUNDS, Paired, USUAL_Q};
 
@@ -18,57 +18,25 @@ const MICROS: f64 = 1e3;
 pub struct StepWhy {
     /// With the number of clients where several steps have its name: `point-query ×8`.
     pub step: StepId,
-    pub unit: WhyUnit,
+    pub of: Resource,
     pub base: String,
     pub system: String,
     /// Profiled rounds that have both.
     pub rounds: u32,
     /// Time that a client spends on an operation. Of instructions, those of the server.
     pub time: WhyLine,
-    /// CPU of the server: the sum of its layers.
-    pub cpu: WhyLine,
-    /// CPU by layer; what adds most to the change comes first.
+    /// CPU of the server, or the sleep of threads that serve clients: the sum of its layers.
+    pub spent: WhyLine,
+    /// It by layer; what adds most to the change comes first.
     pub layers: Vec<WhyLine>,
-    /// The rest of the time: waits, the client, the way between.
+    /// The rest of the time. Of CPU: waits, the client, the way between.
     pub rest: WhyLine,
-    /// CPU by function, without what it calls: those that changed most, and all that certainly changed.
+    /// It by function, without what it calls; of sleep, those of the product that slept. The ones that changed most, and
+    /// all that certainly changed.
     pub functions: Vec<WhyLine>,
     /// How far the samples can be trusted.
     pub of_base: Quality,
     pub of_system: Quality,
-}
-
-/// What the lines of a step are counted in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum WhyUnit {
-    /// Microseconds per operation, from sampled rounds.
-    #[default]
-    Micros,
-    /// Instructions per operation, from counted rounds.
-    Instructions,
-}
-
-impl WhyUnit {
-    /// `µs/op`
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Micros => "µs/op",
-            Self::Instructions => "instr/op",
-        }
-    }
-
-    /// What is spent.
-    pub const fn resource(self) -> &'static str {
-        match self {
-            Self::Micros => "CPU",
-            Self::Instructions => "instructions",
-        }
-    }
-
-    pub(crate) const fn of(profile: &Profile) -> Self {
-        if profile.is_counted() { Self::Instructions } else { Self::Micros }
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -98,7 +66,10 @@ impl WhyLine {
 /// Samples of a system in a step, over all rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Quality {
+    /// Stacks that were taken; instructions.
     pub samples: u64,
+    /// Nanoseconds of sleep; zero of other resources.
+    pub slept: u64,
     pub lost: u64,
     /// The share whose stack reaches the start of its thread.
     pub rooted: f64,
@@ -116,8 +87,8 @@ pub fn why(
     profiled: &[ProfiledStep],
 ) -> Vec<StepWhy> {
     let Some(base) = plan.system(&plan.base) else { return Vec::new() };
-    let steps = profiled.iter().map(|one| (one.record.ordinal, WhyUnit::of(&one.profile)));
-    let steps: BTreeSet<(u32, WhyUnit)> = steps.collect();
+    let steps = profiled.iter().map(|one| (one.record.ordinal, one.profile.of));
+    let steps: BTreeSet<(u32, Resource)> = steps.collect();
     let labels = labels(profiled);
     let candidates = || plan.systems.iter().filter(|system| system.name != base.name);
     let all = steps.into_iter().flat_map(|step| {
@@ -172,8 +143,8 @@ struct Spent {
 #[derive(Default)]
 struct Round {
     time: f64,
-    cpu: f64,
-    /// What a sample stands for.
+    spent: f64,
+    /// What a sample stands for, which is how exact sums are.
     sample: f64,
     layers: BTreeMap<String, f64>,
     functions: BTreeMap<String, f64>,
@@ -182,7 +153,7 @@ struct Round {
 impl Spent {
     fn of(
         system: &System,
-        (ordinal, unit): (u32, WhyUnit),
+        (ordinal, of): (u32, Resource),
         judged: &[(TrialKey, StepRecord)],
         profiled: &[ProfiledStep],
     ) -> Self {
@@ -190,28 +161,29 @@ impl Spent {
         let own = profiled.iter().filter(|one| {
             one.trial.system == system.name
                 && one.record.ordinal == ordinal
-                && WhyUnit::of(&one.profile) == unit
+                && one.profile.of == of
                 && one.record.subject_count() > 0
         });
         let rounds = own.clone().map(|one| (one.trial.round, Round::of(one, &mut layers)));
         let rounds: BTreeMap<u32, Round> = rounds.collect();
         let sum = |part: fn(&ProfiledStep) -> u64| own.clone().map(part).sum::<u64>();
-        let samples = sum(|one| one.profile.samples());
-        let (cpu, unclassified) = rounds.values().fold((0.0, 0.0), |(cpu, rest), round| {
-            (cpu + round.cpu, rest + round.layers.get(UNCLASSIFIED).unwrap_or(&0.0))
+        let all = sum(|one| one.profile.samples());
+        let (spent, unclassified) = rounds.values().fold((0.0, 0.0), |(spent, rest), round| {
+            (spent + round.spent, rest + round.layers.get(UNCLASSIFIED).unwrap_or(&0.0))
         });
         let rates = judged
             .iter()
             .filter(|(trial, record)| trial.system == system.name && record.ordinal == ordinal);
         // Under Valgrind the rate says nothing.
-        let rates = rates.filter(|_| unit == WhyUnit::Micros);
+        let rates = rates.filter(|_| of != Resource::Instructions);
         let usual = median(rates.map(|(_, record)| rate(record)));
         let seen = median(own.clone().map(|one| rate(&one.record)));
         let quality = Quality {
-            samples,
+            samples: sum(|one| taken(&one.profile)),
+            slept: if of == Resource::Sleep { all } else { 0 },
             lost: sum(|one| one.profile.lost),
-            rooted: sum(|one| one.profile.rooted()) as f64 / samples.max(1) as f64,
-            classified: if cpu > 0.0 { 1.0 - unclassified / cpu } else { 0.0 },
+            rooted: sum(|one| one.profile.rooted()) as f64 / all.max(1) as f64,
+            classified: if spent > 0.0 { 1.0 - unclassified / spent } else { 0.0 },
             slowdown: usual.zip(seen).map(|(usual, seen)| 1.0 - seen / usual),
         };
         Self { rounds, quality }
@@ -220,31 +192,44 @@ impl Spent {
 
 impl Round {
     fn of(one: &ProfiledStep, layers: &mut Layers) -> Self {
-        let (time, cpu) = (time_of(one), cpu_of(one));
-        let mut round = Self { time, cpu, sample: of_sample(one), ..Self::default() };
-        for (stack, samples) in &one.profile.stacks {
-            let spent = *samples as f64 * round.sample;
-            let function = stack.rsplit(';').next().unwrap_or_default();
-            *round.layers.entry(layers.layer(stack).to_owned()).or_default() += spent;
+        let (time, spent) = (time_of(one), spent_of(one));
+        let sample = spent / taken(&one.profile).max(1) as f64;
+        let mut round = Self { time, spent, sample, ..Self::default() };
+        let each = of_each(one);
+        for (stack, number) in &one.profile.stacks {
+            let spent = *number as f64 * each;
+            let (layer, function) = layers.layer_and_function(one.profile.of, stack);
+            *round.layers.entry(layer.to_owned()).or_default() += spent;
             *round.functions.entry(function.to_owned()).or_default() += spent;
         }
         round
     }
 }
 
-/// Of an operation, for a client. Of instructions, those of the server.
-fn time_of(one: &ProfiledStep) -> f64 {
-    match WhyUnit::of(&one.profile) {
-        WhyUnit::Micros => of_operation(one, one.record.window) * f64::from(one.record.clients),
-        WhyUnit::Instructions => cpu_of(one),
+/// Stacks that were taken; instructions.
+fn taken(profile: &Profile) -> u64 {
+    match profile.of {
+        Resource::Sleep => profile.taken,
+        Resource::Cpu | Resource::Instructions => profile.samples(),
     }
 }
 
-/// Of an operation, on the server.
-fn cpu_of(one: &ProfiledStep) -> f64 {
-    match WhyUnit::of(&one.profile) {
-        WhyUnit::Micros => of_operation(one, one.cpu()),
-        WhyUnit::Instructions => one.profile.samples() as f64 / one.record.subject_count() as f64,
+/// Of an operation, for a client. Of instructions, those of the server.
+fn time_of(one: &ProfiledStep) -> f64 {
+    match one.profile.of {
+        Resource::Cpu | Resource::Sleep => {
+            of_operation(one, one.record.window) * f64::from(one.record.clients)
+        }
+        Resource::Instructions => spent_of(one),
+    }
+}
+
+/// Of an operation, by the server.
+fn spent_of(one: &ProfiledStep) -> f64 {
+    match one.profile.of {
+        Resource::Cpu => of_operation(one, one.cpu()),
+        Resource::Sleep => of_operation(one, Nanos(one.profile.samples())),
+        Resource::Instructions => one.profile.samples() as f64 / one.record.subject_count() as f64,
     }
 }
 
@@ -253,9 +238,9 @@ fn of_operation(one: &ProfiledStep, time: Nanos) -> f64 {
     time.0 as f64 / MICROS / one.record.subject_count() as f64
 }
 
-/// What a sample stands for, in the profile's unit per operation.
-pub(crate) fn of_sample(one: &ProfiledStep) -> f64 {
-    cpu_of(one) / one.profile.samples().max(1) as f64
+/// What one of a profile's numbers stands for, in its unit per operation.
+pub(crate) fn of_each(one: &ProfiledStep) -> f64 {
+    spent_of(one) / one.profile.samples().max(1) as f64
 }
 
 fn rate(record: &StepRecord) -> f64 {
@@ -268,7 +253,7 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 fn compare(
-    (step, unit): (&StepId, WhyUnit),
+    (step, of): (&StepId, Resource),
     base: (&System, &Spent),
     other: (&System, &Spent),
 ) -> Option<StepWhy> {
@@ -278,9 +263,14 @@ fn compare(
         .iter()
         .filter_map(|(round, of_base)| Some((of_base, other.1.rounds.get(round)?)))
         .collect();
-    let (of_time, of_cpu) = match unit {
-        WhyUnit::Micros => ("time of an operation", "CPU of the server"),
-        WhyUnit::Instructions => ("instructions of an operation", "instructions of the server"),
+    let [of_time, of_spent, of_rest] = match of {
+        Resource::Cpu => ["time of an operation", "CPU of the server", "not on the server's CPU"],
+        Resource::Sleep => {
+            ["time of an operation", "asleep, waits for the client included", "awake"]
+        }
+        Resource::Instructions => {
+            ["instructions of an operation", "instructions of the server", "others"]
+        }
     };
     let time = line(of_time, &both, |round| round.time, false)?;
     // There is nothing to share out of a change that may be none.
@@ -306,13 +296,13 @@ fn compare(
     functions.sort_by(|a, b| b.change.abs().total_cmp(&a.change.abs()));
     Some(StepWhy {
         step: step.clone(),
-        unit,
+        of,
         base: base.0.name.clone(),
         system: other.0.name.clone(),
         rounds: both.len() as u32,
         layers: ranked(|round| &round.layers),
-        rest: share(line("not on the server's CPU", &both, |round| round.time - round.cpu, false)?),
-        cpu: share(line(of_cpu, &both, |round| round.cpu, false)?),
+        rest: share(line(of_rest, &both, |round| round.time - round.spent, false)?),
+        spent: share(line(of_spent, &both, |round| round.spent, false)?),
         functions,
         of_base: base.1.quality,
         of_system: other.1.quality,

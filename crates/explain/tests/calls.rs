@@ -72,7 +72,7 @@ fn profiled(trial: TrialKey, weights: &[f64], numbers: &mut Numbers) -> Profiled
     ProfiledStep {
         trial,
         record,
-        profile: Profile { hertz: HERTZ, lost: 0, stacks: stacks.collect() },
+        profile: Profile { hertz: HERTZ, stacks: stacks.collect(), ..Profile::default() },
     }
 }
 

@@ -5,22 +5,22 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use model::{Nanos, ProfiledStep};
+use model::{Nanos, ProfiledStep, Resource};
 
 use crate::Result;
 
 /// Writes the samples of one system in one step, over all its profiled rounds: their number, and the CPU time that they
-/// stand for. Of counted rounds, with which sampled ones cannot be mixed, the instructions. `about` becomes the comment.
+/// stand for. Of sleep, with which that cannot be mixed, the time; of counted rounds the instructions. `about` becomes the comment.
 pub fn pprof(rounds: &[&ProfiledStep], about: &str, out: impl Write) -> Result {
     let mut names = Names::default();
     // The first string is the empty one.
     names.place("");
     let mut profile = Message::default();
-    let is_counted = rounds.first().is_some_and(|round| round.profile.is_counted());
-    let types: &[(&str, &str)] = if is_counted {
-        &[("instructions", "count")]
-    } else {
-        &[("samples", "count"), ("cpu", "nanoseconds")]
+    let of = rounds.first().map_or(Resource::Cpu, |round| round.profile.of);
+    let types: &[(&str, &str)] = match of {
+        Resource::Cpu => &[("samples", "count"), ("cpu", "nanoseconds")],
+        Resource::Sleep => &[("sleep", "nanoseconds")],
+        Resource::Instructions => &[("instructions", "count")],
     };
     for (kind, unit) in types {
         profile.message(1, &value_type(&mut names, kind, unit));
@@ -52,8 +52,9 @@ pub fn pprof(rounds: &[&ProfiledStep], about: &str, out: impl Write) -> Result {
     if let Some((kind, unit)) = types.last() {
         profile.message(11, &value_type(&mut names, kind, unit));
     }
-    let hertz = rounds.first().map_or(1, |round| u64::from(round.profile.hertz.max(1)));
-    profile.number(12, if is_counted { 1 } else { Nanos::SECOND.0 / hertz });
+    // What is not sampled by time has no frequency.
+    let hertz = rounds.first().map_or(0, |round| u64::from(round.profile.hertz));
+    profile.number(12, Nanos::SECOND.0.checked_div(hertz).unwrap_or(1));
     profile.number(13, names.place(about));
     for name in names.list {
         profile.bytes(6, name.as_bytes());
@@ -142,13 +143,14 @@ mod tests {
     use super::*;
 
     fn round(hertz: u32, stacks: &[(&str, u64)]) -> ProfiledStep {
+        let of = if hertz == 0 { Resource::Instructions } else { Resource::Cpu };
         let subject = Subject { kind: "query".to_owned(), counts: Counts::Operations };
         let step = Step::new(StepId::new("qr100"), 3, 1, subject);
         let stacks = stacks.iter().map(|(stack, samples)| ((*stack).to_owned(), *samples));
         ProfiledStep {
             trial: TrialKey { round: 1, position: 1, system: "sqlite/wal".to_owned() },
             record: StepRecord::of(&step, Nanos::from_secs(2)),
-            profile: Profile { hertz, lost: 0, stacks: stacks.collect() },
+            profile: Profile { of, hertz, stacks: stacks.collect(), ..Profile::default() },
         }
     }
 

@@ -136,13 +136,13 @@ fn profiled_rounds_are_added_to_a_finished_run_and_change_no_verdict() {
     }
     let mut bench = Bench::new();
     let run = bench.begin(&plan(&format!("rounds = 3\n{LIMITS}")));
-    let error = bench.lab.add_profiled_rounds(&run, 2).unwrap_err();
+    let error = bench.lab.add_profiled_rounds(&run, 2, false).unwrap_err();
     assert!(matches!(error, LabError::NotFinished(_)), "{error}");
     // Round 4 takes the place of round 2.
     let provider = disturbed("bad", &[2]);
     finished(&mut bench, &run, &provider);
     let before = bench.load(&run);
-    bench.lab.add_profiled_rounds(&run, 2).unwrap();
+    bench.lab.add_profiled_rounds(&run, 2, false).unwrap();
     let first = |event: &Event| matches!(event, Event::TrialFinished { .. });
     let (ended, lines) = carried_out(&mut bench, &run, &provider, first);
     assert_eq!(
@@ -162,7 +162,7 @@ fn added_rounds_that_cannot_begin_are_taken_back() {
     let mut bench = Bench::new();
     let run = bench.begin(&plan("rounds = 1\nquarantine = false"));
     finished(&mut bench, &run, &FakeProvider::default());
-    let before = bench.lab.add_profiled_rounds(&run, 1).unwrap();
+    let before = bench.lab.add_profiled_rounds(&run, 1, false).unwrap();
     bench.lab.take_back_added_rounds(&run, &before).unwrap();
     let info = bench.load(&run).info;
     assert_eq!((info.state, info.plan), (RunState::Finished, before));

@@ -44,7 +44,7 @@ pub use product::{
     HugePages, LayerRule, PRODUCT_FILE, Product, ProductError, Since, Tree, catalog_files,
     common_layers,
 };
-pub use profile::{Profile, ProfiledStep};
+pub use profile::{Profile, ProfiledStep, Resource};
 pub use recipe::*;
 pub use record::*;
 pub use rng::*;

@@ -156,6 +156,7 @@ impl Plan {
     /// Are instructions counted in this round, rather than stacks sampled?
     pub fn is_counted(&self, round: u32) -> bool {
         (self.last_sampled_round() + 1..=self.last_planned_round()).contains(&round)
+            || self.course.added_counted.iter().any(|rounds| rounds.contains(&round))
     }
 
     pub fn is_profiled(&self, round: u32) -> bool {
@@ -193,13 +194,15 @@ impl Plan {
         self.last_planned_round() / self.cycle()
     }
 
-    /// Adds profiled rounds of each system after the last round of a finished run.
-    pub fn add_profiled_rounds(&mut self, last: u32, rounds: u32) {
+    /// Adds profiled rounds of each system after the last round of a finished run, which are sampled or counted.
+    pub fn add_profiled_rounds(&mut self, last: u32, rounds: u32, counts: bool) {
         let cycle = self.cycle();
         // A cycle of pairs begins with its first pair.
         let last = last.max(self.last_planned_round()).next_multiple_of(cycle);
         let end = last.saturating_add(rounds.saturating_mul(cycle));
-        self.course.added.push(last.saturating_add(1)..=end);
+        let added = last.saturating_add(1)..=end;
+        self.course.added_counted.extend(counts.then(|| added.clone()));
+        self.course.added.push(added);
     }
 
     fn orders(&self) -> Orders {
@@ -248,6 +251,8 @@ pub struct Course {
     pub counted: u32,
     /// Numbers of the profiled rounds that were added when the run was finished.
     pub added: Vec<RangeInclusive<u32>>,
+    /// Those among them in which instructions are counted.
+    pub added_counted: Vec<RangeInclusive<u32>>,
     /// The part of the rounds that this lab measures; `None` for all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<RoundsPart>,

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use model::Profile;
+use model::{Profile, Resource};
 
 use crate::error::ProfileError;
 use crate::names::fold;
@@ -66,6 +66,15 @@ fn find(program: &str) -> Result<PathBuf, ProfileError> {
     places.find(|file| file.is_file()).ok_or(ProfileError::NoValgrind)
 }
 
+/// What a server's log says of an instruction that Valgrind does not know, of which the server then dies.
+pub fn unknown_instruction(log: &[String]) -> Option<&'static str> {
+    let line = "unhandled instruction bytes";
+    log.iter().any(|said| said.contains(line)).then_some(
+        "Valgrind does not know an instruction of this build; install a newer Valgrind, use a build for older CPUs, or \
+         sample stacks (`profile`) instead of counting",
+    )
+}
+
 /// Counts all processes of a server that runs [`under_valgrind`] in this directory.
 #[derive(Debug)]
 pub struct Counter {
@@ -118,7 +127,8 @@ impl Counter {
         if serving.is_empty() {
             std::mem::swap(&mut serving, &mut others);
         }
-        Ok(Profile { hertz: 0, lost: others.values().sum(), stacks: serving.into_iter().collect() })
+        let (lost, stacks) = (others.values().sum(), serving.into_iter().collect());
+        Ok(Profile { of: Resource::Instructions, lost, stacks, ..Profile::default() })
     }
 
     fn tell(&mut self, command: &str) {
@@ -242,6 +252,15 @@ mod tests {
         let stacks: Vec<(String, u64)> = stacks_of(dump).into_iter().collect();
         let expected = [("main;leaf;[libx.so]", 9), ("main;run", 11), ("main;run;leaf", 40)];
         assert_eq!(stacks, expected.map(|(stack, cost)| (stack.to_owned(), cost)));
+    }
+
+    #[test]
+    fn an_instruction_that_valgrind_does_not_know_is_named_so() {
+        let log = |line: &str| ["starting".to_owned(), line.to_owned()];
+        let said =
+            log("vex amd64->IR: unhandled instruction bytes: 0x62 0xF1 0x7C 0x48 0x28 0x4 0x24");
+        assert!(unknown_instruction(&said).unwrap().contains("newer Valgrind"));
+        assert_eq!(unknown_instruction(&log("mysqld got signal 4 ;")), None);
     }
 
     #[test]

@@ -13,8 +13,9 @@ use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
 use model::Placement;
 use perf_event_open_sys::bindings::{
-    PERF_COUNT_SW_CPU_CLOCK, PERF_FLAG_FD_CLOEXEC, PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_REGS_USER,
-    PERF_SAMPLE_STACK_USER, PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_TYPE_SOFTWARE, perf_event_attr,
+    PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_CPU_CLOCK, PERF_FLAG_FD_CLOEXEC,
+    PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_PERIOD, PERF_SAMPLE_REGS_USER, PERF_SAMPLE_STACK_USER,
+    PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_TYPE_SOFTWARE, perf_event_attr,
 };
 use perf_event_open_sys::{ioctls, perf_event_open};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -26,6 +27,9 @@ use crate::sample::{REGISTERS, Record, Start};
 /// Samples per second of CPU time. A prime, so that it beats with no timer of a server.
 pub(crate) const HERTZ: u32 = 199;
 
+/// Stacks per second of those that leave their CPU, on each CPU: of tens of thousands, a few say as much.
+const SWITCH_HERTZ: u32 = 97;
+
 /// Bytes of a stack that a sample copies. Of 32 KiB, the range optimiser of `MySQL` cuts one stack in ten; a record has
 /// 64 KiB at most.
 const STACK: u32 = 60 << 10;
@@ -35,6 +39,15 @@ const CLOCK: i32 = 1;
 
 /// Every thread, in the calls that open an event.
 const ANY: i32 = -1;
+
+/// What stacks are taken of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    /// What is on a CPU at moments of the kernel's software clock.
+    Clock,
+    /// Some of those that leave their CPU; of all, the times of leaving and returning.
+    Switches,
+}
 
 pub(crate) struct Events {
     rings: Vec<Ring>,
@@ -49,35 +62,35 @@ pub(crate) struct Events {
 
 impl Events {
     /// Starts to sample these threads. Those that end meanwhile are left out.
-    pub(crate) fn open(threads: &[i32]) -> Result<Self, ProfileError> {
-        match Self::of_cpus(threads) {
-            Err(ProfileError::NotPermitted { .. }) => Self::of_threads(threads),
+    pub(crate) fn open(threads: &[i32], what: What) -> Result<Self, ProfileError> {
+        match Self::of_cpus(threads, what) {
+            Err(ProfileError::NotPermitted { .. }) => Self::of_threads(threads, what),
             events => events,
         }
     }
 
     /// Events of whole CPUs, which only few users may open.
-    fn of_cpus(threads: &[i32]) -> Result<Self, ProfileError> {
+    fn of_cpus(threads: &[i32], what: What) -> Result<Self, ProfileError> {
         let alive = |thread: &&i32| fs::exists(format!("/proc/{thread}/task")).unwrap_or(false);
         let family: HashSet<u32> =
             threads.iter().filter(alive).map(|thread| *thread as u32).collect();
         if family.is_empty() {
             return Err(ProfileError::Gone);
         }
-        let ring = |cpu| Ring::map(open(ANY, cpu).map_err(ProfileError::of_open)?);
+        let ring = |cpu| Ring::map(open(what, ANY, cpu).map_err(ProfileError::of_open)?);
         let rings = cpus().into_iter().map(ring).collect::<Result<_, _>>()?;
         Ok(Self { rings, _others: Vec::new(), family: Some(family), own: 0, all: 0 })
     }
 
     /// Events of each thread on each CPU; those of a CPU share a buffer.
-    fn of_threads(threads: &[i32]) -> Result<Self, ProfileError> {
+    fn of_threads(threads: &[i32], what: What) -> Result<Self, ProfileError> {
         raise_file_limit();
         let mut rings = Vec::new();
         let mut others = Vec::new();
         for cpu in cpus() {
             let mut ring: Option<Ring> = None;
             for thread in threads {
-                let event = match open(*thread, cpu).map_err(ProfileError::of_open) {
+                let event = match open(what, *thread, cpu).map_err(ProfileError::of_open) {
                     Ok(event) => event,
                     Err(ProfileError::Gone) => continue,
                     Err(error) => return Err(error),
@@ -111,8 +124,11 @@ impl Events {
                         take(Record::Sample(sample));
                     }
                 }
+                Some(Record::Switch(switch)) if is_own(&switch.thread) => {
+                    take(Record::Switch(switch));
+                }
                 Some(Record::Lost(count)) => take(Record::Lost(count * *own / (*all).max(1))),
-                None => {}
+                Some(Record::Switch(_)) | None => {}
             });
         }
     }
@@ -134,14 +150,19 @@ impl Events {
     }
 }
 
-fn attributes() -> perf_event_attr {
+fn attributes(what: What) -> perf_event_attr {
+    let (config, hertz) = match what {
+        What::Clock => (PERF_COUNT_SW_CPU_CLOCK, HERTZ),
+        What::Switches => (PERF_COUNT_SW_CONTEXT_SWITCHES, SWITCH_HERTZ),
+    };
     let mut attributes = perf_event_attr {
         type_: PERF_TYPE_SOFTWARE,
         size: size_of::<perf_event_attr>() as u32,
-        config: u64::from(PERF_COUNT_SW_CPU_CLOCK),
+        config: u64::from(config),
         sample_type: u64::from(
             PERF_SAMPLE_TID
                 | PERF_SAMPLE_TIME
+                | PERF_SAMPLE_PERIOD
                 | PERF_SAMPLE_CALLCHAIN
                 | PERF_SAMPLE_REGS_USER
                 | PERF_SAMPLE_STACK_USER,
@@ -151,11 +172,16 @@ fn attributes() -> perf_event_attr {
         clockid: CLOCK,
         ..perf_event_attr::default()
     };
-    attributes.__bindgen_anon_1.sample_freq = u64::from(HERTZ);
+    attributes.__bindgen_anon_1.sample_freq = u64::from(hertz);
     attributes.set_freq(1);
     attributes.set_inherit(1);
     attributes.set_exclude_idle(1);
     attributes.set_task(1);
+    if what == What::Switches {
+        attributes.set_context_switch(1);
+        // All events end in their thread and time.
+        attributes.set_sample_id_all(1);
+    }
     attributes.set_use_clockid(1);
     // Unwound by us: few programs keep frame pointers.
     attributes.set_exclude_callchain_user(1);
@@ -163,8 +189,8 @@ fn attributes() -> perf_event_attr {
 }
 
 #[expect(unsafe_code, reason = "no safe wrapper has this system call")]
-fn open(thread: i32, cpu: i32) -> io::Result<OwnedFd> {
-    let mut attributes = attributes();
+fn open(what: What, thread: i32, cpu: i32) -> io::Result<OwnedFd> {
+    let mut attributes = attributes(what);
     let flags = c_ulong::from(PERF_FLAG_FD_CLOEXEC);
     // SAFETY: the attributes outlive the call, and state their own size.
     let descriptor = unsafe { perf_event_open(&raw mut attributes, thread, cpu, -1, flags) };
@@ -231,11 +257,11 @@ mod tests {
     }
 
     /// Samples a thread that starts another one, and none of a third.
-    fn samples_of_a_family(open: fn(&[i32]) -> Result<Events, ProfileError>) {
+    fn samples_of_a_family(open: fn(&[i32], What) -> Result<Events, ProfileError>) {
         let (tell, told) = mpsc::channel();
         let stranger = thread::spawn(move || spin(told.recv().unwrap()));
         let parent = gettid().as_raw_nonzero().get();
-        let mut events = match open(&[parent]) {
+        let mut events = match open(&[parent], What::Clock) {
             Ok(events) => events,
             Err(error) => return testkit::not_permitted(&error.to_string()),
         };
@@ -250,6 +276,7 @@ mod tests {
             is_last = child.is_finished() && stranger.is_finished();
             events.drain(|record| match record {
                 Record::Sample(sample) => *samples.entry(sample.thread).or_default() += 1,
+                Record::Switch(_) => panic!("nobody asked for it"),
                 Record::Lost(count) => lost += count,
             });
             thread::sleep(Duration::from_millis(10));
@@ -270,7 +297,10 @@ mod tests {
     #[test]
     fn a_thread_that_has_ended_is_no_target() {
         for open in [Events::open, Events::of_threads] {
-            assert!(matches!(open(&[i32::MAX - 1]).err(), Some(ProfileError::Gone)));
+            assert!(matches!(
+                open(&[i32::MAX - 1], What::Switches).err(),
+                Some(ProfileError::Gone)
+            ));
         }
     }
 }

@@ -1,18 +1,28 @@
 //! A program or library as its file says: where its parts go, how to unwind its frames, its functions.
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::io::Read;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
 use framehop::ExplicitModuleSectionInfo;
+use lzma_rust2::XzReader;
 use object::elf::PF_X;
 use object::read::elf::{ElfFile64, ProgramHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, ReadCache, ReadRef, SymbolKind};
 
 use crate::maps::{self, Mapping, VDSO};
 use crate::names::fold;
+
+/// What the kernel writes after the name of a file that was removed.
+const DELETED: &str = " (deleted)";
+/// Symbols that distributions pack into a stripped program: xz of a program that has nothing else.
+const PACKED: &str = ".gnu_debugdata";
+/// Bytes of them at most, and what unpacking may take.
+const MOST_SYMBOLS: u64 = 256 << 20;
+const XZ_MEMORY_KIB: u32 = 64 << 10;
 
 /// Tables of a file, shared by all processes that have it.
 pub(crate) type Tables = ExplicitModuleSectionInfo<Arc<[u8]>>;
@@ -35,7 +45,8 @@ struct Function {
 impl Image {
     /// What is mapped there in a process. Of a file that cannot be read or is no program only the name is known.
     pub(crate) fn read(process: u32, mapping: &Mapping) -> Self {
-        let name = mapping.path.rsplit('/').next().unwrap_or_default().to_owned();
+        let file = mapping.path.rsplit('/').next().unwrap_or_default();
+        let name = file.strip_suffix(DELETED).unwrap_or(file).to_owned();
         let image =
             if mapping.path == VDSO { Self::vdso() } else { Self::of_file(process, mapping) };
         Self { name, ..image.unwrap_or_default() }
@@ -45,7 +56,13 @@ impl Image {
         // The file itself, even where another one has its name by now; for privileged users only.
         let Mapping { start, end, path, .. } = mapping;
         let file = File::open(format!("/proc/{process}/map_files/{start:x}-{end:x}"));
-        let file = file.or_else(|_| File::open(Path::new(path))).ok()?;
+        let file = file.or_else(|_| File::open(Path::new(path))).or_else(|error| {
+            // A program that was removed may still be read where it runs.
+            let program = format!("/proc/{process}/exe");
+            let is_it = fs::read_link(&program).is_ok_and(|own| own == Path::new(path));
+            if is_it { File::open(program) } else { Err(error) }
+        });
+        let file = file.ok()?;
         Self::parse(&ReadCache::new(file))
     }
 
@@ -111,17 +128,10 @@ fn tables<'a, R: ReadRef<'a>>(file: &ElfFile64<'a, Endianness, R>) -> Tables {
     }
 }
 
-/// By address; of those that share one, the one with the shortest name.
+/// Its own functions and packed ones by address; of those that share one, the one with the shortest name.
 fn functions<'a, R: ReadRef<'a>>(file: &ElfFile64<'a, Endianness, R>) -> Vec<Function> {
-    let named = file.symbols().chain(file.dynamic_symbols());
-    let functions = named.filter(|symbol| {
-        symbol.kind() == SymbolKind::Text && symbol.is_definition() && symbol.size() > 0
-    });
-    let functions = functions.filter_map(|symbol| {
-        let addresses = symbol.address()..symbol.address().checked_add(symbol.size())?;
-        Some(Function { addresses, symbol: symbol.name().ok()?.to_owned() })
-    });
-    let mut functions: Vec<Function> = functions.collect();
+    let mut functions = named(file);
+    functions.extend(packed(file).unwrap_or_default());
     functions.sort_by(|a, b| {
         let of = |f: &Function| (f.addresses.start, f.symbol.len());
         of(a).cmp(&of(b)).then_with(|| a.symbol.cmp(&b.symbol))
@@ -130,8 +140,31 @@ fn functions<'a, R: ReadRef<'a>>(file: &ElfFile64<'a, Endianness, R>) -> Vec<Fun
     functions
 }
 
+fn packed<'a, R: ReadRef<'a>>(file: &ElfFile64<'a, Endianness, R>) -> Option<Vec<Function>> {
+    let section = file.section_by_name(PACKED)?.data().ok()?;
+    let mut bytes = Vec::new();
+    let unpacked = XzReader::new_mem_limit(section, true, XZ_MEMORY_KIB);
+    unpacked.take(MOST_SYMBOLS).read_to_end(&mut bytes).ok()?;
+    Some(named(&ElfFile64::parse(&*bytes).ok()?))
+}
+
+fn named<'a, R: ReadRef<'a>>(file: &ElfFile64<'a, Endianness, R>) -> Vec<Function> {
+    let named = file.symbols().chain(file.dynamic_symbols());
+    let functions = named.filter(|symbol| {
+        symbol.kind() == SymbolKind::Text && symbol.is_definition() && symbol.size() > 0
+    });
+    let functions = functions.filter_map(|symbol| {
+        let addresses = symbol.address()..symbol.address().checked_add(symbol.size())?;
+        Some(Function { addresses, symbol: symbol.name().ok()?.to_owned() })
+    });
+    functions.collect()
+}
+
 #[cfg(test)]
 mod tests {
+    use std::ffi::{OsStr, OsString};
+    use std::process::Command;
+
     use super::*;
 
     #[unsafe(no_mangle)]
@@ -161,6 +194,52 @@ mod tests {
     fn the_clock_of_the_kernel_has_functions() {
         let image = Image::vdso().unwrap();
         assert!(image.functions.iter().any(|f| f.symbol.ends_with("clock_gettime")));
+    }
+
+    /// A copy of this program without symbols but those that are packed into it, as distributions do it.
+    #[test]
+    fn packed_symbols_name_functions() {
+        let directory = tempfile::tempdir().unwrap();
+        let [own, symbols, packed, stripped, bare] =
+            ["own", "symbols", "symbols.xz", "stripped", "bare"]
+                .map(|name| directory.path().join(name));
+        fs::copy("/proc/self/exe", &own).unwrap();
+        let run = |program: &str, arguments: &[&OsStr]| {
+            Command::new(program).args(arguments).status().is_ok_and(|status| status.success())
+        };
+        let word = OsStr::new;
+        let tools = run("objcopy", &[word("--strip-debug"), own.as_ref(), symbols.as_ref()])
+            && run("xz", &[word("-0"), symbols.as_ref()]);
+        if !tools {
+            return testkit::not_permitted(
+                "no objcopy and xz, which come with binutils and xz-utils",
+            );
+        }
+        let mut section = OsString::from(format!("--add-section={PACKED}="));
+        section.push(&packed);
+        assert!(run("objcopy", &[word("--strip-all"), &section, own.as_ref(), stripped.as_ref()]));
+        let has = |path: &Path| {
+            let image = Image::parse(&ReadCache::new(File::open(path).unwrap())).unwrap();
+            image.functions.iter().any(|f| f.symbol == "profiles_known_function")
+        };
+        assert!(has(&own) && has(&stripped));
+        assert!(run("objcopy", &[word("--strip-all"), own.as_ref(), bare.as_ref()]) && !has(&bare));
+    }
+
+    #[test]
+    fn a_program_that_was_removed_is_read_where_it_runs() {
+        let directory = tempfile::tempdir().unwrap();
+        let program = directory.path().join("sleeper");
+        fs::copy("/bin/sleep", &program).unwrap();
+        let mut child = Command::new(&program).arg("60").spawn().unwrap();
+        fs::remove_file(&program).unwrap();
+        let mappings = maps::of_process(child.id());
+        let own = mappings.iter().find(|mapping| mapping.path.ends_with(DELETED));
+        let image = own.map(|own| Image::read(child.id(), own));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let image = image.unwrap();
+        assert!(image.name == "sleeper" && image.tables.eh_frame.is_some());
     }
 
     #[test]

@@ -10,7 +10,7 @@ impl Kernel {
         Self::parse(&fs::read_to_string("/proc/kallsyms").unwrap_or_default())
     }
 
-    fn parse(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         let functions = text.lines().filter_map(|line| {
             let mut words = line.split_ascii_whitespace();
             let address = u64::from_str_radix(words.next()?, 16).ok()?;

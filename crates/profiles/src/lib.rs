@@ -1,4 +1,4 @@
-//! Where servers spend their CPU: a [`Sampler`] takes the stacks of all threads of some processes, unwinds them by
+//! Where servers spend their CPU, and what they sleep in: a [`Sampler`] takes the stacks of all threads of some processes, unwinds them by
 //! the tables of their programs, names their functions, and counts equal ones.
 //!
 //! The kernel's software clock triggers the samples, so that no PMU is needed. A stack has the frames of the kernel,
@@ -7,7 +7,7 @@
 //! A [`Counter`] yields the same without the noise of time: the instructions of a server that runs under Valgrind.
 
 mod callgrind;
-mod counts;
+
 mod error;
 mod events;
 mod image;
@@ -17,10 +17,12 @@ mod names;
 mod ring;
 mod sample;
 mod sampler;
+mod sleeps;
+mod stacks;
 mod unwind;
 mod watcher;
 
-pub use callgrind::{Counter, check_counting, under_valgrind};
+pub use callgrind::{Counter, check_counting, under_valgrind, unknown_instruction};
 pub use error::ProfileError;
 pub use names::fold;
 pub use sampler::{Sampler, Target};
@@ -31,5 +33,6 @@ pub use watcher::Watcher;
 /// # Errors
 /// Where it does not: why, and what to do.
 pub fn check() -> Result<(), ProfileError> {
-    events::Events::open(&[rustix::thread::gettid().as_raw_nonzero().get()]).map(drop)
+    let own = rustix::thread::gettid().as_raw_nonzero().get();
+    events::Events::open(&[own], events::What::Clock).map(drop)
 }

@@ -10,8 +10,12 @@ const OPERATORS: [&str; 11] = ["<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=
 ///
 /// ```
 /// assert_eq!(profiles::fold("_ZN3std6vectorIiSaIiEE9push_backERKi.isra.0"), "std::vector::push_back");
+/// assert_eq!(profiles::fold("_ZN4core3ptr4read17h8a2f3c4d5e6f7a8bE.llvm.12"), "core::ptr::read");
 /// ```
 pub fn fold(symbol: &str) -> String {
+    if let Ok(rust) = rustc_demangle::try_demangle(symbol) {
+        return of_rust(&format!("{rust:#}"));
+    }
     let clone = symbol.char_indices().skip(1).find(|(_, letter)| *letter == '.');
     let base = clone.map_or(symbol, |(at, _)| &symbol[..at]);
     let options = DemangleOptions::new().no_params().no_return_type();
@@ -20,6 +24,17 @@ pub fn fold(symbol: &str) -> String {
         .then(|| Symbol::new(base).ok()?.demangle_with_options(&options).ok())
         .flatten();
     without_details(demangled.as_deref().unwrap_or(base))
+}
+
+/// `<A as Trait>::function` says whose function it is; there is no other name.
+fn of_rust(name: &str) -> String {
+    // Compilers append to it, too: `.llvm.7`.
+    let name = name.split_once(".llvm.").map_or(name, |(name, _)| name);
+    if name.starts_with('<') {
+        name.replace(';', ",")
+    } else {
+        without_details(name).replace("::::", "::")
+    }
 }
 
 fn without_details(name: &str) -> String {
@@ -86,6 +101,25 @@ mod tests {
         assert_eq!(kept("f::{lambda(int, x<y>)#3}::operator()"), "f::{lambda}::operator()");
         assert_eq!(kept("(anonymous namespace)::g"), "(anonymous namespace)::g");
         assert_eq!(kept("array[3]; x"), "array[3], x");
+    }
+
+    #[test]
+    fn functions_of_rust_have_the_names_of_their_source() {
+        let folded = |symbol| fold(symbol);
+        assert_eq!(
+            folded(
+                "_ZN4core3ops8function6FnOnce40call_once$u7b$$u7b$vtable.shim$u7d$$u7d$17h0123456789abcdefE"
+            ),
+            "core::ops::function::FnOnce::call_once{{vtable.shim}}"
+        );
+        let implemented =
+            "_ZN54_$LT$load..Client$u20$as$u20$core..ops..drop..Drop$GT$4drop17h0123456789abcdefE";
+        assert_eq!(folded(implemented), "<load::Client as core::ops::drop::Drop>::drop");
+        assert_eq!(
+            folded("_RNvNtNtCsjrHSEGnQ3l9_3std6thread9functions5sleep"),
+            "std::thread::functions::sleep"
+        );
+        assert_eq!(of_rust("alloc::vec::Vec::<u8>::push"), "alloc::vec::Vec::push");
     }
 
     #[test]

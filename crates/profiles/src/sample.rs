@@ -1,7 +1,9 @@
 //! One record of the kernel, taken apart. Its layout is that of `perf_event_open(2)` for the attributes in `events`.
 
 use perf_event_open_sys::bindings::{
-    PERF_CONTEXT_MAX, PERF_RECORD_FORK, PERF_RECORD_LOST, PERF_RECORD_SAMPLE,
+    PERF_CONTEXT_MAX, PERF_RECORD_FORK, PERF_RECORD_LOST, PERF_RECORD_MISC_SWITCH_OUT,
+    PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, PERF_RECORD_SAMPLE, PERF_RECORD_SWITCH,
+    PERF_RECORD_SWITCH_CPU_WIDE,
 };
 
 /// The registers that unwinding needs, as bits of the kernel's numbers: frame pointer, stack pointer, instruction.
@@ -13,8 +15,27 @@ pub(crate) const REGISTERS: u64 = 1 << 29 | 1 << 30 | 1 << 31 | 1 << 32;
 
 pub(crate) enum Record<'a> {
     Sample(Sample<'a>),
+    Switch(Switch),
     /// So many samples had no room.
     Lost(u64),
+}
+
+/// A thread leaves its CPU, or returns to one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Switch {
+    pub(crate) thread: u32,
+    /// Nanoseconds of the monotonic clock.
+    pub(crate) time: u64,
+    pub(crate) way: Way,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// It waits for something.
+    Asleep,
+    /// It could go on, but others have its CPU.
+    Preempted,
+    Back,
 }
 
 /// A thread was started, the first one of a process included.
@@ -31,6 +52,8 @@ pub(crate) struct Sample<'a> {
     pub(crate) thread: u32,
     /// Nanoseconds of the monotonic clock.
     pub(crate) time: u64,
+    /// How many events it stands for, by the kernel's choice of the moment.
+    pub(crate) period: u64,
     /// Addresses in the kernel, the innermost first; none where the process itself ran.
     pub(crate) kernel: Vec<u64>,
     /// What the process had where it ran or entered the kernel; `None` for a thread without a process.
@@ -65,9 +88,11 @@ impl<'a> Record<'a> {
     /// `None` for a record of another kind, or one that ends before its end.
     pub(crate) fn of(bytes: &'a [u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
-        let kind = reader.word()?;
-        reader.word()?;
+        let (kind, flags) = (reader.word()?, reader.word()?);
         match kind {
+            PERF_RECORD_SWITCH | PERF_RECORD_SWITCH_CPU_WIDE => {
+                Switch::read(bytes, flags).map(Self::Switch)
+            }
             PERF_RECORD_LOST => {
                 reader.long()?;
                 reader.long().map(Self::Lost)
@@ -78,14 +103,32 @@ impl<'a> Record<'a> {
     }
 }
 
+impl Switch {
+    /// What all events of a thread end in: its process, itself, the time.
+    const TAIL: usize = 16;
+
+    fn read(bytes: &[u8], flags: u32) -> Option<Self> {
+        let mut reader = Reader(bytes.get(bytes.len().checked_sub(Self::TAIL)?..)?);
+        let (_, thread, time) = (reader.word()?, reader.word()?, reader.long()?);
+        let has = |flag: u32| flags & flag != 0;
+        let way = match () {
+            () if has(PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) => Way::Preempted,
+            () if has(PERF_RECORD_MISC_SWITCH_OUT) => Way::Asleep,
+            () => Way::Back,
+        };
+        Some(Self { thread, time, way })
+    }
+}
+
 impl<'a> Sample<'a> {
     fn read(reader: &mut Reader<'a>) -> Option<Self> {
         let (process, thread, time) = (reader.word()?, reader.word()?, reader.long()?);
+        let period = reader.long()?;
         let chain = reader.long()?;
         let chain = reader.longs(chain)?;
         // Marks between the parts of a chain are among the highest addresses.
         let kernel = chain.into_iter().filter(|address| *address < PERF_CONTEXT_MAX).collect();
-        Some(Self { process, thread, time, kernel, user: User::read(reader) })
+        Some(Self { process, thread, time, period, kernel, user: User::read(reader) })
     }
 }
 
@@ -135,7 +178,7 @@ mod tests {
         let words = [PERF_RECORD_SAMPLE, 0, 7, 8];
         bytes.extend(words.iter().flat_map(|word: &u32| word.to_ne_bytes()));
         let registers = (0..u64::from(REGISTERS.count_ones())).map(|number| 100 + number);
-        let longs = [5, 2, PERF_CONTEXT_MAX + 1, 0xffff_8000_0000_0010, 2];
+        let longs = [5, 3, 2, PERF_CONTEXT_MAX + 1, 0xffff_8000_0000_0010, 2];
         let stack = [16, 0x1122, 0x3344, 8];
         let longs = longs.into_iter().chain(registers).chain(stack);
         bytes.extend(longs.flat_map(u64::to_ne_bytes));
@@ -147,6 +190,7 @@ mod tests {
         let bytes = sample();
         let Some(Record::Sample(sample)) = Record::of(&bytes) else { panic!("no sample") };
         assert_eq!((sample.process, sample.thread, sample.time), (7, 8, 5));
+        assert_eq!(sample.period, 3);
         assert_eq!(sample.kernel, [0xffff_8000_0000_0010]);
         let user = sample.user.unwrap();
         assert_eq!(user.registers[..2], [100, 101]);
@@ -176,6 +220,25 @@ mod tests {
         assert_eq!((start.thread, start.parent, start.time), (8, 4, 5));
         assert!(Start::of(&bytes[..24]).is_none() && Start::of(&sample()).is_none());
         assert!(Record::of(&bytes).is_none());
+    }
+
+    #[test]
+    fn a_thread_leaves_its_cpu_and_returns() {
+        let of = |flags: u32, next: &[u32]| {
+            // The length of a record follows its flags.
+            let words = [&[PERF_RECORD_SWITCH_CPU_WIDE, flags], next, &[7, 8, 5, 0]];
+            let bytes: Vec<u8> =
+                words.concat().iter().flat_map(|word| word.to_ne_bytes()).collect();
+            match Record::of(&bytes) {
+                Some(Record::Switch(Switch { thread: 8, time: 5, way })) => Some(way),
+                _ => None,
+            }
+        };
+        assert_eq!(of(0, &[1, 2]), Some(Way::Back));
+        assert_eq!(of(PERF_RECORD_MISC_SWITCH_OUT, &[1, 2]), Some(Way::Asleep));
+        let preempted = PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+        assert_eq!(of(preempted, &[]), Some(Way::Preempted));
+        assert!(Record::of(&PERF_RECORD_SWITCH.to_ne_bytes()).is_none());
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The thread that samples.
 
+use std::collections::HashMap;
 use std::fs;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, SyncSender};
@@ -10,10 +12,11 @@ use std::time::Duration;
 use model::Profile;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::counts::Counts;
 use crate::error::ProfileError;
-use crate::events::{Events, HERTZ};
+use crate::events::{Events, HERTZ, What};
 use crate::sample::Record;
+use crate::sleeps::Sleeps;
+use crate::stacks::{Stack, Stacks};
 
 /// How often the buffers are emptied: they hold the samples of a third of a second.
 const NAP: Duration = Duration::from_millis(50);
@@ -30,7 +33,7 @@ pub enum Target {
 /// Samples until it is finished. Only what it sees between [`open`](Self::open) and [`close`](Self::close) counts.
 pub struct Sampler {
     shared: Arc<Shared>,
-    thread: JoinHandle<Profile>,
+    thread: JoinHandle<Vec<Profile>>,
 }
 
 /// Moments of the monotonic clock, in nanoseconds.
@@ -40,10 +43,19 @@ struct Shared {
     is_over: AtomicBool,
 }
 
+impl Shared {
+    /// What counts; nothing before it is open.
+    fn window(&self) -> Range<u64> {
+        self.opened.load(Ordering::Relaxed)..self.closed.load(Ordering::Relaxed)
+    }
+}
+
 impl Sampler {
+    /// `serving` are functions of the threads and processes that work for a client: what others sleep in says nothing.
+    ///
     /// # Errors
     /// Where the kernel does not allow it, or the processes have ended.
-    pub fn start(target: &Target) -> Result<Self, ProfileError> {
+    pub fn start(target: &Target, serving: &[String]) -> Result<Self, ProfileError> {
         let moment = || AtomicU64::new(u64::MAX);
         let shared = Shared { opened: moment(), closed: moment(), is_over: AtomicBool::new(false) };
         let shared = Arc::new(shared);
@@ -53,11 +65,11 @@ impl Sampler {
             Target::OwnThreads => (vec![std::process::id()], Some(own)),
         };
         let (ready, started) = mpsc::sync_channel(1);
-        let seen = Arc::clone(&shared);
+        let (seen, serving) = (Arc::clone(&shared), serving.to_owned());
         // It exists before the events do, so that it is not sampled itself.
         let thread = thread::Builder::new().name("sampler".to_owned());
         let thread = thread
-            .spawn(move || sample(&processes, own_thread, &seen, &ready))
+            .spawn(move || sample(&processes, own_thread, &serving, &seen, &ready))
             .map_err(ProfileError::Thread)?;
         match started.recv() {
             Ok(Err(error)) => Err(error),
@@ -75,16 +87,11 @@ impl Sampler {
         self.shared.closed.store(now(), Ordering::Relaxed);
     }
 
-    /// What it saw.
-    pub fn finish(self) -> Profile {
+    /// What it saw: where CPU time went, and what threads slept in.
+    pub fn finish(self) -> Vec<Profile> {
         self.shared.is_over.store(true, Ordering::Relaxed);
-        self.thread.join().unwrap_or_else(|_| nothing())
+        self.thread.join().unwrap_or_default()
     }
-}
-
-/// A profile without samples, which is not one without a frequency: that would be of a counted round.
-fn nothing() -> Profile {
-    Profile { hertz: HERTZ, ..Profile::default() }
 }
 
 fn now() -> u64 {
@@ -102,47 +109,83 @@ fn threads_of(process: u32) -> Vec<i32> {
 fn sample(
     processes: &[u32],
     own_thread: Option<i32>,
+    serving: &[String],
     shared: &Shared,
     ready: &SyncSender<Result<(), ProfileError>>,
-) -> Profile {
-    let mut counts = Counts::new();
+) -> Vec<Profile> {
+    let mut seen = Seen::new(own_thread.map_or(0, |thread| thread as u32));
     for process in processes {
-        counts.prepare(*process);
+        seen.stacks.prepare(*process);
     }
     let threads = own_thread.map(|thread| vec![thread]);
-    let threads =
+    let threads: Vec<i32> =
         threads.unwrap_or_else(|| processes.iter().copied().flat_map(threads_of).collect());
-    let left_out = own_thread.map_or(0, |thread| thread as u32);
-    let mut events = match Events::open(&threads) {
-        Ok(events) => events,
-        Err(error) => {
+    let events = [What::Clock, What::Switches].map(|what| Events::open(&threads, what));
+    let (mut clock, mut switches) = match events {
+        [Ok(clock), Ok(switches)] => (clock, switches),
+        [Err(error), _] | [_, Err(error)] => {
             let _nobody_waits = ready.send(Err(error));
-            return nothing();
+            return Vec::new();
         }
     };
     let _nobody_waits = ready.send(Ok(()));
     loop {
         let is_last = shared.is_over.load(Ordering::Relaxed);
-        events.drain(|record| take(record, left_out, shared, &mut counts));
+        clock.drain(|record| seen.clock(record, &shared.window()));
+        switches.drain(|record| seen.switch(record, &shared.window()));
+        seen.sleeps.settle(&shared.window());
         if is_last {
-            return counts.profile();
+            return seen.profiles(serving, &shared.window());
         }
         thread::sleep(NAP);
     }
 }
 
-fn take(record: Record<'_>, left_out: u32, shared: &Shared, counts: &mut Counts) {
-    let opened = shared.opened.load(Ordering::Relaxed);
-    match record {
-        Record::Sample(sample) => {
-            let window = opened..shared.closed.load(Ordering::Relaxed);
-            if sample.thread != left_out && window.contains(&sample.time) {
-                counts.add(sample);
+struct Seen {
+    /// A thread whose own stacks do not count.
+    left_out: u32,
+    stacks: Stacks,
+    /// Samples of each stack on a CPU.
+    clock: HashMap<Stack, u64>,
+    lost: u64,
+    sleeps: Sleeps,
+}
+
+impl Seen {
+    fn new(left_out: u32) -> Self {
+        let (stacks, sleeps) = (Stacks::new(), Sleeps::default());
+        Self { left_out, stacks, clock: HashMap::new(), lost: 0, sleeps }
+    }
+
+    fn clock(&mut self, record: Record<'_>, window: &Range<u64>) {
+        match record {
+            Record::Sample(sample) => {
+                if sample.thread != self.left_out && window.contains(&sample.time) {
+                    *self.clock.entry(self.stacks.stack(sample)).or_default() += 1;
+                }
             }
+            // It does not say when; of the time before the window nothing is kept.
+            Record::Lost(samples) if window.start != u64::MAX => self.lost += samples,
+            Record::Lost(_) | Record::Switch(_) => {}
         }
-        // It does not say when; of the time before the window nothing is kept.
-        Record::Lost(samples) if opened != u64::MAX => counts.lost += samples,
-        Record::Lost(_) => {}
+    }
+
+    fn switch(&mut self, record: Record<'_>, window: &Range<u64>) {
+        match record {
+            Record::Sample(sample) if window.contains(&sample.time) => {
+                let (thread, time, period) = (sample.thread, sample.time, sample.period);
+                self.sleeps.stack(thread, time, self.stacks.stack(sample), period);
+            }
+            Record::Switch(switch) if switch.thread != self.left_out => self.sleeps.switch(switch),
+            Record::Sample(_) | Record::Switch(_) => {}
+            Record::Lost(_) => self.sleeps.forget(),
+        }
+    }
+
+    fn profiles(mut self, serving: &[String], window: &Range<u64>) -> Vec<Profile> {
+        let stacks = self.stacks.named(&self.clock).into_iter().collect();
+        let clock = Profile { hertz: HERTZ, lost: self.lost, stacks, ..Profile::default() };
+        vec![clock, self.sleeps.profile(&mut self.stacks, serving, window)]
     }
 }
 
@@ -150,6 +193,8 @@ fn take(record: Record<'_>, left_out: u32, shared: &Shared, counts: &mut Counts)
 mod tests {
     use std::hint::black_box;
     use std::process::Command;
+
+    use model::Resource;
 
     use super::*;
 
@@ -167,8 +212,8 @@ mod tests {
         number
     }
 
-    fn of_target(target: &Target, work: impl FnOnce()) -> Option<Profile> {
-        let sampler = match Sampler::start(target) {
+    fn of_target(target: &Target, work: impl FnOnce()) -> Option<[Profile; 2]> {
+        let sampler = match Sampler::start(target, &[]) {
             Ok(sampler) => sampler,
             Err(error @ (ProfileError::NotPermitted { .. } | ProfileError::Kernel(_))) => {
                 testkit::not_permitted(&error.to_string());
@@ -179,7 +224,7 @@ mod tests {
         sampler.open();
         work();
         sampler.close();
-        Some(sampler.finish())
+        Some(sampler.finish().try_into().unwrap())
     }
 
     #[test]
@@ -189,7 +234,7 @@ mod tests {
             spin_for_the_sampler(Duration::from_millis(50));
             spin().join().unwrap();
         };
-        let Some(profile) = of_target(&Target::OwnThreads, work) else { return };
+        let Some([profile, _]) = of_target(&Target::OwnThreads, work) else { return };
         let samples = profile.samples();
         // 199 a second of CPU time.
         assert!(samples <= 140 && samples + profile.lost >= 90, "{profile:?}");
@@ -211,7 +256,7 @@ mod tests {
             let times = fs::read_to_string(format!("/proc/{}/schedstat", child.id())).unwrap();
             times.split(' ').next().unwrap().parse::<u64>().unwrap()
         };
-        let profile = of_target(&target, || {
+        let profiles = of_target(&target, || {
             let before = has_run();
             while has_run() - before < 500_000_000 {
                 thread::sleep(Duration::from_millis(20));
@@ -219,7 +264,7 @@ mod tests {
         });
         child.kill().unwrap();
         child.wait().unwrap();
-        let Some(profile) = profile else { return };
+        let Some([profile, _]) = profiles else { return };
         let samples = profile.samples();
         assert!(samples <= 140 && samples + profile.lost >= 40, "{profile:?}");
         assert!(profile.stacks.iter().any(|(stack, _)| stack.contains("[k")), "{profile:?}");
@@ -227,8 +272,31 @@ mod tests {
     }
 
     #[test]
+    fn what_threads_sleep_in_has_the_time_that_they_slept() {
+        #[inline(never)]
+        fn naps() {
+            for _ in 0..500 {
+                thread::sleep(Duration::from_millis(1));
+            }
+            black_box(());
+        }
+        let started = now();
+        let work = || thread::spawn(naps).join().unwrap();
+        let Some([_, sleeps]) = of_target(&Target::OwnThreads, work) else { return };
+        let whole = now() - started;
+        assert_eq!((sleeps.of, sleeps.hertz), (Resource::Sleep, 0));
+        let naps = sleeps.stacks.iter().filter(|(stack, _)| {
+            stack.contains("::naps;")
+                && (stack.contains("nanosleep_[k]") || stack.ends_with("[kernel]"))
+        });
+        let slept = naps.map(|(_, slept)| slept).sum::<u64>();
+        assert!((490_000_000..whole).contains(&slept), "{slept} of {whole}: {sleeps:?}");
+        assert!(sleeps.taken > 5 && sleeps.rooted() * 20 >= sleeps.samples() * 19, "{sleeps:?}");
+    }
+
+    #[test]
     fn a_process_that_has_ended_is_an_error() {
         let target = Target::Processes(vec![u32::MAX]);
-        assert!(matches!(Sampler::start(&target).err(), Some(ProfileError::Gone)));
+        assert!(matches!(Sampler::start(&target, &[]).err(), Some(ProfileError::Gone)));
     }
 }

@@ -27,10 +27,10 @@ impl Watcher {
     }
 
     /// What it saw. Errors as of [`Counter::finish`].
-    pub fn finish(self) -> Result<Profile, ProfileError> {
+    pub fn finish(self) -> Result<Vec<Profile>, ProfileError> {
         match self {
             Self::Sampler(sampler) => Ok(sampler.finish()),
-            Self::Counter(counter) => counter.finish(),
+            Self::Counter(counter) => Ok(vec![counter.finish()?]),
         }
     }
 }

@@ -186,8 +186,10 @@ impl Merger {
         let state = &self.scratch.connection;
         let added = picked.copy(state, row)?;
         let mut info = known;
-        if source.info.plan.course.added.len() > info.plan.course.added.len() {
-            info.plan.course.added.clone_from(&source.info.plan.course.added);
+        let (course, theirs) = (&mut info.plan.course, &source.info.plan.course);
+        if theirs.added.len() > course.added.len() {
+            course.added.clone_from(&theirs.added);
+            course.added_counted.clone_from(&theirs.added_counted);
         }
         // The merged run has all parts.
         info.plan.course.part = None;

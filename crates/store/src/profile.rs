@@ -1,6 +1,6 @@
 //! The stacks of steps in profiled rounds.
 
-use model::{Profile, ProfiledStep, RunId};
+use model::{Profile, ProfiledStep, Resource, RunId};
 use rusqlite::params;
 
 use crate::Store;
@@ -27,14 +27,19 @@ impl Store {
             let mut query = state.prepare(
                 "SELECT stacks FROM profile JOIN step ON step.id = profile.step
                  JOIN trial ON trial.id = step.trial
-                 WHERE step = ?1 AND outcome LIKE '{\"outcome\":\"profiled\"%'",
+                 WHERE step = ?1 AND outcome LIKE '{\"outcome\":\"profiled\"%' ORDER BY profile.rowid",
             )?;
             let mut profiled = Vec::new();
             for step in finished_steps(state, row_of(state, run)?)? {
                 let mut rows = query.query([step.id])?;
-                if let Some(row) = rows.next()? {
-                    let profile = unpack(blob(row, 0)?, || format!("the stacks of {}", step.name))?;
-                    let (trial, record) = (step.trial(), step.record);
+                while let Some(row) = rows.next()? {
+                    let what = || format!("the stacks of {}", step.name);
+                    let mut profile: Profile = unpack(blob(row, 0)?, what)?;
+                    // Earlier versions did not say of what they are.
+                    if profile.hertz == 0 && profile.of == Resource::Cpu {
+                        profile.of = Resource::Instructions;
+                    }
+                    let (trial, record) = (step.trial(), step.record.clone());
                     profiled.push(ProfiledStep { trial, record, profile });
                 }
             }

@@ -143,6 +143,9 @@ pub(crate) fn show(
         if let Some(transactions) = report.relative_transactions() {
             table::print(printer, &transactions);
         }
+        if let Some(counted) = report::tables::instructions(&input.why) {
+            table::print(printer, &counted);
+        }
         printer.prose(&format!("\n{}", report.control()));
     }
     if shown.decided_only && leaves_out(data, comparisons, shown) {

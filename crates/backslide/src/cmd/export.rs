@@ -92,11 +92,6 @@ fn form(args: &ExportArgs, path: &Path) -> Result<(ExportFormat, Option<RowForma
     Ok((format, rows, what))
 }
 
-/// What follows a step's name where instructions were counted.
-fn counted(one: &ProfiledStep) -> &'static str {
-    if one.profile.is_counted() { "-instructions" } else { "" }
-}
-
 /// What is exported, and what of it must be known beforehand.
 struct Source<'a> {
     store: &'a Store,
@@ -127,30 +122,28 @@ impl Source<'_> {
         }
     }
 
-    /// Each stack in its system and step, as its outermost functions. Those of counted rounds are in a step of their
-    /// own, because instructions cannot be added to samples.
+    /// Each stack in its system and step, as its outermost functions. Those of sleep and of instructions are in
+    /// steps of their own, because nanoseconds and instructions cannot be added to samples.
     fn stacks(&self, out: &mut Output) -> Result<()> {
         for one in &self.profiled {
-            let (system, step, counted) = (&one.trial.system, &one.record.step, counted(one));
-            for (stack, samples) in &one.profile.stacks {
-                writeln!(out, "{system};{step}{counted};{stack} {samples}")?;
+            let (system, step, of) = (&one.trial.system, &one.record.step, one.profile.of.suffix());
+            for (stack, number) in &one.profile.stacks {
+                writeln!(out, "{system};{step}{of};{stack} {number}")?;
             }
         }
         Ok(())
     }
 
-    /// A file for each system and step, with the samples of all its rounds; another one for counted rounds.
+    /// A file for each system and step, with the samples of all its rounds; others for sleep and for instructions.
     fn pprof(&self, directory: &Path) -> Result<()> {
         let mut groups: BTreeMap<(u32, &str, &str), Vec<&ProfiledStep>> = BTreeMap::new();
         for one in &self.profiled {
-            let group = (one.record.ordinal, counted(one), one.trial.system.as_str());
+            let group = (one.record.ordinal, one.profile.of.suffix(), one.trial.system.as_str());
             groups.entry(group).or_default().push(one);
         }
         let words: Vec<String> = groups
             .iter()
-            .map(|((_, counted, system), rounds)| {
-                format!("{}{counted}-{system}", rounds[0].record.step)
-            })
+            .map(|((_, of, system), rounds)| format!("{}{of}-{system}", rounds[0].record.step))
             .collect();
         fs::create_dir_all(directory)
             .with_context(|| format!("cannot create the directory {}", directory.display()))?;

@@ -14,7 +14,7 @@ use crate::runs;
 pub(crate) fn run(args: &ProfileArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let mut lab = runs::open(root)?;
     let run = runs::choose(&lab, args.run.as_deref())?;
-    let before = lab.add_profiled_rounds(&run, args.rounds)?;
+    let before = lab.add_profiled_rounds(&run, args.rounds, args.count)?;
     let exit = carry_out(&mut lab, &run, Secrets::default(), printer);
     match &exit {
         Ok(Exit::Failed) => {}

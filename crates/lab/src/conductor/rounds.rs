@@ -440,7 +440,7 @@ mod tests {
         // Round 2 was disturbed and given up, and rounds 5 and 6 were not needed.
         let mut done = journal(4, &[2]);
         assert_eq!(Rounds::of(&plan, &done).next().map(|turn| turn.round), Some(5));
-        plan.add_profiled_rounds(4, 2);
+        plan.add_profiled_rounds(4, 2, false);
         let rounds = |done: &[(TrialKey, Outcome)]| {
             let rounds = Rounds::of(&plan, done);
             (rounds.next(), rounds.next_profiled(), rounds.to_look_at().map(|(_, whole)| whole))
@@ -463,11 +463,16 @@ mod tests {
         let numbers = |plan: &Plan| plan.profiled_rounds().collect::<Vec<u32>>();
         assert_eq!(numbers(&plan), [5, 6]);
         // Round 7 took the place of a disturbed one.
-        plan.add_profiled_rounds(7, 1);
-        plan.add_profiled_rounds(10, 1);
+        plan.add_profiled_rounds(7, 1, false);
+        plan.add_profiled_rounds(10, 1, true);
         assert_eq!(numbers(&plan), [5, 6, 9, 10, 11, 12]);
         assert_eq!((plan.last_planned_round(), plan.planned_trials()), (6, 20));
         assert!(!plan.is_profiled(7) && plan.is_profiled(12));
+        let counted = plan.profiled_rounds().filter(|round| plan.is_counted(*round));
+        assert_eq!(
+            counted.collect::<Vec<u32>>(),
+            plan.course.added[1].clone().collect::<Vec<u32>>()
+        );
     }
 
     #[test]

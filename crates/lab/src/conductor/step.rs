@@ -54,10 +54,12 @@ impl Conductor<'_> {
             workload.run(step.ordinal as usize, &target, &stop.with_quota(quota), &mut observer)
         })?;
         if let Some(watcher) = watcher {
-            let profile = watcher.finish();
-            let profile =
-                profile.map_err(|error| failed(Some(step), error.to_string(), Vec::new()))?;
-            self.emit(&Event::Profiled { profile: Box::new(profile) })?;
+            let profiles = watcher.finish();
+            let profiles =
+                profiles.map_err(|error| failed(Some(step), error.to_string(), Vec::new()))?;
+            for profile in profiles {
+                self.emit(&Event::Profiled { profile: Box::new(profile) })?;
+            }
         }
         self.end_step(step, result, spent, open)
     }
@@ -65,16 +67,16 @@ impl Conductor<'_> {
     /// Begins to count, or to sample, on any CPU that this process may use: those of the clients are for them.
     fn watcher(&self, step: &Step, open: &OpenSite) -> Result<Watcher> {
         let system = self.plan.system(&open.system);
+        let of = |system: &'_ System| &*system.build.dbms.product().program.serving;
+        let serving = system.map_or(&[][..], of);
         if let Some(directory) = &open.counts_in {
-            let of = |system: &'_ System| &*system.build.dbms.product().program.serving;
-            let serving = system.map_or(&[][..], of);
             return Ok(Watcher::Counter(Counter::new(directory, serving)));
         }
         let place = |cpus: fn(&Placement) -> &str| {
             system.map_or(Ok(()), |system| place_client(system, cpus(&system.cpus)))
         };
         place(|_| "")?;
-        let started = Sampler::start(&stacks_of(&*open.site));
+        let started = Sampler::start(&stacks_of(&*open.site), serving);
         place(|cpus| &cpus.client)?;
         let started = started.map(Watcher::Sampler);
         started.map_err(|error| failed(Some(step), error.to_string(), Vec::new()))

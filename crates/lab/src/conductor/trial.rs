@@ -146,7 +146,7 @@ impl<'a> Conductor<'a> {
         let outcome = match done {
             Ok(_) if self.is_profiled(due) => Outcome::Profiled,
             Ok(disturbed) => disturbance::outcome(&disturbed),
-            Err(failed) => failed,
+            Err(failed) => explained(failed),
         };
         self.emit(&Event::TrialFinished { trial: due.key.clone(), outcome: outcome.clone() })?;
         Ok(outcome)
@@ -285,6 +285,18 @@ impl<'a> Conductor<'a> {
             let text = format!("cannot keep {}: {error}", path.display());
             (self.listen)(&Event::Warning { text });
         }
+    }
+}
+
+/// A failure with its reason, where Valgrind's is in the log.
+fn explained(outcome: Outcome) -> Outcome {
+    let unknown = match &outcome {
+        Outcome::Failed { log_tail, .. } => profiles::unknown_instruction(log_tail),
+        Outcome::Completed | Outcome::Profiled | Outcome::Quarantined { .. } => None,
+    };
+    match unknown {
+        Some(text) => retold(outcome, |reason| format!("{reason}; {text}")),
+        None => outcome,
     }
 }
 

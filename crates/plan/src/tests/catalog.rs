@@ -64,7 +64,10 @@ fn plans() {
             "tpcc-isolation",
             "tpcc-mysql-5.6-9.7",
             "tpcc-postgres",
-            "tpcc-smoke"
+            "tpcc-smoke",
+            "why-mariadb-10.11-11.8",
+            "why-mysql-5.6-9.7",
+            "why-postgres-12-18"
         ]
     );
     assert_snapshot!(of_catalog("demo"), @r"

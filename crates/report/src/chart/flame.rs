@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use explain::WhyUnit;
 use maud::{Markup, html};
+use model::Resource;
 
 use super::column::{Column, Look};
 use super::style::{Series, percent, px};
@@ -42,7 +42,7 @@ pub(crate) struct Looks {
     /// Systems that titles name by their letters.
     pub(crate) of: Vec<Series>,
     pub(crate) label: String,
-    pub(crate) unit: WhyUnit,
+    pub(crate) resource: Resource,
     /// What its colours and outlines mean; empty where they mean nothing. A page says it itself, once.
     pub(crate) explained: &'static str,
 }
@@ -143,7 +143,7 @@ impl FlameChart {
             next.insert(caller, (from + wide, row));
             frames.push(Frame { row, from, wide, said: say(place, cost, 100.0 * wide) });
         }
-        let note = note(total, least / total, looks.unit, narrow.values());
+        let note = note(total, least / total, looks.resource, narrow.values());
         for (caller, left_out) in narrow.iter().filter(|(_, narrow)| narrow.cost >= least) {
             let (from, row) = next.get(caller).copied().unwrap_or_default();
             frames.push(left_out.frame(from, row, total));
@@ -216,27 +216,27 @@ fn cut(name: &str, letters: usize) -> String {
 fn note<'n>(
     total: f64,
     least: f64,
-    unit: WhyUnit,
+    resource: Resource,
     narrow: impl Iterator<Item = &'n Narrow>,
 ) -> String {
-    let resource = unit.resource();
     let (functions, cost) =
         narrow.fold((0, 0.0), |(all, cost), one| (all + one.functions, cost + one.cost));
     let left_out = if functions == 0 {
         String::new()
     } else {
         format!(
-            ". Frames below {} % of the width are left out: {}, {} % of the {resource}",
+            ". Frames below {} % of the width are left out: {}, {} % of the {}",
             format::percent(100.0 * least),
             format::count(functions as u64),
             format::percent(100.0 * cost / total),
+            resource.name(),
         )
     };
     format!(
         "{} of a function with what it calls; the whole width is {} {}; callers are above{left_out}.",
-        format::capitalised(resource),
+        format::capitalised(resource.name()),
         format::number(total),
-        unit.name(),
+        resource.unit(),
     )
 }
 

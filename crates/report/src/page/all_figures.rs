@@ -1,6 +1,6 @@
 //! Every figure that a report can show, each by itself: what `report --charts` keeps.
 
-use explain::{StepWhy, WhyUnit};
+use explain::StepWhy;
 use model::{Clock, Step};
 
 use super::figures::{self, Figure, OverTime};
@@ -49,7 +49,8 @@ pub(crate) fn all_figures(report: &Report<'_>) -> Vec<NamedFigure> {
 fn differences(report: &Report<'_>, why: &StepWhy) -> Vec<NamedFigure> {
     let figures = flames::difference(report, why, flames::MOST);
     let named = ["candidate", "base"].into_iter().zip(figures).map(|(role, figure)| {
-        let name = format!("flame-difference-{}-{}-{role}{}", why.step, why.system, file(why.unit));
+        let name =
+            format!("flame-difference-{}-{}-{role}{}", why.step, why.system, why.of.suffix());
         titled(name, &why.step.0, figure)
     });
     named.collect()
@@ -58,18 +59,10 @@ fn differences(report: &Report<'_>, why: &StepWhy) -> Vec<NamedFigure> {
 fn flames_of_systems(report: &Report<'_>) -> Vec<NamedFigure> {
     let all = report.input.stack_costs.iter().filter_map(|costs| {
         let figure = flames::of_system(report, costs, flames::MOST)?;
-        let name = format!("flame-{}-{}{}", costs.step, costs.system, file(costs.unit));
+        let name = format!("flame-{}-{}{}", costs.step, costs.system, costs.of.suffix());
         Some(titled(name, &costs.step.0, figure))
     });
     all.collect()
-}
-
-/// What the name of a file ends in.
-const fn file(unit: WhyUnit) -> &'static str {
-    match unit {
-        WhyUnit::Micros => "",
-        WhyUnit::Instructions => "-instructions",
-    }
 }
 
 /// A figure under a title that says first what the figure is of.

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use explain::{StackCosts, StepWhy, WhyLine, WhyUnit};
-use model::{Profile, StepId};
+use explain::{StackCosts, StepWhy, WhyLine};
+use model::{Profile, Resource, StepId};
 
 use super::figures::Figure;
 use crate::chart::Chart;
@@ -14,7 +14,7 @@ use crate::{Report, Seen, format};
 pub(super) const MOST: usize = 1_000;
 const ALL: usize = 10_000;
 /// What remains readable where there are many.
-const FEWEST: usize = 60;
+const FEWEST: usize = 40;
 
 /// How many frames each flame graph of a page has room for.
 pub(super) fn room(report: &Report<'_>) -> usize {
@@ -22,8 +22,8 @@ pub(super) fn room(report: &Report<'_>) -> usize {
     (ALL / graphs.max(1)).clamp(FEWEST, MOST)
 }
 
-/// What is drawn of a step: where the time goes, or the instructions.
-pub(super) type Drawn<'r> = (&'r StepId, WhyUnit);
+/// What is drawn of a step: where its CPU time goes, or something else.
+pub(super) type Drawn<'r> = (&'r StepId, Resource);
 
 /// One for each system, in their order.
 pub(super) fn each(report: &Report<'_>, drawn: Drawn<'_>, most: usize) -> Vec<Figure> {
@@ -31,9 +31,13 @@ pub(super) fn each(report: &Report<'_>, drawn: Drawn<'_>, most: usize) -> Vec<Fi
     all.filter_map(|costs| of_system(report, costs, most)).collect()
 }
 
-fn of<'r>(report: &'r Report<'_>, (step, unit): Drawn<'_>, system: &str) -> Option<&'r StackCosts> {
+fn of<'r>(
+    report: &'r Report<'_>,
+    (step, resource): Drawn<'_>,
+    system: &str,
+) -> Option<&'r StackCosts> {
     let mut all = report.input.stack_costs.iter();
-    all.find(|one| one.step == *step && one.unit == unit && one.system == system)
+    all.find(|one| one.step == *step && one.of == resource && one.system == system)
 }
 
 fn seen<'r, 'a>(report: &'r Report<'a>, system: &str) -> Option<&'r Seen<'a>> {
@@ -43,13 +47,13 @@ fn seen<'r, 'a>(report: &'r Report<'a>, system: &str) -> Option<&'r Seen<'a>> {
 /// `None` where the report does not show the system.
 pub(super) fn of_system(report: &Report<'_>, costs: &StackCosts, most: usize) -> Option<Figure> {
     let seen = seen(report, &costs.system)?;
-    let title = format!("Flame graph of {}{}", seen.name, instructions(costs.unit));
+    let title = format!("Flame graph of {}{}", seen.name, of_resource(costs.of));
     let class = seen.style().class();
-    let looks = Looks { class, unit: costs.unit, label: title.clone(), ..Looks::default() };
+    let looks = Looks { class, resource: costs.of, label: title.clone(), ..Looks::default() };
     let chart = FlameChart::new(&Places::of(&costs.stacks), most, looks, |place, cost, share| {
         let name = function(place).0;
         let class = if Profile::is_of_kernel(name) { "kernel" } else { "" };
-        let about = format!("{}, {} %", of_operation(cost, costs.unit), format::percent(share));
+        let about = format!("{}, {} %", of_operation(cost, costs.of), format::percent(share));
         Said { name: name.to_owned(), about, class: class.to_owned(), mark: "" }
     });
     Some(Figure { title, chart: Chart::flame(chart) })
@@ -58,7 +62,7 @@ pub(super) fn of_system(report: &Report<'_>, costs: &StackCosts, most: usize) ->
 /// The same differences twice: as wide as the candidate's CPU, and as the base's. None without samples of both.
 pub(super) fn difference(report: &Report<'_>, why: &StepWhy, most: usize) -> Vec<Figure> {
     let side = |system: &str| {
-        Some(Side::new(seen(report, system)?, of(report, (&why.step, why.unit), system)?))
+        Some(Side::new(seen(report, system)?, of(report, (&why.step, why.of), system)?))
     };
     let Some([base, candidate]) = side(&why.base).zip(side(&why.system)).map(<[Side<'_>; 2]>::from)
     else {
@@ -75,7 +79,7 @@ pub(super) const EXPLAINED: &str = "▲ and ▼ with a colour: the function's ow
 
 struct Side<'a> {
     seen: &'a Seen<'a>,
-    unit: WhyUnit,
+    resource: Resource,
     places: Places<'a>,
     /// What each function costs with what it calls, in all its places together.
     functions: HashMap<&'a str, f64>,
@@ -90,7 +94,7 @@ impl<'a> Side<'a> {
                 *functions.entry(name).or_default() += cost;
             }
         }
-        Self { seen, unit: costs.unit, places: Places::of(&costs.stacks), functions }
+        Self { seen, resource: costs.of, places: Places::of(&costs.stacks), functions }
     }
 
     /// What the function of this place costs here, or else below other callers.
@@ -98,24 +102,25 @@ impl<'a> Side<'a> {
         let key = &self.seen.key;
         let elsewhere = self.functions.get(function(place).0);
         match (self.places.at(place), elsewhere) {
-            (Some(cost), _) => format!("{key} {}", of_operation(cost, self.unit)),
+            (Some(cost), _) => format!("{key} {}", of_operation(cost, self.resource)),
             (None, Some(cost)) => {
-                format!("{key} {} by other callers", of_operation(*cost, self.unit))
+                format!("{key} {} by other callers", of_operation(*cost, self.resource))
             }
             (None, None) => format!("nowhere in {key}"),
         }
     }
 }
 
-fn of_operation(cost: f64, unit: WhyUnit) -> String {
-    format!("{} {}", format::number(cost), unit.name())
+fn of_operation(cost: f64, resource: Resource) -> String {
+    format!("{} {}", format::number(cost), resource.unit())
 }
 
 /// Of CPU nothing: most flame graphs are of it.
-pub(super) const fn instructions(unit: WhyUnit) -> &'static str {
-    match unit {
-        WhyUnit::Micros => "",
-        WhyUnit::Instructions => ", instructions",
+pub(super) const fn of_resource(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Cpu => "",
+        Resource::Sleep => ", sleep",
+        Resource::Instructions => ", instructions",
     }
 }
 
@@ -124,13 +129,13 @@ fn differing(
     own: &BTreeMap<&str, &WhyLine>,
     most: usize,
 ) -> Figure {
-    let (unit, what) = (drawn.unit, drawn.unit.resource());
+    let (resource, what) = (drawn.resource, drawn.resource.name());
     let title = format!("Difference, as wide as the {what} of the {role}, {}", drawn.seen.name);
     let series = [drawn, other].map(|side| side.seen.series()).into();
     let looks = Looks {
         class: "difference".to_owned(),
         of: series,
-        unit,
+        resource,
         label: title.clone(),
         explained: EXPLAINED,
     };
@@ -141,10 +146,10 @@ fn differing(
         let about = format!(
             "{} {} ({} %), {}{}",
             drawn.seen.key,
-            of_operation(cost, unit),
+            of_operation(cost, resource),
             format::percent(share),
             other.cost_at(place),
-            line.map_or(String::new(), |line| own_change(line, unit)),
+            line.map_or(String::new(), |line| own_change(line, resource)),
         );
         let tone = line.filter(|line| line.is_certain()).map(|line| tone(line));
         let mark = tone.map_or("", |tone| if tone == WORSE { "▲ " } else { "▼ " });
@@ -162,12 +167,12 @@ const fn tone(line: &WhyLine) -> &'static str {
 }
 
 /// What changed in the function without what it calls, everywhere: frames have no evidence of their own.
-fn own_change(line: &WhyLine, unit: WhyUnit) -> String {
+fn own_change(line: &WhyLine, resource: Resource) -> String {
     let sign = if line.change > 0.0 { "+" } else { "" };
     let interval = format::finite_pair(line.low, line.high).map(|(low, high)| {
         format!(", 95 % interval {} to {}", format::number(low), format::number(high))
     });
     let verdict = if line.is_certain() { tone(line) } else { "not certain" };
-    let change = of_operation(line.change, unit);
-    format!("; own {} {sign}{change}{}, {verdict}", unit.resource(), interval.unwrap_or_default())
+    let change = of_operation(line.change, resource);
+    format!("; own {} {sign}{change}{}, {verdict}", resource.name(), interval.unwrap_or_default())
 }

@@ -4,7 +4,7 @@ use explain::StepWhy;
 use maud::{Markup, html};
 
 use super::Figure;
-use super::flames::{Drawn, EXPLAINED, difference, each, instructions, room};
+use super::flames::{Drawn, EXPLAINED, difference, each, of_resource, room};
 use super::sections::part;
 use super::table::{folded, legend};
 use crate::{Report, differing_builds, tables};
@@ -24,9 +24,10 @@ pub(super) fn why(report: &Report<'_>) -> Markup {
             ul.prose { @for one in &builds { li { (one.line()) } } }
         }
         p.note { "Profiled rounds sample the stacks of the servers. Each line says how much of the change of an operation's time it accounts for." }
+        @if let Some(table) = tables::instructions(&report.input.why) { (folded(&table)) }
         (legend(report))
         @for drawn in drawn(report) {
-            @for one in shown(report).filter(|one| (&one.step, one.unit) == drawn) { (folded(&tables::why(one))) }
+            @for one in shown(report).filter(|one| (&one.step, one.of) == drawn) { (folded(&tables::why(one))) }
             @if !report.is_brief { (flames(report, drawn)) }
         }
     };
@@ -39,9 +40,9 @@ pub(super) fn has_why(report: &Report<'_>) -> bool {
 
 /// The steps that have profiles, in their order.
 fn drawn<'r>(report: &'r Report<'_>) -> Vec<Drawn<'r>> {
-    let of_costs = report.input.stack_costs.iter().map(|one| (&one.step, one.unit));
+    let of_costs = report.input.stack_costs.iter().map(|one| (&one.step, one.of));
     let mut all: Vec<Drawn<'r>> = Vec::new();
-    for one in of_costs.chain(shown(report).map(|one| (&one.step, one.unit))) {
+    for one in of_costs.chain(shown(report).map(|one| (&one.step, one.of))) {
         if !all.contains(&one) {
             all.push(one);
         }
@@ -57,9 +58,9 @@ fn shown<'r>(report: &'r Report<'_>) -> impl Iterator<Item = &'r StepWhy> {
 /// The differences first, since they are what the section is about.
 fn flames(report: &Report<'_>, drawn: Drawn<'_>) -> Markup {
     let most = room(report);
-    let (step, what) = (drawn.0, instructions(drawn.1));
+    let (step, what) = (drawn.0, of_resource(drawn.1));
     html! {
-        @for one in shown(report).filter(|one| (&one.step, one.unit) == drawn) {
+        @for one in shown(report).filter(|one| (&one.step, one.of) == drawn) {
             (figures(&format!("{step}: flame graphs of the difference{what}, {} against {}", one.system, one.base), &difference(report, one, most)))
         }
         (figures(&format!("{step}: flame graphs of each system{what}"), &each(report, drawn, most)))

@@ -25,7 +25,7 @@ pub(crate) use systems::{each_placement, shared_placement};
 pub(crate) use transactions::Which;
 pub use verdicts::Shown;
 pub(crate) use verdicts::without_same_why;
-pub use why::why;
+pub use why::{instructions, why};
 
 impl Report<'_> {
     /// Throughput as people read it: systems × steps, or in a sweep a table of tests × client counts for each

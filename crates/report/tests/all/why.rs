@@ -1,9 +1,9 @@
 //! Why a system is slower, from profiled rounds.
 
-use explain::{StepWhy, WhyUnit, stack_costs, why};
+use explain::{StepWhy, stack_costs, why};
 use model::{
-    Counts, KindInterval, KindSpec, KindTotals, Nanos, Plan, Profile, ProfiledStep, Step, StepId,
-    StepRecord, Subject, TrialKey,
+    Counts, KindInterval, KindSpec, KindTotals, Nanos, Plan, Profile, ProfiledStep, Resource, Step,
+    StepId, StepRecord, Subject, TrialKey,
 };
 use report::{ChartFile, Input, Report, Tone, tables};
 use testkit::made_up::{self, Shape};
@@ -31,7 +31,7 @@ fn profiled(system: &str, round: u32, seconds: u64, samples: [u64; 3]) -> Profil
         "[cut];nobody_knows",
     ];
     let stacks = stacks.into_iter().zip(samples).map(|(stack, n)| (stack.to_owned(), n)).collect();
-    let profile = Profile { hertz: 100, lost: 0, stacks };
+    let profile = Profile { hertz: 100, stacks, ..Profile::default() };
     ProfiledStep { trial: trial(system, round), record: record(seconds), profile }
 }
 
@@ -63,7 +63,7 @@ fn all_lines_together_are_the_change() {
     assert_eq!((one.time.base, one.time.change), (10_000.0, 2_000.0));
     let names: Vec<&str> = one.layers.iter().map(|line| line.name.as_str()).collect();
     assert_eq!(names, ["b-tree", "unclassified", "executor"]);
-    assert_eq!((one.cpu.base, one.cpu.change), (3_137.5, 1_442.5));
+    assert_eq!((one.spent.base, one.spent.change), (3_137.5, 1_442.5));
     let [tree, unclassified, executor] = &*one.layers else { panic!("{names:?}") };
     assert_eq!((tree.base, tree.change), (2_000.0, 1_505.0));
     assert!(tree.is_certain() && !executor.is_certain() && unclassified.change == 0.0);
@@ -113,7 +113,7 @@ fn a_change_that_may_be_none_is_not_shared_out() {
         })
         .collect();
     let [one] = why(&data.info.plan, &[], &all).try_into().unwrap();
-    let mut lines = one.layers.iter().chain([&one.time, &one.cpu, &one.rest]);
+    let mut lines = one.layers.iter().chain([&one.time, &one.spent, &one.rest]);
     assert!(lines.all(|line| line.share.is_none()), "{one:?}");
 }
 
@@ -126,7 +126,7 @@ fn counted_rounds_have_lines_of_their_own_in_instructions() {
             let sampled = one.clone();
             // The time says nothing, nor does what was in the background.
             one.record.window = Nanos::from_secs(u64::from(round));
-            (one.profile.hertz, one.profile.lost) = (0, u64::from(round));
+            (one.profile.of, one.profile.lost) = (Resource::Instructions, u64::from(round));
             [one, sampled]
         };
         let base = of("sqlite/wal", 10, [200_000, 100_000, 1_000]);
@@ -134,10 +134,18 @@ fn counted_rounds_have_lines_of_their_own_in_instructions() {
     });
     let all: Vec<ProfiledStep> = all.collect();
     let [sampled, counted] = why(&data.info.plan, &[], &all).try_into().unwrap();
-    assert_eq!((sampled.unit, counted.unit), (WhyUnit::Micros, WhyUnit::Instructions));
+    assert_eq!((sampled.of, counted.of), (Resource::Cpu, Resource::Instructions));
     let time = &counted.time;
     assert_eq!((time.base, time.change, time.share), (301.0, 60.0, Some(1.0)));
     assert!(counted.layers[0].name == "b-tree" && counted.layers[0].is_certain());
+    let table = tables::instructions(&[sampled.clone(), counted.clone()]).unwrap();
+    let cells: Vec<&str> = table.rows[0].iter().map(|cell| cell.text.as_ref()).collect();
+    assert_eq!(table.rows.len(), 1);
+    assert_eq!(
+        cells,
+        ["qr100", "sqlite/rollback", "sqlite/wal", "301", "361", "1.20", "1.20", "1.20"]
+    );
+    assert!(tables::instructions(std::slice::from_ref(&sampled)).is_none());
     let table = tables::why(&counted);
     assert_eq!(table.rows.len() + 3, tables::why(&sampled).rows.len() + 1);
     insta::assert_snapshot!(table.note, @r"
@@ -211,7 +219,7 @@ fn flame_graphs_say_what_changed_beyond_noise() {
 #[test]
 fn flame_graphs_of_counted_rounds_are_of_instructions() {
     let counted = |mut one: ProfiledStep| {
-        one.profile.hertz = 0;
+        one.profile.of = Resource::Instructions;
         one
     };
     let files = charts(&rounds().into_iter().map(counted).collect::<Vec<_>>());
@@ -224,6 +232,42 @@ fn flame_graphs_of_counted_rounds_are_of_instructions() {
             file.svg
         );
     }
+}
+
+#[test]
+fn sleep_has_lines_of_its_own_in_time() {
+    let data = made_up::run(&Shape::usual());
+    let all = [5, 6, 7].into_iter().flat_map(|round| {
+        let of = |system, synced: u64| {
+            let mut one = profiled(system, round, 10, [0; 3]);
+            let stacks = [
+                ("load::client;sqlite3_step;sqlite3PagerSync;unixSync;fsync;schedule_[k]", synced),
+                ("[preempted]", 500_000_000 + u64::from(round)),
+            ];
+            one.profile = Profile {
+                of: Resource::Sleep,
+                lost: 9_000_000_000,
+                stacks: stacks.map(|(stack, slept)| (stack.to_owned(), slept)).to_vec(),
+                taken: 2_000,
+                ..Profile::default()
+            };
+            one
+        };
+        [of("sqlite/wal", 1_000_000_000), of("sqlite/rollback", 4_000_000_000)]
+    });
+    let all: Vec<ProfiledStep> = all.collect();
+    let [one] = why(&data.info.plan, &[], &all).try_into().unwrap();
+    assert_eq!((one.of, one.rounds), (Resource::Sleep, 3));
+    // A thousand operations.
+    let line = &one.layers[0];
+    assert_eq!((line.name.as_str(), line.base, line.change), ("files", 1_000.0, 3_000.0));
+    assert!(line.is_certain() && one.functions[0].name == "unixSync");
+    assert_eq!(one.layers[1].name, "waiting for a CPU");
+    assert!((one.rest.base - 8_500.0).abs() < 0.1, "{:?}", one.rest);
+    insta::assert_snapshot!(tables::why(&one).note);
+    let files = charts(&all);
+    assert_eq!(files[3].name, "flame-qr100-sqlite-wal-sleep");
+    assert!(files[3].svg.contains("Sleep of a function") && files[3].svg.contains("µs/op"));
 }
 
 #[test]
@@ -260,7 +304,7 @@ fn deep(system: &str, round: u32, step: &StepRecord) -> ProfiledStep {
             ["main", "handle_connection"].map(str::to_owned).into_iter().chain(calls).collect();
         (stack.join(";"), 1 + (n as u64 * 7 + u64::from(round)) % 40)
     });
-    let profile = Profile { hertz: 199, lost: 0, stacks: stacks.collect() };
+    let profile = Profile { hertz: 199, stacks: stacks.collect(), ..Profile::default() };
     ProfiledStep { trial: trial(system, round), record: step.clone(), profile }
 }
 
@@ -280,7 +324,11 @@ fn a_page_with_flame_graphs_of_four_systems_and_ten_steps_stays_below_four_megab
         let rounds = steps.iter().flat_map(|step| (5..8).map(move |round| (step, round)));
         rounds.map(|(step, round)| deep(&system.name, round, step))
     });
-    let all: Vec<ProfiledStep> = all.collect();
+    let asleep = |mut one: ProfiledStep| {
+        (one.profile.of, one.profile.taken) = (Resource::Sleep, 500);
+        one
+    };
+    let all: Vec<ProfiledStep> = all.flat_map(|one| [one.clone(), asleep(one)]).collect();
     let whole = Input {
         why: why(&data.info.plan, &[], &all),
         stack_costs: stack_costs(&all),
@@ -288,7 +336,8 @@ fn a_page_with_flame_graphs_of_four_systems_and_ten_steps_stays_below_four_megab
     };
     let page = Report::new(&whole).html();
     let graphs = page.matches("<svg class=\"chart flame").count();
-    assert_eq!(graphs, 10 * (data.info.plan.systems.len() + 2 * whole.why.len() / 10));
+    // Of CPU and of sleep: each system, and two of each difference.
+    assert_eq!(graphs, 20 * (data.info.plan.systems.len() + 2 * whole.why.len() / 20));
     assert!(page.len() < 4_000_000, "{} bytes", page.len());
     assert!(!Report::new(&whole).html_brief().contains("chart flame"));
 }

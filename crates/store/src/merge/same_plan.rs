@@ -23,6 +23,7 @@ fn shared(plan: &Plan) -> Result<Value, Fault> {
     let mut plan = plan.clone();
     plan.course.part = None;
     plan.course.added.clear();
+    plan.course.added_counted.clear();
     plan.source.clear();
     for system in &mut plan.systems {
         if let BuildSource::Installed { directory, .. } = &mut system.build.source {

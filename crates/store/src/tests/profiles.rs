@@ -7,7 +7,7 @@ use crate::{StoreError, Want};
 
 fn profile() -> Profile {
     let stacks = vec![("main;run".to_owned(), 3), ("[cut];read_[k]".to_owned(), 1)];
-    Profile { hertz: 199, lost: 2, stacks }
+    Profile { hertz: 199, lost: 2, stacks, ..Profile::default() }
 }
 
 #[test]

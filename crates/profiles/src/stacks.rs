@@ -1,10 +1,9 @@
-//! Equal stacks, counted and named.
+//! Stacks, from a sample to the names of their functions.
 
 use std::collections::{BTreeMap, HashMap};
 
 use model::Profile;
 
-use crate::events::HERTZ;
 use crate::kernel::Kernel;
 use crate::names::fold;
 use crate::sample::Sample;
@@ -13,25 +12,29 @@ use crate::unwind::{Frame, Memory};
 /// Stands for code that is in no file.
 const ANONYMOUS: &str = "[anonymous]";
 
-#[derive(PartialEq, Eq, Hash)]
-struct Stack {
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Stack {
     /// Both innermost first.
     kernel: Vec<u64>,
     user: Vec<Frame>,
     is_rooted: bool,
 }
 
-pub(crate) struct Counts {
+/// Unwinds stacks and names their frames.
+pub(crate) struct Stacks {
     memory: Memory,
     kernel: Kernel,
-    stacks: HashMap<Stack, u64>,
-    pub(crate) lost: u64,
+    known: HashMap<Frame, Option<String>>,
 }
 
-impl Counts {
+impl Stacks {
     pub(crate) fn new() -> Self {
-        let (memory, kernel) = (Memory::default(), Kernel::read());
-        Self { memory, kernel, stacks: HashMap::new(), lost: 0 }
+        Self { memory: Memory::default(), kernel: Kernel::read(), known: HashMap::new() }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of_kernel(functions: &str) -> Self {
+        Self { kernel: Kernel::parse(functions), ..Self::new() }
     }
 
     /// Reads the programs of a process, which may take seconds: before its samples wait.
@@ -39,31 +42,32 @@ impl Counts {
         self.memory.learn(process);
     }
 
-    pub(crate) fn add(&mut self, sample: Sample<'_>) {
+    pub(crate) fn stack(&mut self, sample: Sample<'_>) -> Stack {
         let unwound = sample.user.map(|user| self.memory.unwind(sample.process, &user));
         // A thread that has no process any more, or none yet, has all of its frames in the kernel.
         let (user, is_rooted) = unwound.unwrap_or((Vec::new(), true));
-        let stack = Stack { kernel: sample.kernel, user, is_rooted };
-        *self.stacks.entry(stack).or_default() += 1;
+        Stack { kernel: sample.kernel, user, is_rooted }
     }
 
     /// Names all frames: each stack from its outermost frame on, in the order of the text.
-    pub(crate) fn profile(self) -> Profile {
-        let mut names = HashMap::new();
-        let mut stacks: BTreeMap<String, u64> = BTreeMap::new();
-        for (stack, samples) in &self.stacks {
-            *stacks.entry(self.folded(stack, &mut names)).or_default() += samples;
+    pub(crate) fn named(&mut self, stacks: &HashMap<Stack, u64>) -> BTreeMap<String, u64> {
+        let mut named: BTreeMap<String, u64> = BTreeMap::new();
+        for (stack, number) in stacks {
+            *named.entry(self.folded(stack)).or_default() += number;
         }
-        Profile { hertz: HERTZ, lost: self.lost, stacks: stacks.into_iter().collect() }
+        named
     }
 
-    fn folded(&self, stack: &Stack, names: &mut HashMap<Frame, Option<String>>) -> String {
+    /// Its functions from the outermost on, separated by `;`.
+    pub(crate) fn folded(&mut self, stack: &Stack) -> String {
         let mut frames: Vec<String> = Vec::new();
         frames.extend((!stack.is_rooted).then(|| Profile::CUT.to_owned()));
         let mut outer = None;
         for frame in stack.user.iter().rev() {
-            let name = names.entry(*frame).or_insert_with(|| self.name(*frame));
-            match name {
+            if !self.known.contains_key(frame) {
+                self.known.insert(*frame, self.name(*frame));
+            }
+            match &self.known[frame] {
                 Some(name) => frames.push(name.clone()),
                 // Rolled up to its nearest named caller, unless that is of another image.
                 None if outer == Some(frame.image) => {}
