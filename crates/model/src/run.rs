@@ -122,6 +122,13 @@ pub struct Host {
     pub disk: DiskFacts,
 }
 
+impl Host {
+    /// Is it the same machine, whatever runs on it by now?
+    pub fn is_machine_of(&self, other: &Self) -> bool {
+        self.name == other.name && self.cpu_model == other.cpu_model && self.shape == other.shape
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskFacts {
     /// Block device as `/proc/diskstats` names it; `None` where the filesystem has none (tmpfs, overlay).
