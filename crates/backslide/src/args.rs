@@ -64,11 +64,7 @@ pub(crate) enum Verb {
     Builds(BuildsArgs),
     /// Install builds from the catalog
     #[command(after_help = include_str!("../help/install.txt"))]
-    Install {
-        /// Names of builds, as `backslide builds` lists them; `mysql-5.7` means the newest that fits
-        #[arg(required = true, value_name = "BUILD")]
-        builds: Vec<String>,
-    },
+    Install(InstallArgs),
     /// Remove installed builds
     #[command(after_help = include_str!("../help/remove.txt"))]
     Remove {
@@ -158,6 +154,22 @@ pub(crate) fn format_of<F: ValueEnum>(asked: Option<F>, path: &Path, endings: &s
         let path = path.display();
         format!("{path} does not say which format: end it in {endings}, or use --format")
     })
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct InstallArgs {
+    /// Names of builds, as `backslide builds` lists them; `mysql-5.7` means the newest that fits
+    #[arg(required = true, value_name = "BUILD")]
+    pub(crate) builds: Vec<String>,
+    /// Compile the source of these versions, as the catalog says
+    #[arg(long)]
+    pub(crate) from_source: bool,
+    /// Jobs of a compilation at once [default: one for each CPU]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_024))]
+    pub(crate) jobs: Option<u32>,
+    /// How much a compilation gives way to others, from 0 to 19
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u8).range(0..=19))]
+    pub(crate) nice: u8,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -654,12 +666,19 @@ pub(crate) struct BisectArgs {
     /// The newer build, which differs; with --git a commit
     #[arg(long, value_name = "BUILD")]
     pub(crate) bad: String,
-    /// A git repository with SQLite as one source file: bisect its commits, along first parents
+    /// A git repository of PostgreSQL, MySQL, MariaDB or SQLite's one source file: bisect its commits, along first
+    /// parents
     #[arg(long, value_name = "DIR")]
     pub(crate) git: Option<PathBuf>,
-    /// The source file in the repository; commits that do not change it are left out
-    #[arg(long, value_name = "PATH", default_value = "sqlite3.c", requires = "git")]
-    pub(crate) file: String,
+    /// Files or directories of the repository; leave out commits that change none of them [default: the source]
+    #[arg(long, value_name = "PATH", num_args = 1.., requires = "git")]
+    pub(crate) paths: Vec<String>,
+    /// An option of the commits' `configure` or `cmake`, in place of the catalog's; repeatable
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true, requires = "git")]
+    pub(crate) configure: Vec<String>,
+    /// The compiler's flags for commits, in place of the catalog's
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, requires = "git")]
+    pub(crate) cflags: Option<String>,
     /// The step in which they differ
     #[arg(long, value_name = "STEP")]
     pub(crate) step: String,
@@ -672,6 +691,9 @@ pub(crate) struct BisectArgs {
     /// `micro`, `insert`, `tpcc`, or a workload file
     #[arg(long, value_name = "WORKLOAD", default_value = "micro")]
     pub(crate) workload: String,
+    /// The length of a step that runs for a time, in place of the plan's
+    #[arg(long, value_name = "S")]
+    pub(crate) seconds: Option<u32>,
     /// The most pairs to measure, those of earlier commands included
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(4..=10_000))]
     pub(crate) pairs: u32,

@@ -74,7 +74,7 @@ fn perform(args: Args) -> ExitCode {
         Verb::Init(options) => cmd::quick::init(&options, &lab, printer),
         Verb::Doctor(options) => cmd::doctor::run(&options, &lab, printer),
         Verb::Builds(options) => cmd::builds::run(&options, printer),
-        Verb::Install { builds } => cmd::install::run(&builds, printer),
+        Verb::Install(args) => cmd::install::run(&args, printer),
         Verb::Remove { builds } => cmd::install::remove(&builds, printer),
         Verb::Add(options) => cmd::install::add(&options, printer),
         Verb::Try(options) => cmd::try_builds::run(&options, &lab, printer),

@@ -173,8 +173,9 @@ fn compiler(bench: &Bench) -> PathBuf {
         |name: &str, is_slow| library(&bench.path(name), drivers::sqlite_version(), is_slow);
     let (fast, slow) = (library("fast", false), library("slow", true));
     let script = format!(
-        "#!/bin/sh\n[ \"$1\" = --version ] && echo stand-in && exit\n\
-         while [ $# -gt 0 ]; do case $1 in -o) shift; out=$1;; *.c) source=$1;; esac; shift; done\n\
+        "#!/bin/sh\n[ \"$1\" = --version ] && echo stand-in && exit\n[ \"$1\" = -E ] && exit\n\
+         while [ $# -gt 0 ]; do case $1 in -o) shift; out=$1;; *.c|*.o) source=$1;; esac; shift; done\n\
+         [ \"${{source%.o}}\" != \"$source\" ] && cp \"$source\" \"$out\" && exit\n\
          grep -q broken \"$source\" && echo 'error: broken' >&2 && exit 1\n\
          if grep -q spin \"$source\"; then cp {} \"$out\"; else cp {} \"$out\"; fi\n",
         slow.display(),
@@ -206,7 +207,9 @@ fn repository(bench: &Bench) -> PathBuf {
     for number in 1..=8 {
         let spin = if number >= 6 { "spin" } else { "" };
         let broken = if matches!(number, 4 | 5) { "broken" } else { "" };
-        fs::write(directory.join("sqlite3.c"), format!("/* {number} {spin} {broken} */")).unwrap();
+        let version = drivers::sqlite_version();
+        let text = format!("#define SQLITE_VERSION \"{version}\"\n/* {number} {spin} {broken} */");
+        fs::write(directory.join("sqlite3.c"), text).unwrap();
         git(&["add", "."]);
         git(&["commit", "-q", "-m", &format!("Edit {number}")]);
         fs::write(directory.join("README"), number.to_string()).unwrap();
@@ -271,7 +274,9 @@ fn it_names_the_commit_and_skips_one_that_does_not_compile() {
         let fixed = ["bisect", "--git", git, "--step", "read", "--workload", "reads.toml"];
         let arguments = [&fixed[..], &["--good", good, "--bad", bad]].concat();
         let path = format!("{}:{}", compiler.display(), std::env::var("PATH").unwrap());
-        bench.command(&arguments).env("PATH", path).output().unwrap()
+        let mut command = bench.command(&arguments);
+        // The stand-in does not preprocess.
+        command.env("PATH", path).env("CCACHE_DISABLE", "1").output().unwrap()
     };
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     fs::write(repository.join("sqlite3.c"), "edited").unwrap();
@@ -294,13 +299,24 @@ fn it_names_the_commit_and_skips_one_that_does_not_compile() {
     let asked = [("v8", "v1"), ("v1", "none"), ("v1", "v1~0")];
     insta::assert_snapshot!(asked.map(|(good, bad)| error(good, bad)).join(""), @"
     error: --bad v1 is older than --good v8: exchange them; backslide finds improvements, too
-    error: --bad: no commit `none`
-      because git in DIR: fatal: Needed a single revision
-    error: no commit from v1 to v1~0 changes sqlite3.c: --file names the source file
+    error: --bad names no commit
+      because git in DIR: no commit `none`
+    error: no commit from v1 to v1~0 changes sqlite3.c: --paths names what matters
     ");
     let broken = error("v1", "v4");
     assert!(
-        broken.contains("was not added\n") && broken.contains("said: error: broken"),
+        broken.contains(" was not installed\n") && broken.contains("said: error: broken"),
         "{broken}"
     );
+    // Only the last commit is here.
+    let shallow = bench.path("shallow");
+    let origin = format!("file://{}", repository.display());
+    succeed(Command::new("git").args(["clone", "-q", "--depth", "1", &origin]).arg(&shallow));
+    let git = shallow.to_str().unwrap();
+    let asked = ["--git", git, "--good", "v1", "--bad", "trunk", "--step", "read"];
+    let told = bench.run(&[&["bisect"], &asked[..]].concat()).stderr.replace(git, "DIR");
+    insta::assert_snapshot!(told, @"
+    error: --good names no commit
+      because git in DIR: no commit `v1`; this repository is shallow: run `git fetch --unshallow`
+    ");
 }

@@ -363,7 +363,7 @@ fn a_plan_that_cannot_be_read() {
         assert_eq!(ran.code(), 1);
         ran.stderr
     };
-    insta::assert_snapshot!(told(&["plan", "demmo"]), @"error: catalog: no plan `demmo`; nearest `demo`; available: demo, mariadb-innodb-myrocks, micro-mariadb-10.5-11.8, micro-mysql-5.6-9.7, micro-mysql-5.6-9.7-control, micro-postgres-12-18, micro-smoke, micro-sqlite, micro-sweep, mysql-5.6-to-9.7, mysql-5.6-to-9.7-control, postgres-12-to-19, postgres-mariadb, smoke, sqlite-history, tpcc-isolation, tpcc-mysql-5.6-9.7, tpcc-postgres, tpcc-smoke, why-mariadb-10.11-11.8, why-mysql-5.6-9.7, why-postgres-12-18");
+    insta::assert_snapshot!(told(&["plan", "demmo"]), @"error: catalog: no plan `demmo`; nearest `demo`; available: demo, mariadb-innodb-myrocks, micro-mariadb-10.5-11.8, micro-mysql-5.6-9.7, micro-mysql-5.6-9.7-control, micro-postgres-12-18, micro-smoke, micro-sqlite, micro-sweep, mysql-5.6-to-9.7, mysql-5.6-to-9.7-control, postgres-12-to-19, postgres-history, postgres-mariadb, smoke, sqlite-history, tpcc-isolation, tpcc-mysql-5.6-9.7, tpcc-postgres, tpcc-smoke, why-mariadb-10.11-11.8, why-mysql-5.6-9.7, why-postgres-12-18");
     insta::assert_snapshot!(told(&["run", "nowhere.toml"]), @"
     error: cannot read nowhere.toml
       because No such file or directory (os error 2)

@@ -1,11 +1,16 @@
 //! What builds there are, and which of them a plan means.
 
 use std::cell::{OnceCell, RefCell};
-use std::path::Path;
+use std::env;
+use std::path::{Path, PathBuf};
 
-use model::{Build, BuildSource, Bytes, Cause, Dbms, HostShape, Plan, Recipe, System, Version};
-use obtain::{Added, Depot, Held, Installed, Listen, ObtainError, Obtained};
-use plan::{BuildRequest, Catalog, Choices, PlanError, PlanFile};
+use model::{
+    Build, BuildSource, Bytes, Cause, Dbms, HostShape, Origin, Plan, Recipe, System, Version,
+};
+use obtain::{
+    Added, Commit, CommitBuilds, Depot, Held, Installed, Listen, ObtainError, Obtained, Repository,
+};
+use plan::{BuildRequest, Catalog, Choices, PlanError, PlanFile, SourceRequest};
 
 use crate::embedded;
 use crate::error::SystemError;
@@ -54,6 +59,8 @@ pub struct Builds {
     pub depot: Depot,
     found: OnceCell<Vec<Build>>,
     secrets: RefCell<Secrets>,
+    /// Builds of commits that somebody asked for; they are found by name like those of the catalog.
+    offered: RefCell<Vec<Recipe>>,
     /// Builds of the catalog that plans meant and that are not installed.
     wanted: RefCell<Vec<Recipe>>,
 }
@@ -65,6 +72,7 @@ impl Builds {
             depot,
             found: OnceCell::new(),
             secrets: RefCell::default(),
+            offered: RefCell::default(),
             wanted: RefCell::default(),
         }
     }
@@ -99,6 +107,80 @@ impl Builds {
         let exact = self.catalog.recipe(name).ok();
         let found = exact.or_else(|| self.newest_recipe(&request));
         found.ok_or_else(|| self.not_in_catalog(&request))
+    }
+
+    /// The build of the catalog that compiles the source of the version that `name` means.
+    pub fn recipe_from_source(&self, name: &str) -> Result<&Recipe, SystemError> {
+        let asked = self.recipe(name)?;
+        let sources = self.catalog.recipes().iter().filter(|recipe| recipe.compile.is_some());
+        let mut sources = sources.filter(|recipe| recipe.dbms == asked.dbms);
+        let found = sources.clone().find(|recipe| recipe.version == asked.version);
+        found.ok_or_else(|| SystemError::NoSource {
+            name: asked.name.clone(),
+            sources: sources.by_ref().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", "),
+        })
+    }
+
+    /// The recipe of this name, of the catalog or of a commit.
+    pub fn recipe_named(&self, name: &str) -> Option<Recipe> {
+        let offered = self.offered.borrow().iter().find(|recipe| recipe.name == name).cloned();
+        offered.or_else(|| self.catalog.recipe(name).ok().cloned())
+    }
+
+    /// The builds of a repository's commits, as the catalog compiles the source of a product.
+    pub fn of_commits(
+        &self,
+        dbms: Dbms,
+        repository: Repository,
+        options: Option<&[String]>,
+        flags: Option<&[String]>,
+    ) -> Result<CommitBuilds, SystemError> {
+        let mut compile =
+            self.catalog.compile(dbms).cloned().ok_or(SystemError::NoCompile(dbms))?;
+        if let Some(options) = options {
+            options.clone_into(&mut compile.options);
+        }
+        if let Some(flags) = flags {
+            flags.clone_into(&mut compile.flags);
+        }
+        Ok(CommitBuilds::new(repository, dbms, compile)?)
+    }
+
+    /// The product whose source a commit holds.
+    pub fn product_of(
+        &self,
+        repository: &Repository,
+        commit: &Commit,
+    ) -> Result<Dbms, SystemError> {
+        let is_product = |dbms: &Dbms| {
+            self.catalog.compile(*dbms).is_some_and(|compile| {
+                let text = repository.read(commit, &compile.version.file);
+                let is_there = repository.read(commit, &compile.source).is_ok();
+                is_there && text.is_ok_and(|text| compile.version.read(&text).is_some())
+            })
+        };
+        let found = Dbms::all().into_iter().find(is_product);
+        found.ok_or_else(|| SystemError::NoProduct(repository.directory().to_owned()))
+    }
+
+    /// Makes a build known by its name. Nothing is compiled yet.
+    pub fn offer(&self, recipe: &Recipe) {
+        let mut offered = self.offered.borrow_mut();
+        if !offered.iter().any(|other| other.name == recipe.name) {
+            offered.push(recipe.clone());
+        }
+    }
+
+    /// The build of the commit that a plan names.
+    fn of_source(&self, source: &SourceRequest) -> Result<Build, SystemError> {
+        let repository = Repository::new(expanded(&source.git));
+        let commit = repository.commit(&source.commit)?;
+        let (options, flags) = (source.configure.as_deref(), source.cflags.as_deref());
+        let recipe = self.of_commits(source.dbms, repository, options, flags)?.recipe(&commit)?;
+        match self.depot.find(&recipe.name)? {
+            Some(installed) => Ok(installed.build),
+            None => Ok(self.would_be(&recipe)),
+        }
     }
 
     fn not_in_catalog(&self, request: &BuildRequest) -> SystemError {
@@ -164,6 +246,9 @@ impl Builds {
             self.secrets.borrow_mut().keep(&address);
             return foreign::ask(dbms, &address, &self.secrets.borrow());
         }
+        if let Some(source) = &request.source {
+            return self.of_source(source);
+        }
         if is_built_in(request) {
             return Self::embedded();
         }
@@ -174,8 +259,8 @@ impl Builds {
         if let Some(build) = self.found().iter().find(|build| build.id() == request.name) {
             return Ok(build.clone());
         }
-        if let Ok(recipe) = self.catalog.recipe(&request.name) {
-            return Ok(self.would_be(recipe));
+        if let Some(recipe) = self.recipe_named(&request.name) {
+            return Ok(self.would_be(&recipe));
         }
         let here = installed.iter().map(|one| &one.build).chain(self.found());
         let fits = here.filter(|build| request.is_general() && request.fits(build));
@@ -204,8 +289,11 @@ impl Builds {
                 && series(other) == series(one)
                 && other.version > one.version
         };
-        let leading =
-            recipes.iter().filter(|one| !recipes.iter().any(|other| is_older(one, other)));
+        let is_ready = |one: &&Recipe| !matches!(one.parcel.origin, Origin::DebianSource { .. });
+        let leading = recipes
+            .iter()
+            .filter(is_ready)
+            .filter(|one| !recipes.iter().any(|other| is_older(one, other)));
         leading.map(|recipe| recipe.name.as_str()).collect()
     }
 
@@ -233,6 +321,14 @@ impl Builds {
         let of_catalog = self.catalog.recipes().iter().map(not_installed);
         let nearest = nearest(request, &here.chain(of_catalog).collect::<Vec<_>>());
         SystemError::NoBuild { nearest }
+    }
+}
+
+/// A path in which `~/` is the user's own directory.
+fn expanded(path: &str) -> PathBuf {
+    match (path.strip_prefix("~/"), env::home_dir()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => path.into(),
     }
 }
 

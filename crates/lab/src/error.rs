@@ -103,6 +103,16 @@ pub enum SystemError {
     )]
     NotInCatalog { name: String, nearest: String },
     #[error(
+        "the catalog has no source of {name}; it has {sources}; a plan compiles a commit of a repository by `build = {{ source = …, git = …, commit = … }}`"
+    )]
+    NoSource { name: String, sources: String },
+    #[error("{} has no source that backslide knows: the catalog compiles MariaDB, MySQL, PostgreSQL, and SQLite as one file", .0.display())]
+    NoProduct(PathBuf),
+    #[error(
+        "the catalog does not say how to compile {0}: add a build that you compiled yourself (`backslide add NAME --path DIR`)"
+    )]
+    NoCompile(Dbms),
+    #[error(
         "it is neither installed nor in the catalog{nearest}; `backslide builds` lists available builds, `backslide add` adds one of your own, in a plan `path = \"…\"` says where one is"
     )]
     NoBuild { nearest: String },

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bytes, Dbms, Engine, Version};
+use crate::{Bytes, Dbms, Engine, Nanos, Version};
 
 /// An available build: its origin, layout and known facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,21 +16,70 @@ pub struct Recipe {
     /// Approximate download size: for progress, and for choosing.
     pub download: Bytes,
     pub size: Bytes,
-    /// How its source becomes a library; `None` where the archive has programs.
+    /// How its source is compiled; `None` where the archive has programs.
     pub compile: Option<Compile>,
     pub facts: BuildFacts,
 }
 
-/// How a C compiler makes a library of one source file: the same for all versions of a product.
+/// How programs are made from the source of a product: the same for all its builds, unless a plan says otherwise.
+///
+/// In a command `{source}` is the top directory of the source, `{into}` the directory to install to, `{jobs}` the number
+/// of jobs at once, and `{cc}` the compiler. `{flags}` and `{options}` alone are as many arguments as there are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compile {
-    /// The name of the source file; where there are several, the nearest to the top is meant.
+    /// A path from the top directory of the source, by which that is known: the nearest to the top of an archive.
     pub source: String,
-    pub library: String,
-    /// Arguments before the source file.
+    pub version: VersionMarks,
+    pub needs: Vec<Need>,
+    /// Arguments of the compiler.
     pub flags: Vec<String>,
-    /// Arguments after it: `-lm`.
-    pub libraries: Vec<String>,
+    /// Arguments of what configures the source.
+    pub options: Vec<String>,
+    /// Each is a program and its arguments; they run in turn, in an empty directory.
+    pub commands: Vec<Vec<String>>,
+    /// What of `{into}` is the build; empty for all of it.
+    pub result: String,
+    /// The paths of a repository that decide what is made; none for all.
+    pub paths: Vec<String>,
+    /// What it costs, about.
+    pub cpu: Nanos,
+    /// The files while it works, about.
+    pub space: Bytes,
+}
+
+/// Where the version of a product stands in its source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionMarks {
+    pub file: String,
+    /// The texts before the version, or before each of its parts.
+    pub after: Vec<String>,
+}
+
+impl VersionMarks {
+    /// The version in the text of the file.
+    pub fn read(&self, text: &str) -> Option<Version> {
+        let part = |mark: &String| {
+            let (_, rest) = text.split_once(mark.as_str())?;
+            let rest = rest.trim_start_matches([' ', '"', '\'']);
+            rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '.').next()
+        };
+        let parts: Option<Vec<&str>> = self.after.iter().map(part).collect();
+        parts?.join(".").parse().ok()
+    }
+}
+
+/// What a machine must have to compile something, and the package of Debian that has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    pub what: Needed,
+    pub package: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Needed {
+    Program(String),
+    /// A file that C includes.
+    Header(String),
 }
 
 /// Something to download, and where its files go.
@@ -62,6 +111,21 @@ pub enum Origin {
         /// The packages that are wanted for themselves, each as `name` or `name=version`.
         packages: Vec<String>,
     },
+    /// The source that Debian's package of a suite was made from, without Debian's patches.
+    DebianSource {
+        suite: String,
+        package: String,
+        /// Of the source: any version of the package that is made from it will do.
+        version: String,
+    },
+    /// A commit of a git repository.
+    Git {
+        repository: String,
+        /// The whole hash.
+        commit: String,
+        /// The hash of its files.
+        tree: String,
+    },
     /// An archive at an address.
     Url(String),
     /// An archive on this machine.
@@ -78,6 +142,12 @@ impl Origin {
             Self::Cargo(package) => format!("Cargo {package}"),
             Self::Pypi(requirement) => format!("PyPI {requirement}"),
             Self::Debian { suite, packages } => format!("Debian {suite} {}", packages.join(" ")),
+            Self::DebianSource { suite, package, version } => {
+                format!("Debian's source {suite} {package}={version}")
+            }
+            Self::Git { repository, commit, .. } => {
+                format!("commit {} of {repository}", commit.get(..12).unwrap_or(commit))
+            }
             Self::Url(address) => without_secrets(address),
             Self::File(path) => path.clone(),
         }
@@ -150,8 +220,14 @@ pub enum ObtainEvent {
     Unpacking {
         what: String,
     },
+    /// A command of a recipe runs.
     Compiling {
         what: String,
+        /// The program, and the file that it printed last.
+        doing: String,
+        passed: Nanos,
+        /// What all commands need, about.
+        about: Nanos,
     },
     Checking {
         what: String,
@@ -161,6 +237,22 @@ pub enum ObtainEvent {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_version_is_read_from_its_source() {
+        let read = |after: &[&str], text| {
+            let after = after.iter().map(ToString::to_string).collect();
+            VersionMarks { file: String::new(), after }.read(text).map(|it| it.to_string())
+        };
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(read(&["PACKAGE_VERSION='"], "x\nPACKAGE_VERSION='19devel'\n"), some("19devel"));
+        let define = "#define SQLITE_VERSION_NUMBER 3\n#define SQLITE_VERSION        \"3.7.8\"\n";
+        assert_eq!(read(&["#define SQLITE_VERSION "], define), some("3.7.8"));
+        let parts = ["MAJOR=", "MINOR=", "PATCH="];
+        assert_eq!(read(&parts, "MAJOR=11\nMINOR=8\nPATCH=9\nEXTRA=\n"), some("11.8.9"));
+        assert_eq!(read(&parts, "MAJOR=11\nMINOR=8\n"), None);
+        assert_eq!(read(&["V="], "V=none"), None);
+    }
 
     #[test]
     fn an_address_is_told_without_its_secrets() {

@@ -148,6 +148,11 @@ impl Host {
         let disk = DiskFacts { free: self.disk.free, ..other.disk.clone() };
         *self == Self { disk, ..other.clone() }
     }
+
+    /// Is it the same machine, whatever runs on it by now?
+    pub fn is_machine_of(&self, other: &Self) -> bool {
+        self.name == other.name && self.cpu_model == other.cpu_model && self.shape == other.shape
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

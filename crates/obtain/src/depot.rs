@@ -5,6 +5,7 @@
 //! trees/DIGEST/         the files of builds; the digest is that of what they were made from
 //! downloads/            DIGEST/: what was fetched so far of one origin, gone when that is installed;
 //!                       what origins share; libraries and tools that builds need beside themselves
+//! logs/NAME.log         what the compilation of a build printed
 //! tmp/                  what is being unpacked; what is left over there goes with the next change
 //! lock                  held by whoever changes something
 //! ```
@@ -20,6 +21,7 @@ mod unknown;
 use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf, absolute};
+use std::thread::available_parallelism;
 
 use model::{BuildSource, Bytes, Compile, Helper, ObtainEvent, Origin, Recipe};
 
@@ -45,10 +47,29 @@ pub enum Added {
     Source(PathBuf, Compile),
 }
 
+/// How much of the machine a compilation takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Jobs at once.
+    pub jobs: u32,
+    /// As of `nice -n`: 19 gives way to everything else.
+    pub nice: u8,
+}
+
+impl Effort {
+    /// All CPUs, where nothing else needs them.
+    pub fn usual() -> Self {
+        let cpus = available_parallelism().map_or(1, |cpus| cpus.get() as u32);
+        Self { jobs: cpus, nice: 10 }
+    }
+}
+
 /// The builds of this user, shared by all labs.
 #[derive(Clone, Debug)]
 pub struct Depot {
     root: PathBuf,
+    /// For builds that are compiled.
+    pub effort: Effort,
 }
 
 impl Depot {
@@ -56,7 +77,7 @@ impl Depot {
     pub fn new(root: PathBuf) -> Self {
         // Servers are started in directories of their own, where a relative path would lead elsewhere.
         let root = absolute(&root).unwrap_or(root);
-        Self { root }
+        Self { root, effort: Effort::usual() }
     }
 
     /// Where builds are kept unless the user says otherwise: the directory that `BACKSLIDE_CACHE` names,
@@ -107,7 +128,7 @@ impl Depot {
         listen: &mut Listen<'_>,
     ) -> Result<Obtained> {
         record::check_name(&recipe.name)?;
-        let mut work = Work { root: &self.root, helpers, identify, listen };
+        let mut work = Work { root: &self.root, helpers, identify, listen, effort: self.effort };
         if let Some(build) = self.standing(recipe, &mut work)? {
             return Ok(Obtained { build, made: false });
         }
@@ -132,7 +153,7 @@ impl Depot {
         self.unused(name)?;
         let _lock = self.begin(listen)?;
         self.unused(name)?;
-        let mut work = Work { root: &self.root, helpers, identify, listen };
+        let mut work = Work { root: &self.root, helpers, identify, listen, effort: self.effort };
         let record = match what {
             Added::Path(path) => in_place(name, path, &mut work)?,
             Added::Archive(place) => work.add(name, &origin_of(place)?, None)?,
@@ -163,6 +184,8 @@ impl Depot {
             return Err(ObtainError::Held { what: name.to_owned() });
         }
         record::remove(&self.root, name)?;
+        // Only a build that was compiled has one.
+        let _log = fs::remove_file(log_of(&self.root, name));
         // With its name gone, a tree that no other name has is swept like any left-over.
         self.sweep()?;
         let gone = tree.is_none_or(|tree| !tree.exists());
@@ -176,7 +199,7 @@ impl Depot {
     /// Makes the depot ready for a change: alone, with its directories, and without left-overs.
     fn begin(&self, listen: &mut Listen<'_>) -> Result<File> {
         let lock = held::lock(&self.root, listen)?;
-        for directory in ["builds", "trees", "downloads", "tmp"] {
+        for directory in ["builds", "trees", "downloads", "logs", "tmp"] {
             let directory = self.root.join(directory);
             fs::create_dir_all(&directory).map_err(ObtainError::io("create", &directory))?;
         }
@@ -241,6 +264,11 @@ impl Depot {
         }
         Ok(())
     }
+}
+
+/// What the compilation of a build printed.
+fn log_of(root: &Path, name: &str) -> PathBuf {
+    root.join("logs").join(format!("{name}.log"))
 }
 
 fn default_root(own: Option<PathBuf>, xdg: Option<PathBuf>, home: Option<PathBuf>) -> PathBuf {

@@ -34,8 +34,16 @@ pub enum ObtainError {
         "cannot compile {what}: this machine has no C compiler: install one (Debian's packages `gcc` and `libc6-dev`)"
     )]
     NoCompiler { what: String },
-    #[error("cannot compile {what}: {} said: {said}", .compiler.display())]
-    Compile { what: String, compiler: PathBuf, said: String },
+    #[error(
+        "cannot compile {what}: this machine has no {missing}: install Debian's packages `{packages}`"
+    )]
+    Lacking { what: String, missing: String, packages: String },
+    #[error("cannot compile {what}: {program} said: {said}; the log is {}", .log.display())]
+    Compile { what: String, program: String, said: String, log: PathBuf },
+    #[error("git in {}: {said}", .repository.display())]
+    Git { repository: PathBuf, said: String },
+    #[error("the files of {commit} do not say their version: no version in {file}")]
+    NoVersion { commit: String, file: String },
     #[error("no server in {what}: looked for {looked_for}")]
     NoServer { what: String, looked_for: String },
     #[error("{what} does not run here: {cause}")]
@@ -116,6 +124,17 @@ impl ObtainError {
             *archive = outer.join(inner);
         }
         self
+    }
+
+    /// Is it this machine's or the repository's fault, so that no other build could be obtained either?
+    pub fn is_of_machine(&self) -> bool {
+        matches!(
+            self,
+            Self::NoSpace { .. }
+                | Self::NoCompiler { .. }
+                | Self::Lacking { .. }
+                | Self::Git { .. }
+        )
     }
 
     fn archive(&mut self) -> Option<&mut PathBuf> {

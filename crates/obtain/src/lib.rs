@@ -14,6 +14,7 @@ mod error;
 mod fetch;
 mod library;
 mod place;
+mod repository;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -23,8 +24,9 @@ use std::path::{Path, PathBuf};
 use model::{Build, Cause, Helper, ObtainEvent};
 
 pub use archive::Flaw;
-pub use depot::{Added, Depot, Held, Installed, Obtained, now};
+pub use depot::{Added, Depot, Effort, Held, Installed, Obtained, now};
 pub use error::ObtainError;
+pub use repository::{Commit, CommitBuilds, Repository};
 pub use tree::text_digest;
 
 /// Asks the server in a directory what it is; the error is its answer or why there is none.
@@ -39,6 +41,7 @@ pub(crate) struct Work<'a> {
     pub(crate) helpers: &'a [Helper],
     pub(crate) identify: &'a Identify<'a>,
     pub(crate) listen: &'a mut Listen<'a>,
+    pub(crate) effort: Effort,
 }
 
 impl Work<'_> {

@@ -16,10 +16,10 @@ use std::time::Duration;
 
 use flate2::{Compression, write::GzEncoder};
 use model::{
-    Build, BuildFacts, BuildSource, Bytes, Cause, Compile, Dbms, ObtainEvent, Origin, Parcel,
-    Placing, Recipe,
+    Build, BuildFacts, BuildSource, Bytes, Cause, Compile, Dbms, Nanos, ObtainEvent, Origin,
+    Parcel, Placing, Recipe, VersionMarks,
 };
-use obtain::{Added, Depot, Installed, ObtainError, Obtained};
+use obtain::{Added, Commit, CommitBuilds, Depot, Installed, ObtainError, Obtained, Repository};
 use sha2::{Digest, Sha256};
 
 /// A place for archives and a depot.
@@ -554,11 +554,21 @@ fn a_removal_says_that_it_waits() {
 
 /// How a library of `one.c` is made, with one more flag.
 fn compile(flag: &str) -> Compile {
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect();
     Compile {
         source: "one.c".to_owned(),
-        library: "one.so".to_owned(),
-        flags: ["-shared", "-fPIC", flag].map(str::to_owned).to_vec(),
-        libraries: vec!["-lm".to_owned()],
+        version: VersionMarks { file: "one.c".to_owned(), after: Vec::new() },
+        needs: Vec::new(),
+        flags: ["-fPIC", flag].map(str::to_owned).to_vec(),
+        options: Vec::new(),
+        commands: vec![
+            words("{cc} {flags} -c {source}/one.c"),
+            words("{cc} -shared -o {into}/one.so one.o -lm"),
+        ],
+        result: String::new(),
+        paths: Vec::new(),
+        cpu: Nanos::SECOND,
+        space: Bytes(16 << 20),
     }
 }
 
@@ -585,7 +595,7 @@ fn a_source_file_is_compiled_and_kept_by_how_it_was() {
         bench.depot.install(&recipe, &[], &ask_library, &mut |_| {})
     };
     let one = install("sqlite-3.1", "-DNUMBER=1").unwrap().build;
-    assert_eq!(one.build.facts.flags.as_deref(), Some("-shared -fPIC -DNUMBER=1"));
+    assert_eq!(one.build.facts.flags.as_deref(), Some("-fPIC -DNUMBER=1"));
     let files = fs::read_dir(directory_of(&one)).unwrap();
     let files: Vec<_> = files.map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(files, ["one.so"]);
@@ -595,8 +605,9 @@ fn a_source_file_is_compiled_and_kept_by_how_it_was() {
     assert_eq!(directory_of(&one), directory_of(&same));
 
     let error = bench.words(&install("sqlite-3.1bad", "-DNUMBER=no").unwrap_err());
-    assert!(error.starts_with("cannot compile DIR/a.tar: /"), "{error}");
-    assert!(error.contains(" said: ") && error.contains("no"), "{error}");
+    assert!(error.starts_with("cannot compile DIR/a.tar: "), "{error}");
+    assert!(error.contains(" said: ") && error.contains("error: "), "{error}");
+    assert!(error.ends_with("; the log is DIR/depot/logs/sqlite-3.1bad.log"), "{error}");
     assert_eq!((bench.names("tmp").len(), bench.names("trees").len()), (0, 2));
 }
 
@@ -611,4 +622,58 @@ fn a_source_file_of_the_users_own_is_compiled() {
     assert!(file.is_file(), "it is the user's own");
     let error = bench.depot.add("mine", &what, &[], &ask_library, &mut |_| {}).unwrap_err();
     assert!(bench.words(&error).starts_with("`mine` is in use by the build from DIR/mine.c"));
+}
+
+/// A repository with a file in two versions, and its commits.
+fn repository(bench: &Bench) -> (Repository, Vec<Commit>) {
+    let directory = bench.path("repository");
+    fs::create_dir(&directory).unwrap();
+    let git = |arguments: &[&str]| {
+        let identity = ["-c", "user.name=a", "-c", "user.email=a@b"];
+        let mut command = Command::new("git");
+        let ran = command.arg("-C").arg(&directory).args(identity).args(arguments).output();
+        assert!(ran.as_ref().is_ok_and(|ran| ran.status.success()), "{ran:?}");
+    };
+    git(&["init", "-q", "-b", "trunk"]);
+    for version in ["3.1", "3.2", "3.1"] {
+        fs::write(directory.join("one.c"), format!("const char *v = \"{version}\";")).unwrap();
+        git(&["add", "."]);
+        git(&["commit", "-q", "-m", version]);
+    }
+    let repository = Repository::new(directory);
+    let commits = ["trunk~2", "trunk~1", "trunk"].map(|name| repository.commit(name).unwrap());
+    (repository, commits.to_vec())
+}
+
+#[test]
+fn a_commit_is_compiled_and_commits_with_the_same_files_share_it() {
+    let bench = Bench::new();
+    let (repository, commits) = repository(&bench);
+    let how = |flag| {
+        let after = vec!["v = ".to_owned()];
+        let version = VersionMarks { file: "one.c".to_owned(), after };
+        let compile = Compile { version, ..compile(flag) };
+        CommitBuilds::new(repository.clone(), Dbms::Sqlite, compile).unwrap()
+    };
+    let (builds, others) = (how("-O1"), how("-O0"));
+    assert_ne!(builds.name(&commits[0]), others.name(&commits[0]), "other flags, another build");
+    let recipes: Vec<Recipe> = commits.iter().map(|it| builds.recipe(it).unwrap()).collect();
+    let versions: Vec<String> = recipes.iter().map(|it| it.version.to_string()).collect();
+    assert_eq!(versions, ["3.1", "3.2", "3.1"]);
+    let install = |recipe: &Recipe| {
+        let identify = |directory: &Path| {
+            let build = ask_library(directory)?;
+            Ok(Build { version: recipe.version.clone(), ..build })
+        };
+        bench.depot.install(recipe, &[], &identify, &mut |_| {}).unwrap()
+    };
+    let installed: Vec<_> = recipes.iter().map(|recipe| install(recipe).build).collect();
+    assert_eq!(directory_of(&installed[0]), directory_of(&installed[2]), "the same files");
+    assert_ne!(directory_of(&installed[0]), directory_of(&installed[1]));
+    assert!(!install(&recipes[0]).made, "the second time at once");
+    // Files without a version, and a repository that is gone.
+    fs::rename(bench.path("repository"), bench.path("moved")).unwrap();
+    let error = repository.commit("trunk").unwrap_err();
+    assert!(error.is_of_machine());
+    assert!(bench.words(&error).starts_with("git in DIR/repository: "), "{error}");
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use model::{Dbms, Helper, PRODUCT_FILE, Quarantine, Recipe, Version, catalog_files};
+use model::{Compile, Dbms, Helper, PRODUCT_FILE, Quarantine, Recipe, Version, catalog_files};
 
 use crate::config::ConfigFile;
 use crate::course;
@@ -27,6 +27,7 @@ pub struct Catalog {
     noise: Option<Quarantine>,
     supported: BTreeMap<Dbms, Version>,
     recipes: Vec<Recipe>,
+    compiles: BTreeMap<Dbms, Compile>,
     helpers: Vec<Helper>,
     variables: BTreeMap<Dbms, VariableRules>,
 }
@@ -99,6 +100,7 @@ impl Catalog {
         self.supported.insert(dbms, builds.since);
         self.recipes.retain(|recipe| recipe.dbms != dbms);
         self.recipes.extend(builds.recipes);
+        self.compiles.extend(builds.compile.map(|compile| (dbms, compile)));
         // Within a family the order is that of the versions already.
         self.recipes.sort_by_key(|recipe| recipe.dbms);
         Ok(())
@@ -165,6 +167,11 @@ impl Catalog {
     /// Available builds by family, the oldest version first.
     pub fn recipes(&self) -> &[Recipe] {
         &self.recipes
+    }
+
+    /// How source of a product is compiled; `None` where the catalog does not say.
+    pub fn compile(&self, dbms: Dbms) -> Option<&Compile> {
+        self.compiles.get(&dbms)
     }
 
     pub fn recipe(&self, name: &str) -> Result<&Recipe> {

@@ -49,7 +49,7 @@ pub use estimate::{Estimate, Loading, estimate, step_times};
 pub use expand::{FindBuild, expand};
 pub use file::{PlanFile, read};
 pub use reference::{KeyDoc, KeyTable, key_tables};
-pub use request::BuildRequest;
+pub use request::{BuildRequest, SourceRequest};
 pub use settings::{JudgeSettings, check_settings};
 pub use sql::{
     WorkloadListing, WorkloadSet, is_path as is_workload_path, read_workload, statement_text,

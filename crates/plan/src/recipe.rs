@@ -3,19 +3,32 @@
 use std::collections::BTreeMap;
 
 use model::{
-    BuildFacts, Bytes, Compile, Dbms, Engine, Helper, Origin, Parcel, Placing, Recipe, Version,
+    BuildFacts, Bytes, Compile, Dbms, Engine, Helper, Nanos, Need, Needed, Origin, Parcel, Placing,
+    Recipe, Version, VersionMarks,
 };
 
 use crate::fields::{Fields, Item};
 use crate::{Result, config, document};
 
+const COMPILE_KEYS: [&str; 11] = [
+    "every",
+    "source",
+    "version",
+    "needs",
+    "flags",
+    "options",
+    "commands",
+    "result",
+    "paths",
+    "cpu_seconds",
+    "space",
+];
 const BUILD_KEYS: [&str; 9] =
     ["name", "version", "download", "size", "compiler", "allocator", "symbols", "engines", "note"];
 /// Keys of a stanza that say what is downloaded.
-const PARCEL_KEYS: [&str; 8] =
-    ["maven", "npm", "cargo", "pypi", "debian", "sha256", "layout", "place"];
-const SOURCES: [&str; 5] = ["maven", "npm", "cargo", "pypi", "debian"];
-const COMPILE_KEYS: [&str; 4] = ["source", "library", "flags", "libraries"];
+const PARCEL_KEYS: [&str; 9] =
+    ["maven", "npm", "cargo", "pypi", "debian", "debian-source", "sha256", "layout", "place"];
+const SOURCES: [&str; 6] = ["maven", "npm", "cargo", "pypi", "debian", "debian-source"];
 const PLACE_KEYS: [&str; 5] = ["from", "to", "unpack", "link", "skip"];
 
 /// `builds/<dbms>.toml`.
@@ -23,6 +36,8 @@ pub(crate) struct Builds {
     pub(crate) since: Version,
     /// Available builds, the oldest version first.
     pub(crate) recipes: Vec<Recipe>,
+    /// How source of this product is compiled.
+    pub(crate) compile: Option<Compile>,
 }
 
 pub(crate) fn builds(dbms: Dbms, text: &str, origin: &str) -> Result<Builds> {
@@ -31,12 +46,20 @@ pub(crate) fn builds(dbms: Dbms, text: &str, origin: &str) -> Result<Builds> {
     let supported = Fields::new(file.need("supported")?.node, "supported", &["since"])?;
     let since = config::version(supported.need("since")?)?;
     let layouts = layouts(&file)?;
-    let compile = file.maybe("compile", compile)?;
-    let read = |it| Ok(Recipe { compile: compile.clone(), ..recipe(dbms, &since, it, &layouts)? });
+    let (compile, every) = file.maybe("compile", compile)?.unzip();
+    let read = |it: Item<'_>| {
+        let recipe = recipe(dbms, &since, it, &layouts)?;
+        let is_source =
+            every == Some(true) || matches!(recipe.parcel.origin, Origin::DebianSource { .. });
+        if is_source && compile.is_none() {
+            return Err(it.conflict("source needs a [compile] of the file"));
+        }
+        Ok(Recipe { compile: compile.clone().filter(|_| is_source), ..recipe })
+    };
     let mut recipes = stanzas(&file, "build", read, |it: &Recipe| &it.name)?;
     // Builds of one version stay in the order of the file.
     recipes.sort_by(|a, b| a.version.cmp(&b.version));
-    Ok(Builds { since, recipes })
+    Ok(Builds { since, recipes, compile })
 }
 
 /// `helpers.toml`.
@@ -84,17 +107,43 @@ fn recipe(dbms: Dbms, since: &Version, stanza: Item<'_>, layouts: &Layouts) -> R
     })
 }
 
-/// `[compile]`: how the source files of all builds of a product become libraries.
-fn compile(item: Item<'_>) -> Result<Compile> {
+/// `[compile]`: how source of a product is compiled, and whether every build of the file is source.
+fn compile(item: Item<'_>) -> Result<(Compile, bool)> {
     let fields = Fields::new(item.node, "compile", &COMPILE_KEYS)?;
-    let file = |key| fields.need(key)?.fitting("the name of a file", is_file_name);
-    let texts = |key| fields.need(key)?.each(|item| item.text().map(str::to_owned));
-    Ok(Compile {
-        source: file("source")?,
-        library: file("library")?,
+    let texts = |key: &str| fields.each(key, text);
+    let version = Fields::new(fields.need("version")?.node, "version", &["file", "after"])?;
+    let seconds = fields.need("cpu_seconds")?.small(1..=1_000_000)?;
+    let compile = Compile {
+        source: path(fields.need("source")?)?,
+        version: VersionMarks {
+            file: path(version.need("file")?)?,
+            after: version.need("after")?.each(text)?,
+        },
+        needs: fields.each("needs", need)?,
         flags: texts("flags")?,
-        libraries: texts("libraries")?,
-    })
+        options: texts("options")?,
+        commands: fields.need("commands")?.each(|command| command.each(text))?,
+        result: fields.maybe("result", path)?.unwrap_or_default(),
+        paths: fields.each("paths", path)?,
+        cpu: Nanos::from_secs(seconds.into()),
+        space: size(fields.need("space")?)?,
+    };
+    Ok((compile, fields.switch("every")?))
+}
+
+fn text(item: Item<'_>) -> Result<String> {
+    item.text().map(str::to_owned)
+}
+
+/// `{ program = "bison", package = "bison" }`, or with `header`.
+fn need(item: Item<'_>) -> Result<Need> {
+    let fields = Fields::new(item.node, "need", &["program", "header", "package"])?;
+    let package = text(fields.need("package")?)?;
+    match fields.exactly_one(&["program", "header"]) {
+        Some(it) if it.key == "program" => Ok(Need { what: Needed::Program(text(it)?), package }),
+        Some(it) => Ok(Need { what: Needed::Header(text(it)?), package }),
+        None => Err(item.conflict("a need is either a `program` or a `header`")),
+    }
 }
 
 fn helper(stanza: Item<'_>, layouts: &Layouts) -> Result<Helper> {
@@ -187,7 +236,8 @@ fn origin(stanza: Item<'_>, fields: &Fields<'_>) -> Result<Origin> {
         "cargo" => source.fitting("\"name@version\"", is_npm).map(Origin::Cargo),
         "npm" => source.fitting("\"name@version\"", is_npm).map(Origin::Npm),
         "pypi" => source.fitting("\"name==version\"", is_pypi).map(Origin::Pypi),
-        _ => debian(source),
+        "debian" => debian(source),
+        _ => debian_source(source),
     }
 }
 
@@ -197,6 +247,18 @@ fn debian(item: Item<'_>) -> Result<Origin> {
     let expected = "\"name\" or \"name=version\"";
     let packages = fields.need("packages")?.each(|item| item.fitting(expected, is_package))?;
     Ok(Origin::Debian { suite, packages })
+}
+
+fn debian_source(item: Item<'_>) -> Result<Origin> {
+    let fields = Fields::new(item.node, "debian-source", &["suite", "package", "version"])?;
+    let is_version = |text: &str| text.split(':').all(is_word);
+    Ok(Origin::DebianSource {
+        suite: fields.need("suite")?.fitting("a suite such as \"bookworm\"", is_word)?,
+        package: fields.need("package")?.fitting("the name of a package", is_word)?,
+        version: fields
+            .need("version")?
+            .fitting("a version without Debian's revision", is_version)?,
+    })
 }
 
 fn is_maven(text: &str) -> bool {
@@ -438,8 +500,8 @@ mod parcels {
 
     #[test]
     fn a_stanza_has_one_source() {
-        assert_snapshot!(error("sha256 = \"x\""), @"b.toml:1: a build comes from exactly one of `maven`, `npm`, `cargo`, `pypi`, `debian`");
-        assert_snapshot!(error("npm = \"a@1\"\npypi = \"a==1\""), @"b.toml:1: a build comes from exactly one of `maven`, `npm`, `cargo`, `pypi`, `debian`");
+        assert_snapshot!(error("sha256 = \"x\""), @"b.toml:1: a build comes from exactly one of `maven`, `npm`, `cargo`, `pypi`, `debian`, `debian-source`");
+        assert_snapshot!(error("npm = \"a@1\"\npypi = \"a==1\""), @"b.toml:1: a build comes from exactly one of `maven`, `npm`, `cargo`, `pypi`, `debian`, `debian-source`");
     }
 
     #[test]

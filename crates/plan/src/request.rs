@@ -2,7 +2,8 @@
 
 use model::{Build, Dbms, Version};
 
-use crate::fields::Fields;
+use crate::document::Value;
+use crate::fields::{Fields, Item};
 use crate::{Place, Result};
 
 /// A build that a plan asks for; the caller finds it.
@@ -20,12 +21,56 @@ pub struct BuildRequest {
     pub path: Option<String>,
     /// The address of a running server that is not ours, as the plan gives it.
     pub connect: Option<String>,
+    /// The source that it is made from, in a repository.
+    pub source: Option<SourceRequest>,
+}
+
+/// A commit, and how it is to be compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceRequest {
+    /// The product whose recipe of the catalog compiles it.
+    pub dbms: Dbms,
+    /// The directory of the git repository; `~/` in it is the user's own.
+    pub git: String,
+    /// A commit, tag or branch.
+    pub commit: String,
+    /// In place of the recipe's options.
+    pub configure: Option<Vec<String>>,
+    /// In place of the recipe's flags.
+    pub cflags: Option<Vec<String>>,
+}
+
+impl SourceRequest {
+    /// Reads `{ source = "postgres", git = "~/src/postgres", commit = "REL_18_STABLE" }`.
+    fn read(build: Item<'_>) -> Result<Self> {
+        let keys = ["source", "git", "commit", "configure", "cflags"];
+        let fields = Fields::new(build.node, "build", &keys)?;
+        let source = fields.need("source")?;
+        let name = source.text()?;
+        let known = || source.unknown("product", name, Dbms::all().into_iter().map(Dbms::name));
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
+        Ok(Self {
+            dbms: Dbms::from_name(name).ok_or_else(known)?,
+            git: fields.text("git")?.to_owned(),
+            commit: fields.text("commit")?.to_owned(),
+            configure: fields
+                .maybe("configure", |list| list.each(|item| item.text().map(str::to_owned)))?,
+            cflags: fields.maybe("cflags", |item| item.text().map(words))?,
+        })
+    }
 }
 
 impl BuildRequest {
     /// Reads `build`, `path` and `connect` of a `[[system]]`.
     pub(crate) fn read(fields: &Fields<'_>) -> Result<Self> {
         let build = fields.need("build")?;
+        if matches!(build.node.value, Value::Table(_)) {
+            let source = SourceRequest::read(build)?;
+            if let Some(item) = fields.first(&["connect", "path"]) {
+                return Err(item.conflict("a build from source has neither `path` nor `connect`"));
+            }
+            return Ok(Self { source: Some(source.clone()), ..Self::named(source.dbms.name()) });
+        }
         let name = build.text()?;
         let text = |key| fields.maybe(key, |item| item.text().map(str::to_owned));
         let named = Self::named(name);
@@ -59,7 +104,7 @@ impl BuildRequest {
         let (family, version) = name.split_once('-').unwrap_or((name, ""));
         let dbms = Dbms::from_name(family);
         let version = version.parse().ok().filter(|_| dbms.is_some());
-        Self { name: name.to_owned(), dbms, version, path: None, connect: None }
+        Self { name: name.to_owned(), dbms, version, ..Self::default() }
     }
 
     /// Is the name a family alone, or a family and (the first parts of) a version, so that several builds
@@ -119,6 +164,32 @@ pub(crate) fn without_password(connect: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_build_may_be_a_commit() {
+        let request = |build: &str| {
+            let plan = format!(
+                "name = \"p\"\nrounds = 1\nworkload = {{ kind = \"insert\", scale = \"tiny\" }}\n\
+                 [[system]]\nbuild = {build}\n"
+            );
+            crate::read(&plan, "p.toml").map(|file| file.requests().remove(0))
+        };
+        let commit = "source = \"postgres\", git = \"~/pg\", commit = \"REL_18_0\"";
+        let found =
+            request(&format!("{{ {commit}, configure = [\"--with-icu\"], cflags = \"-O3 -g\" }}"));
+        let found = found.unwrap();
+        assert_eq!((found.name.as_str(), found.dbms), ("postgres", Some(Dbms::Postgres)));
+        let source = found.source.unwrap();
+        assert_eq!((source.git.as_str(), source.commit.as_str()), ("~/pg", "REL_18_0"));
+        assert_eq!(source.configure.unwrap(), ["--with-icu"]);
+        assert_eq!(source.cflags.unwrap(), ["-O3", "-g"]);
+        let plain = request(&format!("{{ {commit} }}")).unwrap().source.unwrap();
+        assert_eq!((plain.configure, plain.cflags), (None, None));
+        let error = |build: &str| request(build).unwrap_err().to_string();
+        insta::assert_snapshot!(error("{ source = \"postgres\", git = \"~/pg\" }"), @"p.toml:5: build needs the key `commit`");
+        insta::assert_snapshot!(error("{ source = \"postgre\", git = \"~/pg\", commit = \"a\" }"), @"p.toml:5: no product `postgre`; nearest `postgres`; available: mysql, mariadb, postgres, sqlite");
+        insta::assert_snapshot!(error(&format!("{{ {commit} }}\npath = \"/x\"")), @"p.toml:6: a build from source has neither `path` nor `connect`");
+    }
 
     #[test]
     fn a_password_is_never_kept() {

@@ -5,19 +5,23 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use lab::Builds;
-use model::{Bytes, Compile, Nanos, ObtainEvent, Recipe};
-use obtain::{Added, Installed, ObtainError, Obtained};
+use model::{Bytes, Compile, Dbms, Nanos, ObtainEvent, Recipe};
+use obtain::{Added, Effort, Installed, ObtainError, Obtained};
 use plan::BuildRequest;
 use report::printable;
 
-use crate::args::AddArgs;
+use crate::args::{AddArgs, InstallArgs};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
-pub(crate) fn run(names: &[String], printer: Printer) -> Result<Exit> {
-    let builds = Builds::of_user()?;
+pub(crate) fn run(args: &InstallArgs, printer: Printer) -> Result<Exit> {
+    let mut builds = Builds::of_user()?;
+    let effort = &mut builds.depot.effort;
+    *effort = Effort { jobs: args.jobs.unwrap_or(effort.jobs), nice: args.nice };
     // All names are looked up before anything is fetched.
-    let recipes = names.iter().map(|name| builds.recipe(name));
+    let recipes = args.builds.iter().map(|name| {
+        if args.from_source { builds.recipe_from_source(name) } else { builds.recipe(name) }
+    });
     let recipes = recipes.collect::<Result<Vec<_>, _>>()?;
     let mut failed = false;
     for recipe in recipes {
@@ -50,12 +54,7 @@ pub(crate) fn add(args: &AddArgs, printer: Printer) -> Result<Exit> {
     Ok(Exit::Fine)
 }
 
-pub(super) fn add_build(
-    builds: &Builds,
-    name: &str,
-    what: &Added,
-    printer: Printer,
-) -> Result<Installed> {
+fn add_build(builds: &Builds, name: &str, what: &Added, printer: Printer) -> Result<Installed> {
     let begun = Instant::now();
     let installed = with_progress(name, printer, |listen| builds.add(name, what, listen))
         .with_context(|| format!("{name} was not added"))?;
@@ -72,9 +71,10 @@ pub(crate) fn remove(names: &[String], printer: Printer) -> Result<Exit> {
     Ok(Exit::Fine)
 }
 
-/// As the catalog's builds are compiled, so that nothing but the source differs.
-pub(super) fn how_to_compile(builds: &Builds) -> Result<Compile> {
-    let found = builds.catalog.recipes().iter().find_map(|recipe| recipe.compile.clone());
+/// As the catalog's builds of the embedded product are compiled, so that nothing but the source differs.
+fn how_to_compile(builds: &Builds) -> Result<Compile> {
+    let embedded = Dbms::all().into_iter().find(|dbms| dbms.is_embedded());
+    let found = embedded.and_then(|dbms| builds.catalog.compile(dbms)).cloned();
     found.context("the catalog does not say how to compile")
 }
 
@@ -154,7 +154,9 @@ fn text(event: &ObtainEvent) -> String {
             format!("fetching {what}: {done} of about {total}")
         }
         ObtainEvent::Unpacking { what } => format!("unpacking {what}"),
-        ObtainEvent::Compiling { what } => format!("compiling {what}"),
+        ObtainEvent::Compiling { what, doing, passed, about } => {
+            format!("compiling {what}: {passed} of about {about}, {doing}")
+        }
         ObtainEvent::Checking { what } => format!("checking {what}"),
     }
 }

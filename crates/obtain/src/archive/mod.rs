@@ -20,6 +20,7 @@ use std::io::{BufRead, BufReader, Seek};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use bzip2::bufread::MultiBzDecoder;
 pub use checks::Flaw;
 use lzma_rust2::XzReader;
 
@@ -30,7 +31,7 @@ use tar::{HEAD, head_of};
 
 use crate::error::{ObtainError, Result};
 
-const KNOWN: &str = "tar, tar.gz, tar.xz, tar.zst, zip (jar, whl), deb";
+const KNOWN: &str = "tar, tar.gz, tar.bz2, tar.xz, tar.zst, zip (jar, whl), deb";
 
 /// The largest dictionary of xz that is allocated: four times that of the strongest preset.
 const XZ_MEMORY_KIB: u32 = 256 << 10;
@@ -65,6 +66,7 @@ pub(crate) fn unpack_wanted(
 enum Format {
     Tar,
     Gzip,
+    Bzip2,
     Xz,
     Zstd,
     Zip,
@@ -76,6 +78,8 @@ impl Format {
         let starts = |magic: &[u8]| head.starts_with(magic);
         Ok(if starts(&[0x1f, 0x8b]) {
             Self::Gzip
+        } else if starts(b"BZh") {
+            Self::Bzip2
         } else if starts(b"\xfd7zXZ\0") {
             Self::Xz
         } else if zstd::starts(head) {
@@ -94,8 +98,7 @@ impl Format {
 
 /// What a file may be that is none of ours.
 fn guess(head: &[u8]) -> &'static str {
-    let kinds: [(&[u8], &str); 7] = [
-        (b"BZh", "compressed by bzip2"),
+    let kinds: [(&[u8], &str); 6] = [
         (b"\x7fELF", "a program or library"),
         (b"7z\xbc\xaf", "a 7-zip archive"),
         (b"Rar!", "a RAR archive"),
@@ -134,7 +137,7 @@ fn read(mut file: File, meter: &Rc<Meter>, sink: &mut Sink<'_>) -> Result<()> {
             sink.rooted();
             stream(BufReader::with_capacity(CHUNK, data), meter, sink)
         }
-        Format::Tar | Format::Gzip | Format::Xz | Format::Zstd => {
+        Format::Tar | Format::Gzip | Format::Bzip2 | Format::Xz | Format::Zstd => {
             stream(BufReader::with_capacity(CHUNK, input), meter, sink)
         }
     }
@@ -145,6 +148,7 @@ fn stream(mut input: impl BufRead, meter: &Rc<Meter>, sink: &mut Sink<'_>) -> Re
     let head = input.fill_buf().map_err(ObtainError::damaged)?;
     let (kind, result) = match Format::of(head.get(..HEAD).unwrap_or(head))? {
         Format::Gzip => ("gzip", tar::read(Members::new(input), true, meter, sink)),
+        Format::Bzip2 => ("bzip2", tar::read(MultiBzDecoder::new(input), true, meter, sink)),
         Format::Xz => {
             let decoder = XzReader::new_mem_limit(input, true, XZ_MEMORY_KIB);
             ("xz", tar::read(decoder, true, meter, sink))

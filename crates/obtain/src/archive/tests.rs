@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use tar::{EntryType, Header};
 
-use crate::tests::archives::{Bench, Tar, deb, gzip, xz, zip, zstd, zstd_bomb};
+use crate::tests::archives::{Bench, Tar, bzip2, deb, gzip, xz, zip, zstd, zstd_bomb};
 
 fn honest() -> Tar {
     Tar::new()
@@ -47,6 +47,7 @@ fn every_compression_gives_the_same_files() {
     // Several members or frames, and a frame that is to be skipped.
     let (front, back) = tar.split_at(tar.len() / 3);
     archives.push([gzip(front), gzip(back)].concat());
+    archives.push([bzip2(front), bzip2(back)].concat());
     let skipped = [0x51, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3];
     archives.push([skipped.to_vec(), zstd(front), skipped.to_vec(), zstd(back)].concat());
     match xz(&tar) {
@@ -269,11 +270,11 @@ fn an_encrypted_zip_and_one_with_a_name_twice_are_refused() {
 #[test]
 fn what_is_no_archive_is_named() {
     let refusal = |bytes: &[u8]| Bench::new().refusal(bytes);
-    insta::assert_snapshot!(refusal(b""), @"DIR/archive is not an archive that can be read: it is empty, not one of tar, tar.gz, tar.xz, tar.zst, zip (jar, whl), deb");
-    insta::assert_snapshot!(refusal(b"<html>404</html>"), @"DIR/archive is not an archive that can be read: it is a page of text (an error of a server or proxy?), not one of tar, tar.gz, tar.xz, tar.zst, zip (jar, whl), deb");
-    insta::assert_snapshot!(refusal(&gzip(&[b'x'; 2000])), @"DIR/archive is not an archive that can be read: it is gzip of something other than a tar archive, not one of tar, tar.gz, tar.xz, tar.zst, zip (jar, whl), deb");
+    insta::assert_snapshot!(refusal(b""), @"DIR/archive is not an archive that can be read: it is empty, not one of tar, tar.gz, tar.bz2, tar.xz, tar.zst, zip (jar, whl), deb");
+    insta::assert_snapshot!(refusal(b"<html>404</html>"), @"DIR/archive is not an archive that can be read: it is a page of text (an error of a server or proxy?), not one of tar, tar.gz, tar.bz2, tar.xz, tar.zst, zip (jar, whl), deb");
+    insta::assert_snapshot!(refusal(&gzip(&[b'x'; 2000])), @"DIR/archive is not an archive that can be read: it is gzip of something other than a tar archive, not one of tar, tar.gz, tar.bz2, tar.xz, tar.zst, zip (jar, whl), deb");
     insta::assert_snapshot!(refusal(b"!<arch>\nodd"), @"DIR/archive is truncated or damaged (failed to fill whole buffer): fetch it again");
-    insta::assert_snapshot!(refusal(b"BZh91AY"), @"DIR/archive is not an archive that can be read: it is compressed by bzip2, not one of tar, tar.gz, tar.xz, tar.zst, zip (jar, whl), deb");
+    insta::assert_snapshot!(refusal(b"Rar!"), @"DIR/archive is not an archive that can be read: it is a RAR archive, not one of tar, tar.gz, tar.bz2, tar.xz, tar.zst, zip (jar, whl), deb");
 }
 
 /// All formats, of the same honest tar where they hold one.
@@ -288,6 +289,7 @@ fn make_samples() -> Vec<Vec<u8>> {
         tar.clone(),
         gzip(&tar),
         zstd(&tar),
+        bzip2(&tar),
         deb("data.tar.gz", &gzip(&tar)),
         zip(&[
             ("mysql/", "", 0o755),

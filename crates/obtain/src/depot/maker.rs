@@ -7,9 +7,9 @@ use model::{Build, BuildFacts, BuildSource, Bytes, Compile, ObtainEvent, Origin,
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::record::{self, Installed, Record, path_of, within};
-use super::{held, now, unknown};
+use super::{held, log_of, now, unknown};
 use crate::Work;
-use crate::compile::Compiler;
+use crate::compile::{Compiler, Workplace};
 use crate::error::{ObtainError, Result};
 use crate::fetch::{Clients, Closure, Errand, Fetched, fetch};
 use crate::{library, place, tree};
@@ -141,9 +141,11 @@ impl Work<'_> {
             Errand::new(order.origin, order.download, &download, &clients, self.listen)?;
         let fetched = fetch(order.origin, order.sha256, Closure::Whole, &mut errand)?;
         (self.listen)(ObtainEvent::Unpacking { what: order.origin.describe() });
-        let digests = match (order.sha256, fetched.archives.as_slice()) {
-            (Some(verified), [_]) => vec![verified.to_owned()],
-            (_, archives) => digests_of(archives)?,
+        let digests = match (order.sha256, order.origin, fetched.archives.as_slice()) {
+            (Some(verified), _, [_]) => vec![verified.to_owned()],
+            // Commits with the same files share one compilation.
+            (_, Origin::Git { tree, .. }, _) => vec![tree.clone()],
+            (.., archives) => digests_of(archives)?,
         };
         let libraries = digests_of(&fetched.libraries)?;
         let key = key_of(order, &digests, &libraries, compiler.as_ref());
@@ -166,14 +168,14 @@ impl Work<'_> {
         let archives = &material.fetched.archives;
         if let Some(compiler) = &material.compiler {
             let unpacked = work.path().join("unpacked");
-            let source = match archives.as_slice() {
-                [own] if order.added => own.clone(),
-                _ => {
-                    place::assemble(archives, rules, &scratch, &unpacked)?;
-                    compiler.source_in(&unpacked)?
-                }
-            };
-            compiler.run(&order.origin.describe(), &source, &made, self.listen)?;
+            match archives.as_slice() {
+                [own] if order.added => compiler.link(own, &unpacked)?,
+                _ => place::assemble(archives, rules, &scratch, &unpacked)?,
+            }
+            let (source, log) = (compiler.top_in(&unpacked)?, log_of(self.root, order.name));
+            let (into, effort) = (&made, self.effort);
+            let place = Workplace { source: &source, into, scratch: &scratch, log: &log, effort };
+            compiler.run(&order.origin.describe(), &place, self.listen)?;
         } else {
             place::assemble(archives, rules, &scratch, &made)?;
         }
@@ -257,7 +259,7 @@ impl Work<'_> {
             _ => None,
         };
         let name = order.name.to_owned();
-        let facts = facts_of(order, &build);
+        let facts = facts_of(order, &build, material.compiler.as_ref());
         let record = Record {
             installed: Installed {
                 build: Build { name: Some(name.clone()), facts, source, ..build },
@@ -299,13 +301,14 @@ fn digests_of(files: &[PathBuf]) -> Result<Vec<String>> {
 }
 
 /// What the catalog knows of it, otherwise the build itself; of what was compiled here, also how.
-fn facts_of(order: &Order<'_>, build: &Build) -> BuildFacts {
+fn facts_of(order: &Order<'_>, build: &Build, compiler: Option<&Compiler<'_>>) -> BuildFacts {
     let facts = order.rules.map_or_else(|| build.facts.clone(), |(_, facts)| facts.clone());
     match order.compile {
         None => facts,
         Some(compile) => BuildFacts {
-            compiler: build.facts.compiler.clone(),
-            flags: Some(compile.flags.join(" ")),
+            // Not every program says it.
+            compiler: build.facts.compiler.clone().or(compiler.map(|it| it.version.clone())),
+            flags: Some([&compile.flags[..], &compile.options].concat().join(" ")),
             ..facts
         },
     }

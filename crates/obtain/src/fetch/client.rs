@@ -15,7 +15,7 @@ use model::{Bytes, Origin};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
 
-use super::words::last_words;
+use super::words::{errors, last_words};
 use crate::error::{ObtainError, Result};
 use crate::tree;
 
@@ -51,10 +51,14 @@ impl Clients {
         Self { path, patience: PATIENCE, apt: APT.into() }
     }
 
+    /// Where they are looked for.
+    pub(crate) fn directories(&self) -> Vec<PathBuf> {
+        env::split_paths(&self.path).filter(|directory| directory.is_absolute()).collect()
+    }
+
     /// The first of these programs that is there.
     pub(crate) fn find(&self, names: &[&str]) -> Option<PathBuf> {
-        let directories: Vec<PathBuf> =
-            env::split_paths(&self.path).filter(|directory| directory.is_absolute()).collect();
+        let directories = self.directories();
         names
             .iter()
             .flat_map(|name| directories.iter().map(move |directory| directory.join(name)))
@@ -72,12 +76,14 @@ pub(crate) struct Call<'a> {
     pub(super) arguments: Vec<OsString>,
     /// Where it runs; not where we run, whose project files are no business of it.
     pub(super) directory: &'a Path,
-    pub(super) environment: Vec<(&'static str, OsString)>,
+    pub(crate) environment: Vec<(&'static str, OsString)>,
     /// The file or directory that grows while it works, if one is known.
-    pub(super) grows: Option<&'a Path>,
+    pub(crate) grows: Option<&'a Path>,
     /// Another whose growth shows that it works, but is not what is wanted.
     pub(super) grows_too: Option<&'a Path>,
     input: String,
+    /// Where all that it prints goes, in the place of a temporary file.
+    log: Option<&'a File>,
     /// What stays free on the disk while it works.
     reserve: Bytes,
 }
@@ -93,11 +99,17 @@ impl<'a> Call<'a> {
             grows: Some(directory),
             grows_too: None,
             input: String::new(),
+            log: None,
             reserve: tree::RESERVE,
         }
     }
 
-    pub(super) fn input(mut self, text: String) -> Self {
+    pub(crate) fn log(mut self, log: &'a File) -> Self {
+        self.log = Some(log);
+        self
+    }
+
+    pub(crate) fn input(mut self, text: String) -> Self {
         self.input = text;
         self
     }
@@ -130,8 +142,9 @@ impl<'a> Call<'a> {
         listen: &mut dyn FnMut(u64),
     ) -> io::Result<Finished> {
         // Files never block the one who writes them, and a grandchild that keeps them open holds up nobody.
-        let output = tempfile::tempfile_in(self.directory)?;
-        let errors = tempfile::tempfile_in(self.directory)?;
+        let file =
+            || self.log.map_or_else(|| tempfile::tempfile_in(self.directory), File::try_clone);
+        let (output, errors) = (file()?, file()?);
         let mut command = Command::new(self.program);
         command
             .args(&self.arguments)
@@ -275,6 +288,11 @@ impl Finished {
             End::Exited(status) => status.code(),
             End::Stalled | End::TooLarge | End::NoSpace { .. } => None,
         }
+    }
+
+    /// The lines of its log that say what was wrong, otherwise its last words.
+    pub(crate) fn errors(&self) -> String {
+        errors(&self.printed).unwrap_or_else(|| self.last_words())
     }
 
     /// What it said was wrong; how it ended where it said nothing.

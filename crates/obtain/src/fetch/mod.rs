@@ -7,6 +7,7 @@ mod cargo;
 mod client;
 mod debian;
 mod errand;
+mod git;
 mod registries;
 mod web;
 mod words;
@@ -19,7 +20,7 @@ use std::path::{self, Path, PathBuf};
 
 use model::Origin;
 
-pub(crate) use client::{Call, Clients};
+pub(crate) use client::{Call, Clients, Finished};
 
 use crate::error::{FetchError, ObtainError, Result};
 use crate::tree;
@@ -45,6 +46,12 @@ pub(crate) fn fetch(
         Origin::Cargo(package) => one(cargo::fetch(package, errand), errand),
         Origin::Pypi(requirement) => one(registries::pypi(requirement, errand), errand),
         Origin::Url(address) => one(web::fetch(address, errand), errand),
+        Origin::DebianSource { suite, package, version } => {
+            one(debian::fetch_source(suite, package, version, errand), errand)
+        }
+        Origin::Git { repository, commit, .. } => {
+            one(git::fetch(repository, commit, errand), errand)
+        }
         Origin::File(path) => local(path, sha256),
         Origin::Debian { suite, packages } => debian::fetch(suite, packages, closure, errand),
     };

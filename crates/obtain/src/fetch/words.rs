@@ -31,6 +31,17 @@ pub(super) fn last_words(complained: &str, printed: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
+/// What lines have in them that say why a compilation failed.
+const ERRORS: [&str; 3] = ["error: ", "CMake Error", "fatal: "];
+
+/// The first lines of a log of a compilation that say what was wrong; `None` where none does.
+pub(super) fn errors(log: &str) -> Option<String> {
+    let lines = plain(log).into_iter();
+    let wrong = lines.filter(|line| ERRORS.iter().any(|error| line.contains(error)));
+    let text: String = wrong.take(LINES).collect::<Vec<_>>().join("; ");
+    (!text.is_empty()).then(|| text.chars().take(CHARACTERS).collect())
+}
+
 /// The first lines with a mark, without it, each once.
 fn marked<'a>(lines: impl Iterator<Item = &'a String>, mark: &str, count: usize) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();

@@ -119,6 +119,7 @@ mod tests {
     use model::{BuildSource, Dbms, Origin, Parcel, Placing};
 
     use super::*;
+    use crate::depot::Effort;
 
     fn build() -> Build {
         Build::new(Dbms::Mysql, "5.6.24".parse().unwrap(), BuildSource::Embedded)
@@ -171,8 +172,13 @@ mod tests {
             if library.exists() { Ok(build()) } else { Err(lacks("libodd.so.1").into()) }
         };
         let helpers = [helper(&archive(root.path()))];
-        let mut work =
-            Work { root: root.path(), helpers: &helpers, identify: &identify, listen: &mut |_| {} };
+        let mut work = Work {
+            root: root.path(),
+            helpers: &helpers,
+            identify: &identify,
+            listen: &mut |_| {},
+            effort: Effort::usual(),
+        };
         let found = complete(&directory, &mut work).unwrap();
         assert_eq!((found, asked.get()), (build(), 2));
         assert_eq!(fs::read(&library).unwrap(), b"library");
@@ -189,7 +195,13 @@ mod tests {
         let ask = |helpers: &[Helper], answer: String| {
             let identify = |_: &Path| Err(answer.clone().into());
             let root = root.path();
-            let mut work = Work { root, helpers, identify: &identify, listen: &mut |_| {} };
+            let mut work = Work {
+                root,
+                helpers,
+                identify: &identify,
+                listen: &mut |_| {},
+                effort: Effort::usual(),
+            };
             complete(root, &mut work).unwrap_err().to_string()
         };
         insta::assert_snapshot!(ask(&[], lacks("libssl.so.1.1")), @"the server needs the library libssl.so.1.1, which this machine does not have: install the distribution's package that has it (`apt-file search libssl.so.1.1` or `dnf provides '*/libssl.so.1.1'` name it), or copy it into the build's lib directory");

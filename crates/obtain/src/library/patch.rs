@@ -119,6 +119,7 @@ mod tests {
     use model::{Helper, Origin, Parcel};
 
     use super::*;
+    use crate::depot::Effort;
     use crate::tests::stand_in::script;
 
     /// The start of a program that names a loader.
@@ -209,6 +210,7 @@ mod tests {
                 helpers: &helpers,
                 identify: &|_| Err("".into()),
                 listen: &mut |_| {},
+                effort: Effort::usual(),
             };
             find_patchelf(&clients, &mut work)
         };

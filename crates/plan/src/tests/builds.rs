@@ -57,7 +57,10 @@ fn source(parcel: &Parcel) -> String {
         Origin::Cargo(_) => "cargo".to_owned(),
         Origin::Pypi(_) => "pypi".to_owned(),
         Origin::Debian { suite, .. } => format!("debian {suite}"),
-        Origin::Url(_) | Origin::File(_) => panic!("the catalog has coordinates only: {parcel:?}"),
+        Origin::DebianSource { suite, .. } => format!("source {suite}"),
+        Origin::Url(_) | Origin::File(_) | Origin::Git { .. } => {
+            panic!("the catalog has coordinates only: {parcel:?}")
+        }
     }
 }
 
@@ -88,18 +91,22 @@ fn of_mysql_and_mariadb() {
     mysql-8.0.31 maven 48.0 MiB innodb
     mysql-8.0.33 maven 528 MiB innodb
     mysql-9.7.4 debian sid 52.0 MiB innodb
+    mysql-9.7.4source source sid 410 MiB innodb
     mariadb-10.1.8 maven 41.0 MiB innodb
     mariadb-10.1.13 maven 42.0 MiB innodb
     mariadb-10.1.23 maven 44.0 MiB innodb
     mariadb-10.2.11 maven 55.0 MiB innodb
     mariadb-10.5.23 debian bullseye 31.0 MiB innodb+myrocks
     mariadb-10.5.29 debian bullseye-security 26.0 MiB innodb
+    mariadb-10.5.29source source bullseye-security 113 MiB innodb
     mariadb-10.11.5 maven 135 MiB innodb
     mariadb-10.11.18 debian bookworm 34.0 MiB innodb+myrocks
     mariadb-10.11.19 debian bookworm-security 34.0 MiB innodb+myrocks
+    mariadb-10.11.19source source bookworm-security 110 MiB innodb
     mariadb-11.4.5 maven 142 MiB innodb
     mariadb-11.8.6 debian trixie 39.0 MiB innodb+myrocks
     mariadb-11.8.9 debian sid 40.0 MiB innodb+myrocks
+    mariadb-11.8.9source source sid 41.0 MiB innodb
     ");
 }
 
@@ -115,7 +122,7 @@ fn of_sqlite() {
     ");
     // Nothing but the source may differ.
     assert!(all.iter().all(|recipe| recipe.compile == all[0].compile && recipe.compile.is_some()));
-    assert_eq!(all[0].compile.as_ref().unwrap().library, "libsqlite3.so");
+    assert_eq!(all[0].compile.as_ref(), catalog.compile(Dbms::Sqlite));
 }
 
 #[test]
@@ -157,12 +164,12 @@ fn of_postgres() {
     postgres-10: 4 5 6 7 8 9 10 11 15 18 23
     postgres-11: 1 5 6 7 13 15 16 21 22
     postgres-12: 0 2 3 6 7 8 9 10 11 14 15 17 18 19 20 22
-    postgres-13: 1 2 3 4 5 7 8 13 14 16 18 22 23
+    postgres-13: 1 2 3 4 5 7 8 13 14 16 18 22 23 23source
     postgres-14: 0 1 2 4 5 6 7 8 9 10 11 12 13 15 17 18 19 20 22 23 24
-    postgres-15: 1 2 3 4 5 6 7 8 9 10 12 13 14 15 17 18 19
+    postgres-15: 1 2 3 4 5 6 7 8 9 10 12 13 14 15 17 18 19 20source
     postgres-16: 0 1 2 3 4 6 8 9 10 11 12 13 14 15
-    postgres-17: 0 2 4 5 6 7 8 9 10 11
-    postgres-18: 0 1 2 3 4 6 6deb
+    postgres-17: 0 2 4 5 6 7 8 9 10 11 12source
+    postgres-18: 0 1 2 3 4 6 6deb 6source
     ");
 }
 
@@ -201,7 +208,8 @@ fn archives_are_known_by_content_and_packages_by_version() {
     let helpers = catalog.helpers().iter().map(|h| (&h.name, &h.parcel));
     let mut digests = BTreeSet::new();
     for (name, parcel) in parcels {
-        assert!(!parcel.place.is_empty(), "{name}");
+        let is_source = matches!(parcel.origin, Origin::DebianSource { .. });
+        assert!(is_source == parcel.place.is_empty(), "{name}");
         if let Some(digest) = &parcel.sha256 {
             assert!(digests.insert(digest), "{name}: the archive of another build");
         }
@@ -212,7 +220,11 @@ fn archives_are_known_by_content_and_packages_by_version() {
                 assert!(packages.iter().all(|p| p.contains('=')), "{name}");
             }
             (
-                Origin::Maven(_) | Origin::Npm(_) | Origin::Cargo(_) | Origin::Pypi(_),
+                Origin::Maven(_)
+                | Origin::Npm(_)
+                | Origin::Cargo(_)
+                | Origin::Pypi(_)
+                | Origin::DebianSource { .. },
                 Some(digest),
             ) => {
                 let digits = digest.bytes().all(|b| b.is_ascii_hexdigit());

@@ -58,6 +58,7 @@ fn plans() {
             "mysql-5.6-to-9.7",
             "mysql-5.6-to-9.7-control",
             "postgres-12-to-19",
+            "postgres-history",
             "postgres-mariadb",
             "smoke",
             "sqlite-history",

@@ -57,7 +57,7 @@ fn unknown_names_list_the_choices() {
     assert_snapshot!(error(&format!("{scale}{SQLITE}")), @"my.toml:3: no scale `smal`; nearest `small`; available: tiny, small, medium, seeds");
     let kind = "name = \"p\"\nrounds = 1\nworkload = { kind = \"inserts\", scale = \"small\" }";
     assert_snapshot!(error(&format!("{kind}{SQLITE}")), @"my.toml:3: no workload `inserts`; nearest `insert`; available: insert, micro, sql, tpcc, lua");
-    assert_snapshot!(Catalog::embedded().unwrap().plan("dmeo").unwrap_err(), @"catalog: no plan `dmeo`; nearest `demo`; available: demo, mariadb-innodb-myrocks, micro-mariadb-10.5-11.8, micro-mysql-5.6-9.7, micro-mysql-5.6-9.7-control, micro-postgres-12-18, micro-smoke, micro-sqlite, micro-sweep, mysql-5.6-to-9.7, mysql-5.6-to-9.7-control, postgres-12-to-19, postgres-mariadb, smoke, sqlite-history, tpcc-isolation, tpcc-mysql-5.6-9.7, tpcc-postgres, tpcc-smoke, why-mariadb-10.11-11.8, why-mysql-5.6-9.7, why-postgres-12-18");
+    assert_snapshot!(Catalog::embedded().unwrap().plan("dmeo").unwrap_err(), @"catalog: no plan `dmeo`; nearest `demo`; available: demo, mariadb-innodb-myrocks, micro-mariadb-10.5-11.8, micro-mysql-5.6-9.7, micro-mysql-5.6-9.7-control, micro-postgres-12-18, micro-smoke, micro-sqlite, micro-sweep, mysql-5.6-to-9.7, mysql-5.6-to-9.7-control, postgres-12-to-19, postgres-history, postgres-mariadb, smoke, sqlite-history, tpcc-isolation, tpcc-mysql-5.6-9.7, tpcc-postgres, tpcc-smoke, why-mariadb-10.11-11.8, why-mysql-5.6-9.7, why-postgres-12-18");
 }
 
 #[test]

@@ -65,6 +65,7 @@ fn every_plan_of_the_catalog_expands() {
             "micro-smoke" | "tpcc-smoke" => assert!(minutes < 1.0, "{name}: {minutes}"),
             "tpcc-mysql-5.6-9.7" => assert!((80.0..=100.0).contains(&minutes), "{minutes}"),
             "sqlite-history" => assert!((40.0..=60.0).contains(&minutes), "{minutes}"),
+            "postgres-history" => assert!((25.0..=35.0).contains(&minutes), "{minutes}"),
             "tpcc-postgres" => assert!((50.0..=70.0).contains(&minutes), "{minutes}"),
             "tpcc-isolation" => assert!((30.0..=45.0).contains(&minutes), "{minutes}"),
             "mysql-5.6-to-9.7-control" => {

@@ -9,17 +9,43 @@ use crate::tests::simulation::{heavy_tailed, normal};
 const SD: f64 = 0.015;
 const MOST_PAIRS: usize = 60;
 
+/// Makes the deviations of the pairs of a run, in standard deviations.
+type Noise = fn(&mut Rng, &mut Burst) -> [f64; 2];
+
+/// How many further runs something disturbs.
+#[derive(Default)]
+struct Burst(u32);
+
+fn even(rng: &mut Rng, _: &mut Burst) -> [f64; 2] {
+    [normal(rng), normal(rng)]
+}
+
+fn heavy(rng: &mut Rng, _: &mut Burst) -> [f64; 2] {
+    [heavy_tailed(rng), heavy_tailed(rng)]
+}
+
+/// One run in ten begins a burst of one to six runs, which multiplies the scatter by four.
+fn bursts(rng: &mut Rng, burst: &mut Burst) -> [f64; 2] {
+    if burst.0 == 0 && rng.below(10) == 0 {
+        burst.0 = 1 + rng.below(6) as u32;
+    }
+    let factor = if burst.0 > 0 { 4.0 } else { 1.0 };
+    burst.0 = burst.0.saturating_sub(1);
+    // The same standard deviation on average.
+    even(rng, burst).map(|deviation| deviation * factor / 2.2)
+}
+
 /// Levels of the builds, and the noise of pairs.
 struct Truth {
     levels: Vec<f64>,
-    deviation: fn(&mut Rng) -> f64,
+    noise: Noise,
 }
 
 impl Truth {
     /// So many builds, of which one changes the metric by this.
-    fn step(builds: usize, place: usize, effect: f64, deviation: fn(&mut Rng) -> f64) -> Self {
+    fn step(builds: usize, place: usize, effect: f64, noise: Noise) -> Self {
         let levels = (0..builds).map(|build| if build < place { 0.0 } else { effect });
-        Self { levels: levels.collect(), deviation }
+        Self { levels: levels.collect(), noise }
     }
 
     /// Bisects in steps of two pairs, as `backslide bisect` does.
@@ -28,6 +54,7 @@ impl Truth {
         for place in missing {
             bisection.skip(*place);
         }
+        let mut burst = Burst::default();
         loop {
             let advice = bisection.next(|_| 1.0);
             let pairs = bisection.pairs().len();
@@ -35,8 +62,8 @@ impl Truth {
             if pairs >= MOST_PAIRS {
                 return (advice, pairs);
             }
-            for _ in 0..2 {
-                let log = self.levels[place] + SD * (self.deviation)(rng);
+            for deviation in (self.noise)(rng, &mut burst) {
+                let log = self.levels[place] + SD * deviation;
                 bisection.add(Pair { place, log, error: 0.0 });
             }
         }
@@ -58,12 +85,12 @@ struct Outcomes {
 const TIMES: u32 = 100;
 
 /// Bisects builds of which one changes the metric, each time another one.
-fn outcomes(builds: usize, effect: f64, deviation: fn(&mut Rng) -> f64) -> Outcomes {
+fn outcomes(builds: usize, effect: f64, noise: Noise) -> Outcomes {
     let mut rng = Rng::new(2_026);
     let mut all = Outcomes::default();
     for time in 0..TIMES as usize {
         let place = 1 + (time * 37) % (builds - 1);
-        let truth = Truth::step(builds, place, effect, deviation);
+        let truth = Truth::step(builds, place, effect, noise);
         let (advice, pairs) = truth.bisect(&mut rng, &[]);
         assert!(pairs <= MOST_PAIRS);
         all.pairs += pairs as f64 / f64::from(TIMES);
@@ -82,12 +109,10 @@ fn outcomes(builds: usize, effect: f64, deviation: fn(&mut Rng) -> f64) -> Outco
 
 #[test]
 fn a_change_of_two_deviations_is_found_in_half_of_sixty_pairs() {
-    for (builds, effect, deviation) in [
-        (64, 0.03, heavy_tailed as fn(&mut Rng) -> f64),
-        (128, -0.03, normal),
-        (128, 0.03, heavy_tailed),
-    ] {
-        let all = outcomes(builds, effect, deviation);
+    for (builds, effect, noise) in
+        [(64, 0.03, heavy as Noise), (128, -0.03, even), (128, 0.03, heavy)]
+    {
+        let all = outcomes(builds, effect, noise);
         assert!(all.right >= 95, "{all:?}");
         // What is stated with 95 % is right in at least 93 %.
         assert!(100 * all.right >= 93 * (all.right + all.wrong), "{all:?}");
@@ -96,15 +121,22 @@ fn a_change_of_two_deviations_is_found_in_half_of_sixty_pairs() {
 }
 
 #[test]
+fn what_is_stated_holds_in_bursts() {
+    let all = outcomes(64, 0.03, bursts);
+    assert!(100 * all.right >= 93 * (all.right + all.wrong), "{all:?}");
+    assert!(all.several + all.no_change <= 5, "{all:?}");
+}
+
+#[test]
 fn small_changes_stay_undecided_rather_than_wrong() {
-    let all = outcomes(64, 0.015, heavy_tailed);
+    let all = outcomes(64, 0.015, heavy);
     assert!(all.wrong * 20 <= all.right + all.wrong && all.no_change <= 5, "{all:?}");
 }
 
 #[test]
 fn without_a_change_no_build_is_named() {
-    for deviation in [normal, heavy_tailed as fn(&mut Rng) -> f64] {
-        let all = outcomes(64, 0.0, deviation);
+    for noise in [even as Noise, heavy, bursts] {
+        let all = outcomes(64, 0.0, noise);
         assert!(all.right + all.wrong + all.several <= 5, "{all:?}");
         assert!(all.no_change >= 50, "{all:?}");
     }
@@ -115,7 +147,7 @@ fn two_changes_are_more_than_one() {
     let mut rng = Rng::new(7);
     let mut several = 0;
     for _ in 0..20 {
-        let mut truth = Truth::step(64, 20, 0.03, normal);
+        let mut truth = Truth::step(64, 20, 0.03, even);
         truth.levels[45..].fill(0.06);
         if let (Advice::Several(found), _) = truth.bisect(&mut rng, &[]) {
             several += 1;
@@ -128,13 +160,13 @@ fn two_changes_are_more_than_one() {
 #[test]
 fn builds_that_cannot_be_measured_merge_into_a_range() {
     let mut rng = Rng::new(3);
-    let truth = Truth::step(64, 30, 0.05, heavy_tailed);
+    let truth = Truth::step(64, 30, 0.05, heavy);
     let (advice, _) = truth.bisect(&mut rng, &[28, 29, 30, 31, 50]);
     let Advice::Found(found) = advice else { panic!("{advice:?}") };
     assert_eq!(found.range, 28..=32);
     assert!(found.probability >= 0.95 && found.effect.low < 1.051 && 1.051 < found.effect.high);
     // Without any build between the ends, the ends say all that there is.
-    let (advice, pairs) = Truth::step(3, 2, 0.1, normal).bisect(&mut rng, &[1]);
+    let (advice, pairs) = Truth::step(3, 2, 0.1, even).bisect(&mut rng, &[1]);
     let Advice::Found(found) = advice else { panic!("{advice:?}") };
     assert_eq!((found.range, pairs), (1..=2, FIRST_PAIRS));
 }
@@ -163,7 +195,12 @@ fn values_that_are_always_equal_decide_at_once() {
     let mut bisection = Bisection::new(10);
     let mut pairs = 0;
     while let Advice::Measure(place) = bisection.next(|_| 1.0) {
-        bisection.add(Pair { place, log: if place < 4 { 0.0 } else { 0.01 }, error: 0.0 });
+        bisection.add(Pair {
+            place,
+            log: if place < 4 { 0.0 } else { 0.01 },
+            error: 0.0,
+            run: pairs,
+        });
         pairs += 1;
         assert!(pairs < 30);
     }

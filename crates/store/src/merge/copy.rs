@@ -79,7 +79,7 @@ fn copies(run: i64, trials: i64, steps: i64) -> [String; 9] {
         of_steps("histogram", "kind, response, latency", "kind, response"),
         of_steps("measurement", "below.place, metric, unit, value", "below.place"),
         of_steps("slice", "metric, series", "metric"),
-        of_steps("profile", "stacks", "below.step"),
+        of_steps("profile", "stacks", "below.rowid"),
         format!(
             "INSERT INTO main.capture (trial, step, moment, name, listing)
              SELECT trial + {trials}, step, moment, name, listing FROM part.capture {of_trials}"

@@ -1,18 +1,21 @@
 //! The builds of a bisection, in order.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use lab::Builds;
-use model::{Build, Recipe};
-use obtain::Added;
+use model::{Build, Bytes, Nanos, Recipe};
 
-use super::commits::{Commit, Repository};
-use crate::cmd::install;
-use crate::printer::Printer;
+use super::commits::Commits;
 
-/// To compile one source file.
-const COMPILE_SECONDS: f64 = 30.0;
 /// A slow connection, in bytes per second.
 const DOWNLOAD: f64 = 4_000_000.0;
+
+/// What a build takes that is not installed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Needs {
+    pub(super) download: Bytes,
+    /// To compile it.
+    pub(super) compile: Nanos,
+}
 
 /// The ids of the builds from the good end to the bad end.
 #[derive(Debug)]
@@ -21,7 +24,7 @@ pub(super) struct Ladder {
     /// Which builds were installed at the start.
     installed: Vec<String>,
     /// What each build is made from, if the builds are commits.
-    commits: Option<(Repository, Vec<Commit>)>,
+    commits: Option<Commits>,
 }
 
 impl Ladder {
@@ -50,36 +53,17 @@ impl Ladder {
         Ok(Self { names, installed: installed(builds)?, commits: None })
     }
 
-    /// The commits of a repository that change a source file of SQLite, from the good one to the bad one.
-    pub(super) fn of_commits(
-        repository: Repository,
-        (good, bad): (&str, &str),
-        builds: &Builds,
-        printer: Printer,
-    ) -> Result<Self> {
-        let commits = repository.commits(good, bad)?;
-        if repository.is_dirty()? {
-            printer.note("changes that no commit has are not measured");
-        }
-        let names = commits.iter().map(Commit::name).collect();
-        let commits = Some((repository, commits));
-        Ok(Self { names, installed: installed(builds)?, commits })
+    pub(super) fn of_commits(commits: Commits, builds: &Builds) -> Result<Self> {
+        let names = commits.all.iter().map(|commit| commits.builds.name(commit)).collect();
+        Ok(Self { names, installed: installed(builds)?, commits: Some(commits) })
     }
 
-    /// Compiles the source of a commit, unless it has a build. Builds of releases come from the catalog when a plan
-    /// needs them.
-    pub(super) fn make(&self, place: usize, builds: &Builds, printer: Printer) -> Result<()> {
-        let name = self.name(place);
-        let Some((repository, commits)) = &self.commits else { return Ok(()) };
-        let Some(commit) = commits.get(place) else { return Ok(()) };
-        if builds.depot.find(name)?.is_some() {
-            return Ok(());
+    /// Makes the build of this place known by its name, as those of the catalog are.
+    pub(super) fn offer(&self, place: usize, builds: &Builds) -> Result<()> {
+        let Some(commits) = &self.commits else { return Ok(()) };
+        if let Some(commit) = commits.all.get(place) {
+            builds.offer(&commits.builds.recipe(commit)?);
         }
-        let directory = tempfile::tempdir().context("cannot create a temporary directory")?;
-        let source = directory.path().join("sqlite3.c");
-        repository.write(commit, &source)?;
-        let what = Added::Source(source, install::how_to_compile(builds)?);
-        install::add_build(builds, name, &what, printer)?;
         Ok(())
     }
 
@@ -100,7 +84,7 @@ impl Ladder {
 
     /// The build as people know it: a commit has its subject, too.
     pub(super) fn title(&self, place: usize) -> String {
-        let commit = self.commits.as_ref().and_then(|(_, commits)| commits.get(place));
+        let commit = self.commits.as_ref().and_then(|commits| commits.all.get(place));
         let subject = commit.map_or_else(String::new, |commit| format!(" ({})", commit.subject));
         format!("{}{subject}", self.name(place))
     }
@@ -114,22 +98,25 @@ impl Ladder {
         0 < place && place + 1 < self.names.len()
     }
 
-    /// What this build needs before it can be measured; `None` where it is installed or cannot be.
-    pub(super) fn missing<'b>(&self, place: usize, builds: &'b Builds) -> Option<&'b Recipe> {
+    /// What this build takes before it can be measured; `None` where it is installed or cannot be.
+    pub(super) fn needs(&self, place: usize, builds: &Builds) -> Option<Needs> {
         let name = self.name(place);
-        let is_missing = !self.installed.iter().any(|one| one == name);
-        builds.catalog.recipe(name).ok().filter(|_| is_missing)
+        if self.installed.iter().any(|one| one == name) {
+            return None;
+        }
+        let jobs = u64::from(builds.depot.effort.jobs);
+        if let Some(commits) = &self.commits {
+            let compile = Nanos(commits.builds.compile.cpu.0 / jobs);
+            return Some(Needs { compile, ..Needs::default() });
+        }
+        let recipe = builds.catalog.recipe(name).ok()?;
+        let cpu = recipe.compile.as_ref().map_or(0, |compile| compile.cpu.0);
+        Some(Needs { download: recipe.download, compile: Nanos(cpu / jobs) })
     }
 
     pub(super) fn install_seconds(&self, place: usize, builds: &Builds) -> f64 {
-        if self.commits.is_some() {
-            let is_installed = self.installed.iter().any(|one| one == self.name(place));
-            return if is_installed { 0.0 } else { COMPILE_SECONDS };
-        }
-        self.missing(place, builds).map_or(0.0, |recipe| {
-            let compile = if recipe.compile.is_some() { COMPILE_SECONDS } else { 0.0 };
-            compile + recipe.download.0 as f64 / DOWNLOAD
-        })
+        self.needs(place, builds)
+            .map_or(0.0, |needs| needs.compile.as_secs_f64() + needs.download.0 as f64 / DOWNLOAD)
     }
 }
 

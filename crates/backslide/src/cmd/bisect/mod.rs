@@ -15,6 +15,7 @@ use anyhow::{Result, anyhow};
 use lab::{Builds, Lab};
 use load::Stop;
 use model::{Event, RunId, RunState};
+use obtain::ObtainError;
 use stats::Advice;
 
 use self::evidence::Evidence;
@@ -27,7 +28,7 @@ use crate::runs;
 
 pub(crate) fn run(args: &BisectArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let builds = Builds::of_user()?;
-    let host = probes::identify(super::existing(root))?.shape;
+    let host = probes::identify(super::existing(root))?;
     let question = Question::of(args, &builds, host, printer)?;
     if args.dry_run {
         let lab = Lab::open_to_read(root).ok();
@@ -66,10 +67,10 @@ fn measure(
     (lab, stop): (&mut Lab, &Stop),
     printer: Printer,
 ) -> Result<()> {
-    let made = question.ladder.make(place, question.builds, printer);
-    let plan = made
+    let offered = question.ladder.offer(place, question.builds);
+    let plan = offered
         .and_then(|()| question.plan(place))
-        .and_then(|file| run::expand_with(&file, question.builds, question.host, printer));
+        .and_then(|file| run::expand_with(&file, question.builds, question.host.shape, printer));
     let failure = match plan {
         Ok(plan) => {
             let run = lab.begin(&plan, env!("CARGO_PKG_VERSION"))?;
@@ -87,7 +88,8 @@ fn measure(
         Err(error) => Some(error),
     };
     if let Some(error) = failure {
-        if !question.ladder.is_inner(place) {
+        let of_machine = error.downcast_ref().is_some_and(ObtainError::is_of_machine);
+        if of_machine || !question.ladder.is_inner(place) {
             return Err(error);
         }
         evidence.skip(place, format!("{error:#}"));

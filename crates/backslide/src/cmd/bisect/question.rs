@@ -4,10 +4,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use lab::{Builds, Lab};
-use model::{HostShape, MetricId, Plan, RunId, RunState};
-use plan::{Argument, PlanFile, SystemArguments};
+use model::{Host, MetricId, Plan, RunId, RunState};
+use plan::{Argument, Overrides, PlanFile, SystemArguments};
 
-use super::commits::Repository;
+use super::commits::Commits;
 use super::ladder::Ladder;
 use crate::args::BisectArgs;
 use crate::cmd::{quick, run};
@@ -23,7 +23,7 @@ const TESTS: &str = "tests";
 pub(super) struct Question<'a> {
     pub(super) args: &'a BisectArgs,
     pub(super) builds: &'a Builds,
-    pub(super) host: HostShape,
+    pub(super) host: Host,
     /// The plan of a measurement, without name, rounds and systems.
     head: String,
     /// The plan of both ends; it stands for the plans of all builds.
@@ -35,7 +35,7 @@ impl<'a> Question<'a> {
     pub(super) fn of(
         args: &'a BisectArgs,
         builds: &'a Builds,
-        host: HostShape,
+        host: Host,
         printer: Printer,
     ) -> Result<Self> {
         let head = head(args, builds)?;
@@ -43,21 +43,18 @@ impl<'a> Question<'a> {
             bail!("--good and --bad are the same");
         }
         let ladder = if let Some(directory) = &args.git {
-            let (repository, ends) =
-                (Repository::new(directory, &args.file), (&*args.good, &*args.bad));
-            let ladder = Ladder::of_commits(repository, ends, builds, printer)?;
-            ladder.make(0, builds, printer)?;
-            ladder.make(ladder.last(), builds, printer)?;
-            ladder
+            Ladder::of_commits(Commits::of(directory, args, builds, printer)?, builds)?
         } else {
             // What is wrong with an end is reported of its argument.
             let ends = plan::of_arguments(&systems(args, (&args.good, &args.bad)))?;
-            let ends = run::expand(&ends, builds, host)?.systems;
+            let ends = run::expand(&ends, builds, host.shape)?.systems;
             let [good, bad] = ends.as_slice() else { bail!("a bisection has two ends") };
             Ladder::between(&good.build, &bad.build, builds)?
         };
+        ladder.offer(0, builds)?;
+        ladder.offer(ladder.last(), builds)?;
         let ends = (ladder.name(0), ladder.name(ladder.last()));
-        let ends = run::expand(&file(args, &head, ends)?, builds, host)?;
+        let ends = run::expand(&file(args, &head, ends)?, builds, host.shape)?;
         let mut steps = ends.steps.iter().filter(|step| step.measured);
         if !steps.clone().any(|step| step.id.0 == args.step) {
             let known: Vec<&str> = steps.by_ref().map(|step| step.id.0.as_str()).collect();
@@ -72,13 +69,14 @@ impl<'a> Question<'a> {
         Ok(Self { args, builds, host, head, ends, ladder })
     }
 
-    /// The runs of this question, whatever their other build.
+    /// The runs of this question on this machine, whatever their other build.
     pub(super) fn runs(&self, lab: &Lab, state: RunState) -> Result<Vec<RunId>> {
         let Plan { name, workload, base, .. } = &self.ends;
         let all = lab.store.runs()?.into_iter().map(|run| run.info);
         let same = all.filter(|info| {
             let plan = &info.plan;
             info.state == state
+                && info.host.is_machine_of(&self.host)
                 && plan.name == *name
                 && plan.workload == *workload
                 && plan.base == *base
@@ -134,6 +132,7 @@ fn systems<'a>(
 fn file(args: &BisectArgs, head: &str, builds: (&str, &str)) -> Result<PlanFile> {
     let name = format!("bisect {}", args.step);
     let text = plan::plan_text(&name, head, (ROUNDS, ROUNDS), &systems(args, builds));
-    let file = plan::read(&text, "bisect")?;
+    let with = Overrides { seconds: args.seconds, ..Overrides::default() };
+    let file = plan::read_with(&text, "bisect", &with)?;
     Ok(run::with_cpus(input::with_workload_file(file, Path::new("bisect"))?))
 }

@@ -1,5 +1,6 @@
 //! What a bisection prints.
 
+use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
 
 use model::{Bytes, Nanos};
@@ -9,6 +10,7 @@ use serde::Serialize;
 use stats::{Advice, CONFIDENCE, Posterior};
 
 use super::evidence::Evidence;
+use super::ladder::Needs;
 use super::question::{Question, ROUNDS};
 use crate::args::Format;
 use crate::exit::Exit;
@@ -55,9 +57,8 @@ struct Skipped<'a> {
 /// What it would take, without measuring anything.
 pub(super) fn costs(question: &Question<'_>, pairs: usize, printer: Printer) {
     let builds = question.ladder.builds();
-    let missing = (0..builds).filter_map(|place| question.ladder.missing(place, question.builds));
-    let (count, download) =
-        missing.fold((0, 0), |(count, bytes), recipe| (count + 1, bytes + recipe.download.0));
+    let needs = (0..builds).filter_map(|place| question.ladder.needs(place, question.builds));
+    let needs: Vec<Needs> = needs.collect();
     let round = plan::estimate(&question.ends).time.0 / u64::from(ROUNDS);
     let (usual, most) = (Nanos(round * USUAL_PAIRS), Nanos(round * u64::from(question.args.pairs)));
     printer.prose(&format!("{}: {}", plural(builds, "build"), subject(question)));
@@ -65,11 +66,18 @@ pub(super) fn costs(question: &Question<'_>, pairs: usize, printer: Printer) {
         "about {usual} for a change that is twice the scatter of a pair, at most {most} ({} pairs); {pairs} measured so far",
         question.args.pairs
     ));
-    if count > 0 {
-        let (all, each) = (Bytes(download), Bytes(download / count as u64));
+    if let Some(count) = NonZeroU64::new(needs.len() as u64) {
+        let download: u64 = needs.iter().map(|needs| needs.download.0).sum();
+        let compile: u64 = needs.iter().map(|needs| needs.compile.0).sum();
+        let each = [
+            (download > 0).then(|| format!("{} to download", Bytes(download / count))),
+            (compile > 0).then(|| format!("{} to compile", Nanos(compile / count))),
+        ];
+        let each: Vec<String> = each.into_iter().flatten().collect();
         let log = builds.ilog2() + 2;
         printer.prose(&format!(
-            "{count} builds are not installed ({all} to download); a bisection installs the ends and about {log} others, {each} each"
+            "{count} builds are not installed; a bisection installs the ends and about {log} others: for each {}",
+            each.join(", ")
         ));
     }
 }

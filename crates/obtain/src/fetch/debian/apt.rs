@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::super::client::{Call, Finished};
 use super::super::errand::{Errand, make_directory};
-use super::sources::{Mirrors, describe};
+use super::sources::{Contents, Mirrors, describe};
 use crate::error::{ObtainError, Result};
 use crate::tree;
 
@@ -46,13 +46,21 @@ pub(super) struct Apt {
 }
 
 impl Apt {
-    pub(super) fn of_suite(suite: &str, errand: &mut Errand<'_>) -> Result<Self> {
+    pub(super) fn of_suite(
+        suite: &str,
+        contents: Contents,
+        errand: &mut Errand<'_>,
+    ) -> Result<Self> {
         let mirrors = Mirrors::of_host(&errand.clients.apt);
-        let sources = describe(suite, &errand.what, &mirrors)?;
+        let sources = describe(suite, contents, &errand.what, &mirrors)?;
+        let shared = match contents {
+            Contents::Packages => format!("apt-{suite}"),
+            Contents::Sources => format!("apt-{suite}-sources"),
+        };
         let apt = Self {
             get: errand.client(&["apt-get"], INSTALL)?,
             cache: errand.client(&["apt-cache"], INSTALL)?,
-            state: errand.shared(&format!("apt-{suite}"))?,
+            state: errand.shared(&shared)?,
         };
         for directory in ["lists/partial", "archives/partial"] {
             make_directory(&apt.path(directory))?;
@@ -113,6 +121,18 @@ impl Apt {
         errand: &mut Errand<'_>,
     ) -> Result<Finished> {
         errand.run(&self.call(&self.get, directory).argument("download").arguments(packages))
+    }
+
+    /// Downloads the source that a package was made from into a directory.
+    pub(super) fn download_source(
+        &self,
+        package: &str,
+        directory: &Path,
+        errand: &mut Errand<'_>,
+    ) -> Result<()> {
+        let call = self.call(&self.get, directory);
+        errand.run(&call.arguments(["source", "--download-only", "--tar-only", package]))?;
+        Ok(())
     }
 
     /// A run of one of its programs with our state: by paths in arguments, which need no quoting.

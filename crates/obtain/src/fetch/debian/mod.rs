@@ -8,15 +8,16 @@ mod closure;
 mod sources;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use model::Bytes;
 
-use super::errand::{Closure, Errand, Fetched, make_directory};
+use super::errand::{Closure, Errand, Fetched, files_in, is_plain, make_directory};
 use crate::error::{FetchError, ObtainError, Result, Trouble};
 use crate::tree;
 use apt::Apt;
 use closure::{Remote, Wanted, choose, installed, is_library, remotes, versions};
+use sources::Contents;
 
 /// Fetches packages: those that are wanted, and those with the libraries that they need.
 ///
@@ -35,7 +36,7 @@ pub(super) fn fetch(
             Wanted::parse(package).ok_or_else(wrong)
         })
         .collect::<Result<Vec<_>, _>>()?;
-    let apt = Apt::of_suite(suite, errand)?;
+    let apt = Apt::of_suite(suite, Contents::Packages, errand)?;
     errand.tell(0);
     let renewed = look_for(&wanted, suite, &apt, errand)?;
     match bring(packages, &wanted, closure, &apt, errand) {
@@ -49,6 +50,55 @@ pub(super) fn fetch(
         }
         result => result,
     }
+}
+
+/// Fetches the source that a package of any version was made from, if it is this version of the source.
+pub(super) fn fetch_source(
+    suite: &str,
+    package: &str,
+    version: &str,
+    errand: &mut Errand<'_>,
+) -> Result<PathBuf> {
+    if !is_plain(package, "") || !is_plain(version, ":~") {
+        let given = format!("{package}={version}");
+        return Err(FetchError::coordinates("Debian", &given, "name and version").into());
+    }
+    let is_source = |file: &str| file.contains(".orig.tar.");
+    if let Some(archive) = files_in(&errand.into, is_source)?.pop() {
+        return Ok(archive);
+    }
+    sources::parts(suite)?;
+    let apt = Apt::of_suite(suite, Contents::Sources, errand)?;
+    errand.tell(0);
+    let renewed = !apt.is_fresh();
+    if renewed {
+        apt.update(errand)?;
+    }
+    let mut found = versions_of(package, &apt, errand)?;
+    let of_source = |full: &&String| {
+        full.strip_prefix(version).is_some_and(|revision| revision.starts_with('-'))
+    };
+    if !renewed && !found.iter().any(|full| of_source(&full)) {
+        apt.update(errand)?;
+        found = versions_of(package, &apt, errand)?;
+    }
+    let Some(full) = found.iter().find(of_source) else {
+        let (what, suite) = (errand.what.clone(), suite.to_owned());
+        let package = format!("{package} {version}");
+        return Err(FetchError::NoPackage { what, suite, package, versions: found }.into());
+    };
+    let workplace = errand.workplace()?;
+    apt.download_source(&format!("{package}={full}"), workplace.path(), errand)?;
+    let nothing = || errand.failed("apt-get", Trouble::NothingCame("the source".to_owned()));
+    let made = files_in(workplace.path(), is_source)?.pop().ok_or_else(nothing)?;
+    let archive = errand.into.join(made.file_name().unwrap_or_default());
+    fs::rename(&made, &archive).map_err(ObtainError::io("move", &made))?;
+    Ok(archive)
+}
+
+fn versions_of(package: &str, apt: &Apt, errand: &mut Errand<'_>) -> Result<Vec<String>> {
+    let table = apt.ask(&apt.cache, ["madison", package], errand)?;
+    Ok(versions(&table).remove(package).unwrap_or_default())
 }
 
 fn names(packages: &[String]) -> impl Iterator<Item = &str> {

@@ -58,15 +58,37 @@ pub(super) enum MirrorKind {
     Security,
 }
 
-/// The description of a suite for apt, with the mirrors and keys of this host.
-pub(super) fn describe(suite: &str, what: &str, mirrors: &Mirrors) -> Result<String, FetchError> {
+/// What of a suite apt is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Contents {
+    Packages,
+    Sources,
+}
+
+impl Contents {
+    /// The type of such a source, and the list of its index.
+    const fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Packages => ("deb", "Packages"),
+            Self::Sources => ("deb-src", "Sources"),
+        }
+    }
+}
+
+/// The description of a suite for apt, with the mirrors and keys of this host. Sources need no line of the host's own.
+pub(super) fn describe(
+    suite: &str,
+    contents: Contents,
+    what: &str,
+    mirrors: &Mirrors,
+) -> Result<String, FetchError> {
     let stanzas = parts(suite)?.into_iter().map(|(kind, suite)| {
         let (source, mirror) = match kind {
             MirrorKind::Archive => (&mirrors.archive, "mirror"),
             MirrorKind::Security => (&mirrors.security, "security mirror"),
         };
         let no_mirror = || FetchError::NoMirror { what: what.to_owned(), mirror };
-        Ok(source.as_ref().ok_or_else(no_mirror)?.stanza(suite))
+        Ok(source.as_ref().ok_or_else(no_mirror)?.stanza(suite, contents))
     });
     let stanzas: Vec<String> = stanzas.collect::<Result<_, FetchError>>()?;
     Ok(stanzas.join("\n"))
@@ -85,16 +107,17 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// The description of one suite for apt: nothing but its list of packages is asked for.
-    pub(super) fn stanza(&self, suite: &str) -> String {
+    /// The description of one suite for apt: nothing but this index is asked for.
+    pub(super) fn stanza(&self, suite: &str, contents: Contents) -> String {
+        let (kind, target) = contents.names();
         let field = |name: &str, value: &Option<String>| {
             let value = value.as_ref();
             value.map_or_else(String::new, |value| format!("{name}: {value}\n"))
         };
         let keys = field("Signed-By", &self.signed_by) + &field("Trusted", &self.trusted);
         format!(
-            "Types: deb\nURIs: {}\nSuites: {suite}\nComponents: main\nArchitectures: amd64\n\
-             Targets: Packages\nLanguages: none\nPDiffs: no\n{keys}",
+            "Types: {kind}\nURIs: {}\nSuites: {suite}\nComponents: main\nArchitectures: amd64\n\
+             Targets: {target}\nLanguages: none\nPDiffs: no\n{keys}",
             self.uris.first().map_or("", String::as_str)
         )
     }
@@ -293,7 +316,7 @@ deb [broken
     #[test]
     fn mirrors_in_fields() {
         let mirrors = Mirrors::choose(&of_stanzas(FIELDS), None);
-        insta::assert_snapshot!(mirrors.archive.unwrap().stanza("sid"), @r"
+        insta::assert_snapshot!(mirrors.archive.unwrap().stanza("sid", Contents::Packages), @r"
         Types: deb
         URIs: http://mirror.example.org/debian
         Suites: sid
@@ -305,6 +328,8 @@ deb [broken
         Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
         ");
         let security = mirrors.security.unwrap();
+        let stanza = security.stanza("sid", Contents::Sources);
+        assert!(stanza.starts_with("Types: deb-src\n") && stanza.contains("\nTargets: Sources\n"));
         assert_eq!(security.uris[0], "http://security.example.org/debian-security/");
         assert_eq!(
             security.signed_by.unwrap(),
