@@ -1,6 +1,7 @@
 //! What can go wrong in a script.
 
-use crate::script::MOST_MEMORY;
+/// Bytes that the script of one client may use.
+pub(crate) const MOST_MEMORY: usize = 1 << 30;
 
 /// An error of a script: what Lua says, which begins with script and line.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use mlua::{
 use model::Dialect;
 
 use crate::connection::{Connection, Wire};
-use crate::error::no_memory;
+use crate::error::{MOST_MEMORY, no_memory};
 use crate::ledger::{Ledger, Sent, SentKind};
 use crate::random::{LAWS, Random, Shape};
 use crate::watch::Watched;
@@ -20,9 +20,6 @@ use crate::{Result, ScriptError, Seeds, Watch};
 
 /// Lines that a script may print before the rest is dropped.
 const MOST_LINES: usize = 20;
-
-/// Bytes that the script of one client may use.
-pub(crate) const MOST_MEMORY: usize = 1 << 30;
 
 /// What all clients run.
 #[derive(Clone, Debug)]
