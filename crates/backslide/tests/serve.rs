@@ -138,6 +138,12 @@ fn pages_are_served_to_those_who_may_read_them() {
         assert!(["403", "400"].contains(&status(&answer)), "{host}: {answer}");
     }
     assert!(status(&serving.send("nonsense\r\n\r\n")) == "400");
+}
+
+#[test]
+fn systems_of_two_runs_are_compared() {
+    let bench = measured();
+    let serving = Serving::start(&bench, &[]);
     // Another run, of the same builds: they tell by how much the days differ.
     bench.run(&["run", "plan.toml"]).fine();
     let slow = "%3Ci%3Eslow%20%26%20new";

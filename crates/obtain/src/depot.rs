@@ -44,7 +44,7 @@ pub enum Added {
     Path(PathBuf),
     Archive(String),
     /// A source file, and how it is compiled.
-    Source(PathBuf, Compile),
+    Source(PathBuf, Box<Compile>),
 }
 
 /// How much of the machine a compilation takes.

@@ -616,7 +616,7 @@ fn a_source_file_of_the_users_own_is_compiled() {
     let bench = Bench::new();
     let file = bench.path("mine.c");
     fs::write(&file, "int sqlite(void) { return 0; }").unwrap();
-    let what = Added::Source(file.clone(), compile("-O0"));
+    let what = Added::Source(file.clone(), Box::new(compile("-O0")));
     let mine = bench.depot.add("mine", &what, &[], &ask_library, &mut |_| {}).unwrap();
     assert!(directory_of(&mine).join("one.so").is_file());
     assert!(file.is_file(), "it is the user's own");

@@ -42,7 +42,7 @@ pub(crate) fn add(args: &AddArgs, printer: Printer) -> Result<Exit> {
     let archive = args.archive.as_deref().unwrap_or_default();
     let what = match (&args.path, &args.source) {
         (Some(path), _) => Added::Path(path.clone()),
-        (None, Some(file)) => Added::Source(file.clone(), how_to_compile(&builds)?),
+        (None, Some(file)) => Added::Source(file.clone(), Box::new(how_to_compile(&builds)?)),
         (None, None) => Added::Archive(place(archive)?.to_owned()),
     };
     let installed = add_build(&builds, &args.name, &what, printer)?;

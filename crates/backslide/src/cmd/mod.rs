@@ -13,6 +13,7 @@ pub(crate) mod import;
 pub(crate) mod install;
 pub(crate) mod list;
 pub(crate) mod merge;
+mod named_system;
 pub(crate) mod plan;
 pub(crate) mod profile;
 pub(crate) mod quick;

@@ -129,7 +129,7 @@ fn prepared(
 
 /// The systems of the arguments. One alone is compared with itself as its settings change it.
 fn systems<'a>(args: &'a InitArgs, label: &'a str) -> Result<Vec<SystemArguments<'a>>> {
-    let named = args.systems.iter().map(|name| super::explain::system_of(name));
+    let named = args.systems.iter().map(|name| super::named_system::system_of(name));
     let mut systems = named.collect::<Result<Vec<_>>>()?;
     let option = |text| Argument { name: "--set", text };
     let set: Vec<_> =

@@ -56,7 +56,7 @@ pub(super) fn plan_text(args: &ScriptArgs) -> Result<String> {
     if args.systems.is_empty() {
         bail!("name a system to run {named} on: `backslide run {named} postgres-18 -- --time=30`");
     }
-    let systems = args.systems.iter().map(|name| super::explain::system_of(name));
+    let systems = args.systems.iter().map(|name| super::named_system::system_of(name));
     let name = Path::new(named).file_stem().and_then(|stem| stem.to_str()).unwrap_or(named);
     let head = workload(named, &args.options)?;
     Ok(plan::plan_text(name, &head, (ROUNDS, ROUNDS), &systems.collect::<Result<Vec<_>>>()?))

@@ -51,7 +51,7 @@ fn flat(_: &Build) -> f64 {
 
 fn names(history: &History) -> Vec<&str> {
     let builds = history.builds.iter();
-    builds.map(|at| at.system()).collect()
+    builds.map(At::system).collect()
 }
 
 #[test]
