@@ -290,10 +290,8 @@ impl Builds {
                 && other.version > one.version
         };
         let is_ready = |one: &&Recipe| !matches!(one.parcel.origin, Origin::DebianSource { .. });
-        let leading = recipes
-            .iter()
-            .filter(is_ready)
-            .filter(|one| !recipes.iter().any(|other| is_older(one, other)));
+        let ready: Vec<&Recipe> = recipes.iter().filter(is_ready).collect();
+        let leading = ready.iter().filter(|one| !ready.iter().any(|other| is_older(one, other)));
         leading.map(|recipe| recipe.name.as_str()).collect()
     }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use model::{Bytes, DiskFacts, Host, HostShape};
 use rustix::fs::{major, minor, statvfs};
@@ -14,8 +15,11 @@ use crate::mounts::{self, Mount};
 use crate::read::{field, found, number, text};
 use crate::{affinity, disk};
 
+/// CPUs that this process may use, as it first saw them: a run places the thread that asks on some of them.
+static CPUS: OnceLock<u32> = OnceLock::new();
+
 /// The host, and the disk that holds `directory`, which need not exist yet. The CPUs are those that
-/// this thread may use: ask before pinning it.
+/// this thread could use when it was first asked: ask before pinning it.
 pub fn identify(directory: &Path) -> Result<Host> {
     let system = uname();
     let cpuinfo = text("/proc/cpuinfo")?;
@@ -26,7 +30,7 @@ pub fn identify(directory: &Path) -> Result<Host> {
         cpu_model: field(&cpuinfo, "model name")
             .map_or_else(|| system.machine().to_string_lossy().into_owned(), str::to_owned),
         shape: HostShape {
-            cpus: affinity::allowed().len() as u32,
+            cpus: *CPUS.get_or_init(|| affinity::allowed().len() as u32),
             memory: Bytes(memory.saturating_mul(1024)),
         },
         threads_per_core: line("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list")

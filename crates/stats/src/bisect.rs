@@ -27,6 +27,8 @@ pub struct Pair {
     pub log: f64,
     /// The standard error that the slices of the round give this log ratio; zero if there are none.
     pub error: f64,
+    /// The run that it is from, by number: pairs of one run may share noise.
+    pub run: usize,
 }
 
 /// Builds in order, and what has been measured of them.

@@ -159,6 +159,8 @@ struct Grid<'a> {
     effects: Vec<f64>,
     /// Logarithms of the prior weights of the effects.
     priors: Vec<f64>,
+    /// How much of a pair each pair counts: less where the pairs of a run share noise.
+    weight: f64,
 }
 
 /// Logarithms of likelihoods, summed over a grid.
@@ -195,7 +197,8 @@ impl<'a> Grid<'a> {
         let priors = effects.iter().map(|effect| (density(*effect) * step).ln()).collect();
         let scales =
             SCALE_STEPS.map(|k| (scale * 2.0_f64.powf(f64::from(k) / 3.0)).max(LEAST_SCALE));
-        Some(Self { places, scales: scales.collect(), effects, priors })
+        let weight = 1.0 / shared(&places);
+        Some(Self { places, scales: scales.collect(), effects, priors, weight })
     }
 
     /// The places at which a change is first seen at this measured place.
@@ -240,7 +243,7 @@ impl<'a> Grid<'a> {
         let mut until = vec![0.0];
         for measured in &self.places {
             let before = total(&until);
-            until.push(before + likelihood(&measured.pairs, level, scale));
+            until.push(before + self.weight * likelihood(&measured.pairs, level, scale));
         }
         until
     }
@@ -267,19 +270,41 @@ fn total(until: &[f64]) -> f64 {
     until.last().copied().unwrap_or(0.0)
 }
 
-/// The standard deviation within places.
+/// The standard deviation of pairs within places.
 fn scatter(places: &[Measured<'_>]) -> Option<f64> {
-    let of_place = |measured: &Measured<'_>| {
-        let logs: Vec<f64> = measured.pairs.iter().map(|pair| pair.log).collect();
-        let mean = mean(&logs)?;
-        Some((
-            sum(&logs.iter().map(|log| (log - mean).powi(2)).collect::<Vec<_>>()),
-            logs.len() - 1,
-        ))
+    let logs = places.iter().map(|place| place.pairs.iter().map(|pair| pair.log).collect());
+    variance_within(logs).map(f64::sqrt)
+}
+
+/// The variance of the means of runs over what it would be if the pairs of a run shared no noise, at least 1: by so much
+/// the likelihood of independent pairs is too sharp (Chandler and Bate, Biometrika 94, 2007).
+fn shared(places: &[Measured<'_>]) -> f64 {
+    let by_run = |measured: &Measured<'_>| {
+        let mut runs: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+        for pair in &measured.pairs {
+            runs.entry(pair.run).or_default().push(pair.log);
+        }
+        runs.into_values().collect::<Vec<_>>()
     };
-    let parts: Vec<(f64, usize)> = places.iter().filter_map(of_place).collect();
+    let runs: Vec<Vec<Vec<f64>>> = places.iter().map(by_run).collect();
+    let means = runs.iter().map(|of_place| of_place.iter().filter_map(|logs| mean(logs)).collect());
+    let pairs: usize = places.iter().map(|place| place.pairs.len()).sum();
+    let of_each = pairs as f64 / runs.iter().map(Vec::len).sum::<usize>().max(1) as f64;
+    let of_pairs = scatter(places).map(|sd| sd.powi(2));
+    let ratio = variance_within(means).zip(of_pairs).map(|(means, pairs)| of_each * means / pairs);
+    ratio.filter(|ratio| ratio.is_finite()).map_or(1.0, |ratio| ratio.max(1.0))
+}
+
+/// The variance within groups; `None` where no group has two values.
+fn variance_within(groups: impl Iterator<Item = Vec<f64>>) -> Option<f64> {
+    let of_group = |logs: Vec<f64>| {
+        let mean = mean(&logs)?;
+        let squares: Vec<f64> = logs.iter().map(|log| (log - mean).powi(2)).collect();
+        Some((sum(&squares), logs.len() - 1))
+    };
+    let parts: Vec<(f64, usize)> = groups.filter_map(of_group).collect();
     let df: usize = parts.iter().map(|(_, df)| df).sum();
-    (df > 0).then(|| (parts.iter().map(|(squares, _)| squares).sum::<f64>() / df as f64).sqrt())
+    (df > 0).then(|| parts.iter().map(|(squares, _)| squares).sum::<f64>() / df as f64)
 }
 
 /// The logarithm of the likelihood of the pairs of one build at this level, apart from a constant.

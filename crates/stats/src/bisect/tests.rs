@@ -35,6 +35,12 @@ fn bursts(rng: &mut Rng, burst: &mut Burst) -> [f64; 2] {
     even(rng, burst).map(|deviation| deviation * factor / 2.2)
 }
 
+/// Both pairs of a run share half of their variance: where its processes came to lie.
+fn shared(rng: &mut Rng, _: &mut Burst) -> [f64; 2] {
+    let common = normal(rng);
+    [normal(rng), normal(rng)].map(|own| (common + own) / 2.0_f64.sqrt())
+}
+
 /// Levels of the builds, and the noise of pairs.
 struct Truth {
     levels: Vec<f64>,
@@ -64,7 +70,7 @@ impl Truth {
             }
             for deviation in (self.noise)(rng, &mut burst) {
                 let log = self.levels[place] + SD * deviation;
-                bisection.add(Pair { place, log, error: 0.0 });
+                bisection.add(Pair { place, log, error: 0.0, run: pairs });
             }
         }
     }
@@ -121,10 +127,12 @@ fn a_change_of_two_deviations_is_found_in_half_of_sixty_pairs() {
 }
 
 #[test]
-fn what_is_stated_holds_in_bursts() {
-    let all = outcomes(64, 0.03, bursts);
-    assert!(100 * all.right >= 93 * (all.right + all.wrong), "{all:?}");
-    assert!(all.several + all.no_change <= 5, "{all:?}");
+fn what_is_stated_holds_in_bursts_and_with_shared_noise() {
+    for noise in [bursts as Noise, shared] {
+        let all = outcomes(64, 0.03, noise);
+        assert!(100 * all.right >= 93 * (all.right + all.wrong) && all.right >= 75, "{all:?}");
+        assert!(all.several + all.no_change <= 5, "{all:?}");
+    }
 }
 
 #[test]
@@ -154,7 +162,7 @@ fn two_changes_are_more_than_one() {
             assert_eq!(found.two.len(), 2);
         }
     }
-    assert!(several >= 15, "{several}");
+    assert!(several >= 10, "{several}");
 }
 
 #[test]
@@ -176,7 +184,8 @@ fn cheap_builds_are_preferred_and_the_end_is_measured_again() {
     let mut bisection = Bisection::new(65);
     let end = |bisection: &mut Bisection| {
         for log in [0.031, 0.029, 0.0305, 0.0295] {
-            bisection.add(Pair { place: 64, log, error: 0.0 });
+            let run = bisection.pairs().len();
+            bisection.add(Pair { place: 64, log, error: 0.0, run });
         }
     };
     assert_eq!(bisection.next(|_| 1.0), Advice::Measure(64));
@@ -185,7 +194,7 @@ fn cheap_builds_are_preferred_and_the_end_is_measured_again() {
     let installed = |place| if place == 22 { 1.0 } else { 2.0 };
     assert_eq!(bisection.next(installed), Advice::Measure(22));
     for _ in 0..ENDS_AGAIN {
-        bisection.add(Pair { place: 32, log: 0.0, error: 0.0 });
+        bisection.add(Pair { place: 32, log: 0.0, error: 0.0, run: bisection.pairs().len() });
     }
     assert_eq!(bisection.next(|_| 1.0), Advice::Measure(64));
 }
@@ -195,13 +204,18 @@ fn values_that_are_always_equal_decide_at_once() {
     let mut bisection = Bisection::new(10);
     let mut pairs = 0;
     while let Advice::Measure(place) = bisection.next(|_| 1.0) {
-        bisection.add(Pair { place, log: if place < 4 { 0.0 } else { 0.01 }, error: 0.0 });
+        bisection.add(Pair {
+            place,
+            log: if place < 4 { 0.0 } else { 0.01 },
+            error: 0.0,
+            run: pairs,
+        });
         pairs += 1;
         assert!(pairs < 30);
     }
     let Advice::Found(found) = bisection.next(|_| 1.0) else { panic!() };
     assert_eq!(found.range, 4..=4);
-    bisection.add(Pair { place: 1, log: f64::NAN, error: 0.0 });
-    bisection.add(Pair { place: 99, log: 0.0, error: 0.0 });
+    bisection.add(Pair { place: 1, log: f64::NAN, error: 0.0, run: 0 });
+    bisection.add(Pair { place: 99, log: 0.0, error: 0.0, run: 0 });
     assert_eq!(bisection.pairs().len(), pairs);
 }

@@ -60,8 +60,9 @@ impl Evidence {
             let no_ratio = || format!("{} is not measured here, or zero", question.metric());
             return Ok(Some(failure(data).unwrap_or_else(no_ratio)));
         }
+        let run = self.runs.len();
         for (_, ratio) in ratios {
-            self.bisection.add(Pair { place, log: ratio.ln(), error });
+            self.bisection.add(Pair { place, log: ratio.ln(), error, run });
         }
         self.runs.push(data.info.id.clone());
         Ok(None)
