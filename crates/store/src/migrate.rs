@@ -123,7 +123,7 @@ mod tests {
         change(&path, "PRAGMA user_version = 99; UPDATE lab SET value = '7.1.0'");
         insta::assert_snapshot!(
             message(&path),
-            @"LAB was written by backslide 7.1.0 (schema 99, this one knows 6); use that version or another lab directory"
+            @"LAB was written by backslide 7.1.0 (schema 99, this one knows 7); use that version or another lab directory"
         );
         change(&path, "DROP TABLE lab");
         assert!(message(&path).contains("unknown version"));

@@ -123,7 +123,9 @@ pub(crate) fn tls(server: &Server) {
         assert_eq!(status(&mut *session, "Ssl_version"), version);
         // The server has names of its own for the ciphers of TLS 1.2.
         if version == "TLSv1.3" {
-            assert_eq!(status(&mut *session, "Ssl_cipher"), cipher);
+            // wolfSSL writes `TLS13-AES128-GCM-SHA256`.
+            let plain = |name: &str| name.replace(['_', '-'], "").replace("TLS13", "TLS");
+            assert_eq!(plain(&status(&mut *session, "Ssl_cipher")), plain(cipher));
         }
         carries_all(&mut *session);
     }
