@@ -93,7 +93,7 @@ pub(crate) enum Verb {
         /// Labs to read
         #[arg(required = true, value_name = "LAB")]
         labs: Vec<PathBuf>,
-        /// The lab to merge into; made if it is missing
+        /// The lab to merge into; created if missing
         #[arg(short, long, value_name = "LAB")]
         output: PathBuf,
     },
@@ -167,7 +167,7 @@ pub(crate) struct InstallArgs {
     /// Jobs of a compilation at once [default: one for each CPU]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_024))]
     pub(crate) jobs: Option<u32>,
-    /// How much a compilation gives way to others, from 0 to 19
+    /// Niceness of a compilation, from 0 to 19
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u8).range(0..=19))]
     pub(crate) nice: u8,
 }
@@ -372,7 +372,7 @@ pub(crate) struct ScriptArgs {
     /// A plan file, the name of a built-in plan, or a script of sysbench
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     pub(crate) plan: Option<String>,
-    /// Systems to run the script on, as of `quick`
+    /// Systems to run the script on, written as for `quick`
     #[arg(value_name = "SYSTEM", requires = "plan")]
     pub(crate) systems: Vec<String>,
     /// Options of sysbench and of the script, after `--`; `-- --help` lists those of the script
@@ -409,7 +409,7 @@ pub(crate) struct SubmitArgs {
     /// The partition of Slurm
     #[arg(long, value_name = "NAME", value_parser = one_word)]
     pub(crate) partition: Option<String>,
-    /// The name of the measurement, of which the lab has one [default: the plan's name]
+    /// The campaign's name, unique in this lab [default: the plan's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) campaign: Option<String>,
     /// Print the script and submit nothing
@@ -666,7 +666,7 @@ pub(crate) struct BisectArgs {
     /// The newer build, which differs; with --git a commit
     #[arg(long, value_name = "BUILD")]
     pub(crate) bad: String,
-    /// A git repository of PostgreSQL, MySQL, MariaDB or SQLite's one source file: bisect its commits, along first
+    /// A git repository of PostgreSQL, MySQL, MariaDB or SQLite's amalgamation; bisect its commits along first
     /// parents
     #[arg(long, value_name = "DIR")]
     pub(crate) git: Option<PathBuf>,

@@ -266,10 +266,10 @@ fn compare(
     let [of_time, of_spent, of_rest] = match of {
         Resource::Cpu => ["time of an operation", "CPU of the server", "not on the server's CPU"],
         Resource::Sleep => {
-            ["time of an operation", "asleep, waits for the client included", "awake"]
+            ["time of an operation", "asleep (including waits for the client)", "awake"]
         }
         Resource::Instructions => {
-            ["instructions of an operation", "instructions of the server", "others"]
+            ["instructions of an operation", "instructions of the server", "other instructions"]
         }
     };
     let time = line(of_time, &both, |round| round.time, false)?;

@@ -38,13 +38,13 @@ pub enum LabError {
     #[error("the plan has {most} rounds to share out, which is too few for {parts} parts")]
     TooManyParts { parts: u32, most: u32 },
     #[error(
-        "`rounds = {{ min, max }}` looks at all rounds after each one, and a part has only its own: give a number of rounds (--rounds)"
+        "a part sees only its own rounds, so `rounds = {{ min, max }}` cannot decide when to stop: set a fixed number (--rounds)"
     )]
     LooksInParts,
     #[error("run {0} is not finished: `backslide run --resume {0}` finishes it")]
     NotFinished(RunId),
     #[error(
-        "`{system}` runs inside backslide, and only instructions of servers are counted; leave `--count` out to sample it"
+        "`{system}` runs inside backslide; only instructions of servers can be counted. Leave out `--count` to sample it"
     )]
     NotCounted { system: String },
     /// A system differs from the plan, or cannot be reached. Nothing was started.
@@ -103,7 +103,7 @@ pub enum SystemError {
     )]
     NotInCatalog { name: String, nearest: String },
     #[error(
-        "the catalog has no source of {name}; it has {sources}; a plan compiles a commit of a repository by `build = {{ source = …, git = …, commit = … }}`"
+        "the catalog has no source of {name}, only of {sources}; to compile a commit of a repository, set `build = {{ source = …, git = …, commit = … }}` in a plan"
     )]
     NoSource { name: String, sources: String },
     #[error("{} has no source that backslide knows: the catalog compiles MariaDB, MySQL, PostgreSQL, and SQLite as one file", .0.display())]

@@ -34,15 +34,13 @@ pub enum ObtainError {
         "cannot compile {what}: this machine has no C compiler: install one (Debian's packages `gcc` and `libc6-dev`)"
     )]
     NoCompiler { what: String },
-    #[error(
-        "cannot compile {what}: this machine has no {missing}: install Debian's packages `{packages}`"
-    )]
+    #[error("cannot compile {what}: {missing} is missing; install Debian's packages `{packages}`")]
     Lacking { what: String, missing: String, packages: String },
     #[error("cannot compile {what}: {program} said: {said}; the log is {}", .log.display())]
     Compile { what: String, program: String, said: String, log: PathBuf },
     #[error("git in {}: {said}", .repository.display())]
     Git { repository: PathBuf, said: String },
-    #[error("the files of {commit} do not say their version: no version in {file}")]
+    #[error("{commit}: {file} has no version")]
     NoVersion { commit: String, file: String },
     #[error("no server in {what}: looked for {looked_for}")]
     NoServer { what: String, looked_for: String },

@@ -27,7 +27,8 @@ pub struct Commit {
 impl Repository {
     /// The repository in `directory`, where nothing is looked at yet.
     pub fn new(directory: PathBuf) -> Self {
-        Self { directory }
+        // Commands run in other directories, too.
+        Self { directory: std::path::absolute(&directory).unwrap_or(directory) }
     }
 
     pub fn directory(&self) -> &Path {

@@ -64,7 +64,7 @@ fn write(target: &Path, sources: &[PathBuf], scratch: &Path) -> Result<Vec<Merge
     drop(Store::open(scratch)?);
     let mut merger = Merger::new(scratch)?;
     if let Some(held) = &held {
-        merger.add(held)?;
+        merger.add_target(held)?;
     }
     let mut merged = Vec::new();
     for source in sources {
@@ -114,8 +114,10 @@ struct Merger {
     scratch: Store,
     /// The lab and run that a round came from; round 0 for the first part of a run.
     origins: HashMap<(i64, u32), (PathBuf, RunId)>,
-    /// Does the lab that is added keep the ids of its runs? The first one does.
+    /// Does the lab that is added keep its ids? The first one does.
     keeps_ids: bool,
+    /// Is the target itself added? Its runs stay as they are until a source joins them.
+    is_target: bool,
 }
 
 /// A run of a source.
@@ -134,6 +136,16 @@ impl Source<'_> {
 
     fn is_finished(&self) -> bool {
         self.info.state == RunState::Finished
+    }
+
+    fn merged(&self, row: i64, added: u32, finished: bool) -> Merged {
+        Merged {
+            from: self.path.to_owned(),
+            was: self.info.id.clone(),
+            run: id_of(row),
+            added,
+            state: if finished { RunState::Finished } else { RunState::Unfinished },
+        }
     }
 }
 
@@ -155,7 +167,14 @@ impl Merger {
             )
             .map_err(failed)?;
         let scratch = Store { connection, path: scratch.to_owned() };
-        Ok(Self { scratch, origins: HashMap::new(), keeps_ids: true })
+        Ok(Self { scratch, origins: HashMap::new(), keeps_ids: true, is_target: false })
+    }
+
+    fn add_target(&mut self, held: &Store) -> Result<()> {
+        self.is_target = true;
+        self.add(held)?;
+        self.is_target = false;
+        Ok(())
     }
 
     fn add(&mut self, source: &Store) -> Result<Vec<Merged>> {
@@ -178,14 +197,23 @@ impl Merger {
     fn copy(&mut self, source: &Source<'_>) -> Result<Merged, Fault> {
         let row = self.place(source)?;
         let known = run_info(&self.scratch.connection, row)?;
+        let there = copy::trials(&self.scratch.connection, "main", row)?;
+        let there: Vec<u32> = there.iter().map(|trial| trial.round).collect();
         let picked = self.pick(source, row, &known)?;
         for round in picked.rounds() {
             let origin = (source.path.to_owned(), source.info.id.clone());
             self.origins.entry((row, round)).or_insert(origin);
         }
         let state = &self.scratch.connection;
-        let added = picked.copy(state, row)?;
+        let added = picked.copy(state, row, self.keeps_ids)?;
+        if self.is_target {
+            keep_as_it_is(state, source, row)?;
+            return Ok(source.merged(row, added, source.is_finished()));
+        }
         let mut info = known;
+        if info.plan.course.part.is_some() {
+            keep_own_hosts(state, &info, row, &there)?;
+        }
         let (course, theirs) = (&mut info.plan.course, &source.info.plan.course);
         if theirs.added.len() > course.added.len() {
             course.added.clone_from(&theirs.added);
@@ -194,7 +222,9 @@ impl Merger {
         // The merged run has all parts.
         info.plan.course.part = None;
         let finished = if source.is_part() {
-            keep_hosts(state, source, row, &picked)?
+            // Rounds that were added to the whole run may be open.
+            let is_open = !source.info.plan.course.added.is_empty() && !source.is_finished();
+            keep_hosts(state, source, row, &picked)? && !is_open
         } else {
             info.state == RunState::Finished || source.is_finished()
         };
@@ -211,13 +241,7 @@ impl Merger {
                 params![row, source.row, source.is_part()],
             )?;
         }
-        Ok(Merged {
-            from: source.path.to_owned(),
-            was: source.info.id.clone(),
-            run: id_of(row),
-            added,
-            state: if finished { RunState::Finished } else { RunState::Unfinished },
-        })
+        Ok(source.merged(row, added, finished))
     }
 
     /// The row of the run that a source belongs to, made where it is the first of it.
@@ -264,7 +288,8 @@ impl Merger {
             *systems.entry(trial.round).or_default() += 1;
         }
         let is_whole = |round: u32| {
-            !source.is_part()
+            self.is_target
+                || !source.is_part()
                 || source.is_finished()
                 || systems[&round] == plan.systems_of(round).len()
         };
@@ -312,6 +337,45 @@ impl Merger {
     }
 }
 
+/// A run of the target: its state, the hosts of its rounds, and what its control showed.
+fn keep_as_it_is(state: &Connection, source: &Source<'_>, row: i64) -> Result<(), Fault> {
+    let both = params![row, source.row];
+    let finished = "UPDATE main.run SET finished = (SELECT finished FROM part.run WHERE id = ?2) WHERE id = ?1";
+    state.execute(finished, both)?;
+    state.execute(
+        "INSERT INTO main.round_host SELECT ?1, round, host, whole FROM part.round_host WHERE run = ?2",
+        both,
+    )?;
+    state.execute(
+        "INSERT INTO main.control SELECT ?1, cells, changed FROM part.control WHERE run = ?2",
+        both,
+    )?;
+    Ok(())
+}
+
+const KEEP: &str = "ON CONFLICT (run, round) DO UPDATE SET whole = max(whole, excluded.whole)";
+
+/// Keeps the host of each round of a run that has a single one.
+fn keep_own_hosts(
+    state: &Connection,
+    info: &RunInfo,
+    row: i64,
+    rounds: &[u32],
+) -> Result<(), Fault> {
+    if !info.hosts.is_empty() {
+        return Ok(());
+    }
+    let is_finished = info.state == RunState::Finished;
+    let planned = (1..=info.plan.last_planned_round()).filter(|round| info.plan.owns(*round));
+    let planned = planned.filter(|_| is_finished);
+    let insert = format!("INSERT INTO main.round_host VALUES (?1, ?2, ?3, ?4) {KEEP}");
+    let host = to_json(&info.host)?;
+    for round in planned.chain(rounds.iter().copied()) {
+        state.prepare_cached(&insert)?.execute(params![row, round, host, is_finished])?;
+    }
+    Ok(())
+}
+
 /// Keeps the host of each round of a part. Is the run finished, because every round is?
 fn keep_hosts(
     state: &Connection,
@@ -319,29 +383,16 @@ fn keep_hosts(
     row: i64,
     picked: &Picked,
 ) -> Result<bool, Fault> {
-    const KEEP: &str = "ON CONFLICT (run, round) DO UPDATE SET whole = max(whole, excluded.whole)";
     let plan = &source.info.plan;
     state.execute(
         &format!(
-            "INSERT INTO main.round_host SELECT ?1, round, host, whole FROM part.round_host
+            "INSERT INTO main.round_host SELECT ?1, round, host, max(whole, ?3) FROM part.round_host
              WHERE run = ?2 {KEEP}"
         ),
-        params![row, source.row],
+        params![row, source.row, source.is_finished()],
     )?;
-    if source.info.hosts.is_empty() {
-        let planned = (1..=plan.last_planned_round()).filter(|round| plan.owns(*round));
-        let planned = planned.filter(|_| source.is_finished());
-        let insert = format!("INSERT INTO main.round_host VALUES (?1, ?2, ?3, ?4) {KEEP}");
-        let host = to_json(&source.info.host)?;
-        for round in planned.chain(picked.rounds()) {
-            state.prepare_cached(&insert)?.execute(params![
-                row,
-                round,
-                host,
-                source.is_finished()
-            ])?;
-        }
-    }
+    let rounds: Vec<u32> = picked.rounds().collect();
+    keep_own_hosts(state, &source.info, row, &rounds)?;
     Ok(state.query_row(
         "SELECT count(*) = ?2 FROM main.round_host WHERE run = ?1 AND round <= ?2 AND whole",
         params![row, plan.last_planned_round()],

@@ -66,7 +66,7 @@ pub(super) fn plan_text(args: &ScriptArgs) -> Result<String> {
 fn workload(script: &str, options: &[String]) -> Result<String> {
     // What is usual for sysbench, where that differs from a plan.
     let mut keys = vec![("seconds", "10".to_owned()), ("warmup_seconds", NONE.to_owned())];
-    let (mut own, mut commands) = (String::new(), Vec::new());
+    let (mut own, mut commands) = (Vec::<(String, &str)>::new(), Vec::new());
     for option in options {
         let Some(text) = option.strip_prefix("--") else {
             commands.push(plan::toml_string(option));
@@ -84,11 +84,13 @@ fn workload(script: &str, options: &[String]) -> Result<String> {
                 keys.push((key, number.to_string()));
             }
             Means::OfSystem => bail!(
-                "--{text}: the systems say where and what the servers are; for a server that already runs, \
+                "--{text}: the system arguments already name the servers; for a server that is already running, \
                  write a plan with `connect`"
             ),
             Means::Own => {
-                writeln!(own, "{} = {}", plan::toml_string(&name), plan::toml_string(value))?;
+                // As sysbench: the last one counts.
+                own.retain(|(known, _)| *known != name);
+                own.push((name, value));
             }
         }
     }
@@ -105,7 +107,10 @@ fn workload(script: &str, options: &[String]) -> Result<String> {
         writeln!(table, "commands = [{}]", commands.join(", "))?;
     }
     if !own.is_empty() {
-        write!(table, "\n[workload.options]\n{own}")?;
+        table.push_str("\n[workload.options]\n");
+    }
+    for (name, value) in own {
+        writeln!(table, "{} = {}", plan::toml_string(&name), plan::toml_string(value))?;
     }
     Ok(table)
 }
@@ -143,6 +148,7 @@ mod tests {
             "--percentile=99",
             "--table-size=1000",
             "--skip-trx",
+            "--rand-type=special",
             "--rand-type=uniform",
             "prepare",
             "run",
@@ -165,6 +171,9 @@ mod tests {
             "--threads=many: expected a whole number, as in --threads=10"
         );
         assert_eq!(error("--threads"), "--threads: expected a whole number, as in --threads=10");
-        assert!(error("--pgsql-host=db").starts_with("--pgsql-host=db: the systems say where"));
+        assert!(
+            error("--pgsql-host=db")
+                .starts_with("--pgsql-host=db: the system arguments already name")
+        );
     }
 }

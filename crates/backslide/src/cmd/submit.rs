@@ -28,7 +28,7 @@ pub(crate) fn run(args: &SubmitArgs, root: &Path, printer: Printer) -> Result<Ex
         let place = Place::of(root, name)?;
         let (_, job) = place.job()?;
         let job =
-            job.with_context(|| format!("campaign `{name}` has no job: ^C ends one of ssh"))?;
+            job.with_context(|| format!("campaign `{name}` has no Slurm job; ^C ends a `submit` over ssh, but hosts finish the rounds they began"))?;
         call(Command::new("scancel").arg(&job))?;
         printer.note(&format!("cancelled job {job}; `backslide submit --status {name}` merges the rounds that are done"));
         return Ok(Exit::Fine);

@@ -77,8 +77,9 @@ fn apart(history: &History) -> Table {
 /// One build of a history over its base, a row a line; the base is measured in another run.
 pub fn of_two_builds(history: &History, place: usize) -> Table {
     let point = |line: &HistoryLine| line.points.get(place).and_then(Option::as_ref)?.to_base;
-    let note = "Two runs are two days: an interval is there only where a build that both measured tells by how much the \
-                days differ. The 95 % intervals are not adjusted for multiple comparisons.";
+    let note = "The runs were measured at different times. A step has an interval only if both runs measured a common \
+                build, which shows how much the runs differ. The 95 % intervals are not adjusted for multiple \
+                comparisons.";
     of_lines(history, |line: &&HistoryLine| *line)
         .numbers(&name(history, history.base), "", |line| value(line, history.base))
         .numbers(&name(history, place), "", move |line| value(line, place))

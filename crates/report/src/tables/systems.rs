@@ -156,9 +156,9 @@ fn of_dbms(report: &Report<'_>, overview: &Overview) -> String {
     }
 }
 
-const TWO_HOSTS: &str = "All systems of a round were measured on one host. Two hosts cannot show how much hosts favour systems: the intervals are about these two, and rounds are the replicates.";
+const TWO_HOSTS: &str = "Each host measured all systems of its rounds. Two hosts cannot show how much hosts favour systems. The rounds are the replicates, and the intervals are about these two hosts only.";
 
-const MANY_HOSTS: &str = "All systems of a round were measured on one host. Hosts may favour systems: the mean ratios of the hosts are the replicates of each interval.";
+const MANY_HOSTS: &str = "Each host measured all systems of its rounds. A host may favour a system, so the mean ratios of the hosts are the replicates.";
 
 const ORDER: &str =
     "Each round holds every system once, in random order or in the reverse of the round before.";

@@ -100,7 +100,7 @@ fn note(of: &StepWhy) -> String {
     let rounds = format::plural(of.rounds as usize, kind);
     let is_thin = [&of.of_base, &of.of_system].iter().any(|it| it.samples < FEW_SAMPLES);
     let thin = if is_thin {
-        "\nFew samples: only large changes can be certain. Longer steps or more rounds have more."
+        "\nFew samples: only large changes can be certain. Longer steps or more rounds give more samples."
     } else {
         ""
     };
@@ -125,13 +125,13 @@ fn quality(of: Resource, it: &Quality) -> String {
             )
         }
         Resource::Sleep => format!(
-            "threads that serve clients slept {}; {samples} of these sleeps have a stack, {rooted} % of their time a whole \
-             one, {classified} % a layer. Others slept {}, which is in no line.",
+            "threads that serve clients slept {}. {samples} of these sleeps have a stack: {rooted} % of their time has a \
+             whole stack, {classified} % has a layer. Other threads slept {}, which no line includes.",
             seconds(it.slept),
             seconds(it.lost),
         ),
         Resource::Instructions => format!(
-            "{samples} instructions for clients, {classified} % in a layer; {lost} in the background, which are in no line."
+            "{samples} instructions for clients, {classified} % in a layer; {lost} more in background threads, which no line includes."
         ),
     }
 }

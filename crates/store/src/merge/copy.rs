@@ -35,8 +35,9 @@ impl Picked {
         self.0.iter().map(|trial| trial.round)
     }
 
-    /// Gives them to a run; how many there are.
-    pub(super) fn copy(&self, state: &Connection, run: i64) -> Result<u32, Fault> {
+    /// Gives them to a run; how many there are. Ids of the first file stay: if they were moved, they would double with
+    /// every merge.
+    pub(super) fn copy(&self, state: &Connection, run: i64, keeps_ids: bool) -> Result<u32, Fault> {
         state.execute("DELETE FROM picked", [])?;
         for trial in &self.0 {
             state.prepare_cached("INSERT INTO picked VALUES (?1)")?.execute([trial.id])?;
@@ -45,15 +46,25 @@ impl Picked {
             let query = format!("SELECT coalesce(max(id), 0) FROM main.{table}");
             state.query_row(&query, [], |row| row.get::<_, i64>(0))
         };
-        for copy in copies(run, last("trial")?, last("step")?) {
+        let first = |query: &str| state.query_row(query, [], |row| row.get::<_, i64>(0));
+        let (trials, steps) = if keeps_ids {
+            (0, 0)
+        } else {
+            let trial = first("SELECT coalesce(min(trial), 1) FROM picked")?;
+            let step = first(
+                "SELECT coalesce(min(id), 1) FROM part.step WHERE trial IN (SELECT trial FROM picked)",
+            )?;
+            (last("trial")? + 1 - trial, last("step")? + 1 - step)
+        };
+        for copy in copies(run, trials, steps) {
             state.execute(&copy, [])?;
         }
         Ok(self.0.len() as u32)
     }
 }
 
-/// What is copied, in an order that only ever appends. `trials` and `steps` are the last ids that are taken: ids are
-/// moved behind them.
+/// What is copied, in an order that only ever appends. Ids are moved by `trials` and `steps`, behind those that are
+/// taken.
 fn copies(run: i64, trials: i64, steps: i64) -> [String; 9] {
     let of_trials = "WHERE trial IN (SELECT trial FROM picked) ORDER BY id";
     let of_steps = |table: &str, columns: &str, key: &str| {

@@ -191,3 +191,62 @@ fn a_lab_has_one_part_of_a_campaign() {
         @"this lab has a part of campaign `night` already, r1: resume that, use another lab (--lab), or name another campaign (--campaign)"
     );
 }
+
+/// The largest id of a trial.
+fn largest_id(store: &Store) -> i64 {
+    store.connection.query_row("SELECT max(id) FROM trial", [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn the_own_part_of_a_target_stays_one_until_another_joins() {
+    let [one, two] = halves();
+    let other = Lab::new();
+    let third = part(1, 1, &[1, 2, 3, 4], "n3", &usual(), VERSION);
+    third.store.connection.execute("UPDATE run SET identity = 'campaign other'", []).unwrap();
+    let copied = other.directory.path().join("all.sqlite").display().to_string();
+    one.store.connection.execute("VACUUM INTO ?1", [copied]).unwrap();
+    let run = RunId("r1".into());
+    merged(&other, &[&third]).unwrap();
+    let info = all_of(&other).run_info(&run).unwrap();
+    assert_eq!(info.plan.course.part, Some(RoundsPart { number: 1, of: 2 }));
+    assert_eq!((info.state, info.hosts.len()), (RunState::Finished, 0));
+    let before = largest_id(&all_of(&other));
+    // Merging over and over takes no more ids.
+    for _ in 0..3 {
+        merged(&other, &[&third]).unwrap();
+    }
+    assert_eq!(largest_id(&all_of(&other)), before);
+    merged(&other, &[&two]).unwrap();
+    let info = all_of(&other).run_info(&run).unwrap();
+    let hosts: Vec<(&str, &[u32])> =
+        info.hosts.iter().map(|h| (h.host.name.as_str(), h.rounds.as_slice())).collect();
+    assert_eq!(hosts, [("n1", &[1, 2][..]), ("n2", &[3, 4])]);
+    assert_eq!((info.plan.course.part, info.state), (None, RunState::Finished));
+}
+
+#[test]
+fn a_missing_part_that_was_resumed_stays_finished() {
+    let [one, two] = halves();
+    let target = Lab::new();
+    merged(&target, &[&one]).unwrap();
+    let run = RunId("r1".into());
+    let mut all = Lab { store: all_of(&target), directory: Lab::new().directory };
+    for round in [3, 4] {
+        all.store.keep_round_host(&run, round, &host("n9")).unwrap();
+        for system in ["a", "b"] {
+            all.whole_trial(&run, round, system, &["l.i0"]);
+        }
+    }
+    all.store.finish_run(&run).unwrap();
+    drop(all);
+    let other = part(1, 1, &[1, 2, 3, 4], "n3", &usual(), VERSION);
+    other.store.connection.execute("UPDATE run SET identity = 'campaign other'", []).unwrap();
+    merged(&target, &[&other]).unwrap();
+    assert_eq!(all_of(&target).run_info(&run).unwrap().state, RunState::Finished);
+    // As a source, too.
+    let outer = Lab::new();
+    let inner = Lab { store: all_of(&target), directory: target.directory };
+    merged(&outer, &[&inner]).unwrap();
+    assert_eq!(all_of(&outer).run_info(&run).unwrap().state, RunState::Finished);
+    assert!(merged(&outer, &[&two]).unwrap_err().contains("where and when round 3 was measured"));
+}

@@ -45,10 +45,12 @@ impl Commits {
         let all = [vec![from.clone()], repository.between(&from, &to, paths)?].concat();
         if all.len() < 2 {
             let what = if paths.is_empty() { "anything".to_owned() } else { paths.join(", ") };
-            bail!("no commit from {good} to {bad} changes {what}: --paths names what matters");
+            bail!(
+                "no commit from {good} to {bad} changes {what}; name other files or directories with --paths"
+            );
         }
         if repository.is_dirty(paths)? {
-            printer.note("changes that no commit has are not measured");
+            printer.note("uncommitted changes are not measured");
         }
         Ok(Self { builds, all })
     }

@@ -29,6 +29,8 @@ impl Campaign<'_> {
         let partition = request.partition.map(|name| format!("#SBATCH --partition={name}\n"));
         let directory = directory.display().to_string();
         let (name, parts) = (self.name, self.parts);
+        // Slurm replaces what follows a percent sign.
+        let log = quoted(&directory.replace('%', "%%"));
         let head = format!(
             "#!/bin/sh
 #SBATCH --job-name=backslide-{name}
@@ -37,7 +39,7 @@ impl Campaign<'_> {
 #SBATCH --exclusive
 #SBATCH --requeue
 {}#SBATCH --open-mode=append
-#SBATCH --output={directory}/%a.log
+#SBATCH --output={log}/%a.log
 part=$SLURM_ARRAY_TASK_ID
 echo \"part $part/{parts} on ${{SLURMD_NODENAME:-$(hostname)}}\"
 ",

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Result, ensure};
+use lab::Lab;
 
 use super::place::Place;
 use crate::printer::Printer;
@@ -52,10 +53,12 @@ fn measure_part(host: &str, place: &Place, part: u32, script: &str) -> Result<()
     let log = place.log(part);
     let to_log = OpenOptions::new().create(true).append(true).open(&log);
     let to_log = to_log.with_context(|| format!("cannot write {}", log.display()))?;
-    let new = place.directory.join("parts").join(format!("{part}.new"));
-    let failed = || format!("cannot keep part {part} in {}", new.display());
-    fs::create_dir_all(&new).with_context(failed)?;
-    let file = File::create(new.join("lab.sqlite")).with_context(failed)?;
+    let parts = place.directory.join("parts");
+    let failed = || format!("cannot keep part {part} in {}", parts.display());
+    fs::create_dir_all(&parts).with_context(failed)?;
+    // Each attempt has its own: an `ssh` that outlives its attempt may still write.
+    let new = tempfile::tempdir_in(&parts).with_context(failed)?;
+    let file = File::create(new.path().join("lab.sqlite")).with_context(failed)?;
     // Whoever measures at night cannot type a password.
     let mut child = Command::new("ssh")
         .args(["-o", "BatchMode=yes", "--", host, "sh", "-s", &part.to_string()])
@@ -71,6 +74,9 @@ fn measure_part(host: &str, place: &Place, part: u32, script: &str) -> Result<()
         "part {part} failed ({status}): see {}; `ssh {host} backslide --version` must work without a password",
         log.display()
     );
+    Lab::open_to_read(new.path()).with_context(|| {
+        format!("{host} sent no lab for part {part}; does its shell print something at login?")
+    })?;
     let lab = place.part(part);
-    fs::rename(&new, &lab).with_context(|| format!("cannot keep {}", lab.display()))
+    fs::rename(new.keep(), &lab).with_context(|| format!("cannot keep {}", lab.display()))
 }
