@@ -34,7 +34,7 @@ pub enum ObtainError {
         "cannot compile {what}: this machine has no C compiler: install one (Debian's packages `gcc` and `libc6-dev`)"
     )]
     NoCompiler { what: String },
-    #[error("cannot compile {what}: {missing} is missing; install Debian's packages `{packages}`")]
+    #[error("cannot compile {what} without {missing}; install Debian's packages `{packages}`")]
     Lacking { what: String, missing: String, packages: String },
     #[error("cannot compile {what}: {program} said: {said}; the log is {}", .log.display())]
     Compile { what: String, program: String, said: String, log: PathBuf },

@@ -16,8 +16,8 @@ fn each_host_is_told_with_its_rounds_and_with_what_the_intervals_are_about() {
     assert!(!told(&data).0.contains("Measured on "));
     for (name, rounds, says) in [
         ("n1", vec![1, 2], "Measured on 1 host"),
-        ("n2", vec![3], "the intervals are about these two"),
-        ("n3", vec![4], "the replicates of each interval"),
+        ("n2", vec![3], "are about these two hosts only"),
+        ("n3", vec![4], "the hosts are the replicates"),
     ] {
         let host = Host { name: name.to_owned(), ..data.info.host.clone() };
         data.info.hosts.push(HostRounds { host, rounds });

@@ -150,8 +150,8 @@ fn counted_rounds_have_lines_of_their_own_in_instructions() {
     assert_eq!(table.rows.len() + 3, tables::why(&sampled).rows.len() + 1);
     insta::assert_snapshot!(table.note, @r"
     From 3 counted rounds, which are never judged.
-    sqlite/wal: 903,000 instructions for clients, 99.7 % in a layer; 18 in the background, which are in no line.
-    sqlite/rollback: 1,083,000 instructions for clients, 99.7 % in a layer; 18 in the background, which are in no line.
+    sqlite/wal: 903,000 instructions for clients, 99.7 % in a layer; 18 more in background threads, which no line includes.
+    sqlite/rollback: 1,083,000 instructions for clients, 99.7 % in a layer; 18 more in background threads, which no line includes.
     ");
 }
 
