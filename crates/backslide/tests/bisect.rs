@@ -283,7 +283,7 @@ fn it_names_the_commit_and_skips_one_that_does_not_compile() {
     let found = bisect("v1", "v8");
     let (told, notes) = (text(found.stdout), text(found.stderr));
     assert!(found.status.success(), "{told}{notes}");
-    assert!(notes.contains("changes that no commit has are not measured\n"), "{notes}");
+    assert!(notes.contains("uncommitted changes are not measured\n"), "{notes}");
     // The middle comes first, and without it nothing tells the sixth from the two before it.
     assert!(notes.contains(" is skipped: ") && notes.contains("broken"), "{notes}");
     let told = told.replace('\n', " ");
@@ -301,7 +301,7 @@ fn it_names_the_commit_and_skips_one_that_does_not_compile() {
     error: --bad v1 is older than --good v8: exchange them; backslide finds improvements, too
     error: --bad names no commit
       because git in DIR: no commit `none`
-    error: no commit from v1 to v1~0 changes sqlite3.c: --paths names what matters
+    error: no commit from v1 to v1~0 changes sqlite3.c; name other files or directories with --paths
     ");
     let broken = error("v1", "v4");
     assert!(
