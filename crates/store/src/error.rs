@@ -91,6 +91,11 @@ impl From<StoreError> for Fault {
 }
 
 impl Fault {
+    /// What is no error of `SQLite` itself: a value that it cannot store, a file that is not moved.
+    pub(crate) fn other(cause: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self::Sqlite(rusqlite::Error::ToSqlConversionFailure(Box::new(cause)))
+    }
+
     pub(crate) fn damaged(what: impl Into<String>, cause: &impl ToString) -> Self {
         Self::Damaged { what: what.into(), cause: cause.to_string() }
     }

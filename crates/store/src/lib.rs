@@ -156,12 +156,18 @@ fn turn(path: &Path) -> Option<File> {
     }
 }
 
+/// The file that `SQLite` keeps beside the store under a longer name.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
 /// Lets only the owner read the store: it holds what servers said of themselves. `SQLite` gives the files
 /// beside it the same mode.
 fn keep_private(path: &Path) {
     for suffix in ["", "-wal", "-shm"] {
-        let mut file = path.as_os_str().to_owned();
-        file.push(suffix);
+        let file = beside(path, suffix);
         if let Ok(metadata) = fs::metadata(&file)
             && metadata.mode() & 0o077 != 0
         {

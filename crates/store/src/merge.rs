@@ -1,9 +1,10 @@
 //! Joins labs: copies the runs of several into a new file, which then takes the place of the target.
 //!
-//! So a full disk or `kill -9` in the middle leaves the target as it was. `copy.rs` moves the rows, `same_plan.rs` says
-//! which runs may join.
+//! So a full disk or `kill -9` in the middle leaves the target as it was. `copy.rs` moves the rows, `hosts.rs` says
+//! whose they are, `same_plan.rs` which runs may join.
 
 mod copy;
+mod hosts;
 mod same_plan;
 
 use std::collections::{BTreeMap, HashMap};
@@ -14,13 +15,14 @@ use std::path::{Path, PathBuf};
 use model::{RunId, RunInfo, RunState};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
-use crate::Store;
 use crate::error::{Fault, NotOneRun, Result, StoreError};
 use crate::pack::to_json;
 use crate::read::{id_of, run_info};
 use crate::read_only::{has_log, uri};
 use crate::write::CAMPAIGN;
-use copy::Picked;
+use crate::{Store, beside};
+use copy::{Picked, Trial};
+use hosts::{keep_hosts, keep_own_host};
 use same_plan::difference;
 
 /// A run of a lab that was merged.
@@ -72,10 +74,8 @@ fn write(target: &Path, sources: &[PathBuf], scratch: &Path) -> Result<Vec<Merge
         merged.extend(merger.add(&Store::open(source)?)?);
     }
     drop(merger);
-    adopt(scratch, target).map_err(|cause| {
-        let source = rusqlite::Error::ToSqlConversionFailure(Box::new(cause));
-        StoreError::Sqlite { path: target.to_owned(), doing: "taking the merged file", source }
-    })?;
+    adopt(scratch, target)
+        .map_err(|cause| Fault::other(cause).at(target, "taking the merged file"))?;
     drop(held);
     Ok(merged)
 }
@@ -104,9 +104,7 @@ fn adopt(scratch: &Path, target: &Path) -> io::Result<()> {
 /// Removes what a merge that was killed has left.
 fn remove(scratch: &Path) {
     for suffix in ["", "-wal", "-shm", "-journal"] {
-        let mut file = scratch.as_os_str().to_owned();
-        file.push(suffix);
-        let _missing = fs::remove_file(file);
+        let _missing = fs::remove_file(beside(scratch, suffix));
     }
 }
 
@@ -198,8 +196,7 @@ impl Merger {
         let row = self.place(source)?;
         let known = run_info(&self.scratch.connection, row)?;
         let there = copy::trials(&self.scratch.connection, "main", row)?;
-        let there: Vec<u32> = there.iter().map(|trial| trial.round).collect();
-        let picked = self.pick(source, row, &known)?;
+        let picked = self.pick(source, row, &known, &there)?;
         for round in picked.rounds() {
             let origin = (source.path.to_owned(), source.info.id.clone());
             self.origins.entry((row, round)).or_insert(origin);
@@ -212,7 +209,7 @@ impl Merger {
         }
         let mut info = known;
         if info.plan.course.part.is_some() {
-            keep_own_hosts(state, &info, row, &there)?;
+            keep_own_host(state, &info, row, there.iter().map(|trial| trial.round))?;
         }
         let (course, theirs) = (&mut info.plan.course, &source.info.plan.course);
         if theirs.added.len() > course.added.len() {
@@ -224,7 +221,7 @@ impl Merger {
         let finished = if source.is_part() {
             // Rounds that were added to the whole run may be open.
             let is_open = !source.info.plan.course.added.is_empty() && !source.is_finished();
-            keep_hosts(state, source, row, &picked)? && !is_open
+            keep_hosts(state, &source.info, source.row, row, picked.rounds())? && !is_open
         } else {
             info.state == RunState::Finished || source.is_finished()
         };
@@ -275,15 +272,18 @@ impl Merger {
 
     /// The trials of a source that are not there yet. Of a part only whole rounds: the rest of one may be measured
     /// again on another host.
-    fn pick(&self, source: &Source<'_>, row: i64, known: &RunInfo) -> Result<Picked, Fault> {
-        let state = &self.scratch.connection;
-        let mut there = BTreeMap::new();
-        for trial in copy::trials(state, "main", row)? {
-            there.insert((trial.round, trial.system.clone()), trial);
-        }
+    fn pick(
+        &self,
+        source: &Source<'_>,
+        row: i64,
+        known: &RunInfo,
+        there: &[Trial],
+    ) -> Result<Picked, Fault> {
+        let there: BTreeMap<(u32, &str), &Trial> =
+            there.iter().map(|trial| ((trial.round, trial.system.as_str()), trial)).collect();
         let plan = &source.info.plan;
         let mut systems: BTreeMap<u32, usize> = BTreeMap::new();
-        let all = copy::trials(state, "part", source.row)?;
+        let all = copy::trials(&self.scratch.connection, "part", source.row)?;
         for trial in &all {
             *systems.entry(trial.round).or_default() += 1;
         }
@@ -295,11 +295,11 @@ impl Merger {
         };
         let mut picked = Picked::default();
         for trial in all.into_iter().filter(|trial| is_whole(trial.round)) {
-            let Some(same) = there.get(&(trial.round, trial.system.clone())) else {
+            let Some(same) = there.get(&(trial.round, trial.system.as_str())) else {
                 picked.0.push(trial);
                 continue;
             };
-            let hosts = [(&source.info, &trial), (known, same)];
+            let hosts = [(&source.info, &trial), (known, *same)];
             let [here, there] = hosts.map(|(info, trial)| {
                 format!("{} at {}", info.host_of(trial.round).name, trial.started)
             });
@@ -351,53 +351,6 @@ fn keep_as_it_is(state: &Connection, source: &Source<'_>, row: i64) -> Result<()
         both,
     )?;
     Ok(())
-}
-
-const KEEP: &str = "ON CONFLICT (run, round) DO UPDATE SET whole = max(whole, excluded.whole)";
-
-/// Keeps the host of each round of a run that has a single one.
-fn keep_own_hosts(
-    state: &Connection,
-    info: &RunInfo,
-    row: i64,
-    rounds: &[u32],
-) -> Result<(), Fault> {
-    if !info.hosts.is_empty() {
-        return Ok(());
-    }
-    let is_finished = info.state == RunState::Finished;
-    let planned = (1..=info.plan.last_planned_round()).filter(|round| info.plan.owns(*round));
-    let planned = planned.filter(|_| is_finished);
-    let insert = format!("INSERT INTO main.round_host VALUES (?1, ?2, ?3, ?4) {KEEP}");
-    let host = to_json(&info.host)?;
-    for round in planned.chain(rounds.iter().copied()) {
-        state.prepare_cached(&insert)?.execute(params![row, round, host, is_finished])?;
-    }
-    Ok(())
-}
-
-/// Keeps the host of each round of a part. Is the run finished, because every round is?
-fn keep_hosts(
-    state: &Connection,
-    source: &Source<'_>,
-    row: i64,
-    picked: &Picked,
-) -> Result<bool, Fault> {
-    let plan = &source.info.plan;
-    state.execute(
-        &format!(
-            "INSERT INTO main.round_host SELECT ?1, round, host, max(whole, ?3) FROM part.round_host
-             WHERE run = ?2 {KEEP}"
-        ),
-        params![row, source.row, source.is_finished()],
-    )?;
-    let rounds: Vec<u32> = picked.rounds().collect();
-    keep_own_hosts(state, &source.info, row, &rounds)?;
-    Ok(state.query_row(
-        "SELECT count(*) = ?2 FROM main.round_host WHERE run = ?1 AND round <= ?2 AND whole",
-        params![row, plan.last_planned_round()],
-        |row| row.get(0),
-    )?)
 }
 
 /// The runs of a lab, in order.

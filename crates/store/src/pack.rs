@@ -14,7 +14,7 @@ use crate::error::Fault;
 const LONGEST: u64 = 256 << 20;
 
 pub(crate) fn to_json(value: &impl Serialize) -> Result<String, Fault> {
-    serde_json::to_string(value).map_err(not_storable)
+    serde_json::to_string(value).map_err(Fault::other)
 }
 
 /// Reads what [`to_json`] wrote; `what` names it in errors.
@@ -28,9 +28,9 @@ pub(crate) fn from_json<T: DeserializeOwned>(
 /// Deflated JSON for a column.
 pub(crate) fn pack(value: &impl Serialize) -> Result<Vec<u8>, Fault> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
-    let json = serde_json::to_vec(value).map_err(not_storable)?;
-    encoder.write_all(&json).map_err(not_storable)?;
-    encoder.finish().map_err(not_storable)
+    let json = serde_json::to_vec(value).map_err(Fault::other)?;
+    encoder.write_all(&json).map_err(Fault::other)?;
+    encoder.finish().map_err(Fault::other)
 }
 
 /// Reads what [`pack`] wrote; `what` names it in errors.
@@ -45,8 +45,4 @@ pub(crate) fn unpack<T: DeserializeOwned>(
         .map_err(|cause| cause.to_string())
         .and_then(|_| serde_json::from_slice(&json).map_err(|cause| cause.to_string()))
         .map_err(|cause| Fault::damaged(what(), &cause))
-}
-
-fn not_storable(cause: impl std::error::Error + Send + Sync + 'static) -> Fault {
-    Fault::Sqlite(rusqlite::Error::ToSqlConversionFailure(Box::new(cause)))
 }

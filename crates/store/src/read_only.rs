@@ -1,12 +1,12 @@
 //! Opens a store that this user may not write to.
 
-use std::ffi::OsString;
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
+use crate::beside;
 use crate::error::{Fault, Result, StoreError};
 use crate::migrate::{self, MIGRATIONS};
 use crate::sqlite::PATIENCE;
@@ -44,9 +44,7 @@ fn connect(address: &Path, path: &Path, flags: OpenFlags) -> Result<Connection, 
 
 /// Does the write-ahead log hold changes that may not be in the file yet?
 pub(crate) fn has_log(path: &Path) -> bool {
-    let mut name = OsString::from(path);
-    name.push("-wal");
-    PathBuf::from(name).metadata().is_ok_and(|log| log.len() > 0)
+    beside(path, "-wal").metadata().is_ok_and(|log| log.len() > 0)
 }
 
 /// The URI of a file. `immutable=1` reads it alone, without locks and without a log.

@@ -42,19 +42,21 @@ impl Picked {
         for trial in &self.0 {
             state.prepare_cached("INSERT INTO picked VALUES (?1)")?.execute([trial.id])?;
         }
-        let last = |table| {
-            let query = format!("SELECT coalesce(max(id), 0) FROM main.{table}");
+        // From the first that is picked to the next that is free.
+        let shift = |next: &str, first: &str| {
+            let query = format!("SELECT coalesce(({next}), 0) + 1 - coalesce(({first}), 1)");
             state.query_row(&query, [], |row| row.get::<_, i64>(0))
         };
-        let first = |query: &str| state.query_row(query, [], |row| row.get::<_, i64>(0));
         let (trials, steps) = if keeps_ids {
             (0, 0)
         } else {
-            let trial = first("SELECT coalesce(min(trial), 1) FROM picked")?;
-            let step = first(
-                "SELECT coalesce(min(id), 1) FROM part.step WHERE trial IN (SELECT trial FROM picked)",
-            )?;
-            (last("trial")? + 1 - trial, last("step")? + 1 - step)
+            (
+                shift("SELECT max(id) FROM main.trial", "SELECT min(trial) FROM picked")?,
+                shift(
+                    "SELECT max(id) FROM main.step",
+                    "SELECT min(id) FROM part.step WHERE trial IN (SELECT trial FROM picked)",
+                )?,
+            )
         };
         for copy in copies(run, trials, steps) {
             state.execute(&copy, [])?;
