@@ -186,7 +186,9 @@ impl<'a> Grid<'a> {
             Measured { place, width, pairs }
         });
         let places: Vec<Measured<'_>> = places.collect();
-        let scale = scatter(&places)?.max(LEAST_SCALE);
+        let logs = places.iter().map(|at| at.pairs.iter().map(|pair| pair.log).collect());
+        let variance = variance_within(logs)?;
+        let scale = variance.sqrt().max(LEAST_SCALE);
         let last = places.last()?;
         let logs: Vec<f64> = last.pairs.iter().map(|pair| pair.log).collect();
         let (centre, step) = (median(&logs)?, scale / (logs.len() as f64).sqrt() / 2.0);
@@ -197,7 +199,7 @@ impl<'a> Grid<'a> {
         let priors = effects.iter().map(|effect| (density(*effect) * step).ln()).collect();
         let scales =
             SCALE_STEPS.map(|k| (scale * 2.0_f64.powf(f64::from(k) / 3.0)).max(LEAST_SCALE));
-        let weight = 1.0 / shared(&places);
+        let weight = 1.0 / shared(&places, variance);
         Some(Self { places, scales: scales.collect(), effects, priors, weight })
     }
 
@@ -270,15 +272,10 @@ fn total(until: &[f64]) -> f64 {
     until.last().copied().unwrap_or(0.0)
 }
 
-/// The standard deviation of pairs within places.
-fn scatter(places: &[Measured<'_>]) -> Option<f64> {
-    let logs = places.iter().map(|place| place.pairs.iter().map(|pair| pair.log).collect());
-    variance_within(logs).map(f64::sqrt)
-}
-
 /// The variance of the means of runs over what it would be if the pairs of a run shared no noise, at least 1: by so much
-/// the likelihood of independent pairs is too sharp (Chandler and Bate, Biometrika 94, 2007).
-fn shared(places: &[Measured<'_>]) -> f64 {
+/// the likelihood of independent pairs is too sharp (Chandler and Bate, Biometrika 94, 2007). `of_pairs`: the variance of
+/// pairs within places.
+fn shared(places: &[Measured<'_>], of_pairs: f64) -> f64 {
     let by_run = |measured: &Measured<'_>| {
         let mut runs: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
         for pair in &measured.pairs {
@@ -290,8 +287,7 @@ fn shared(places: &[Measured<'_>]) -> f64 {
     let means = runs.iter().map(|of_place| of_place.iter().filter_map(|logs| mean(logs)).collect());
     let pairs: usize = places.iter().map(|place| place.pairs.len()).sum();
     let of_each = pairs as f64 / runs.iter().map(Vec::len).sum::<usize>().max(1) as f64;
-    let of_pairs = scatter(places).map(|sd| sd.powi(2));
-    let ratio = variance_within(means).zip(of_pairs).map(|(means, pairs)| of_each * means / pairs);
+    let ratio = variance_within(means).map(|means| of_each * means / of_pairs);
     ratio.filter(|ratio| ratio.is_finite()).map_or(1.0, |ratio| ratio.max(1.0))
 }
 
