@@ -49,7 +49,7 @@ pub(crate) fn print(printer: Printer, table: &Table) {
 pub(crate) fn fitted(table: &Table, width: u16) -> (String, Vec<String>) {
     let (mut texts, width) = (Texts::of(table, head), usize::from(width));
     let mut kept: Vec<usize> = (0..table.headers.len()).collect();
-    if !texts.fit(width) {
+    if !texts.fit(width) && table.headers.iter().any(|header| !header.short.is_empty()) {
         texts = Texts::of(table, short_head);
     }
     let mut left_out = Vec::new();
@@ -239,17 +239,16 @@ const fn style(tone: Tone) -> Style {
 }
 
 fn head(header: &Header) -> String {
-    match header.unit.as_str() {
-        "" => printable(&header.text),
-        unit => printable(&format!("{} {unit}", header.text)),
-    }
+    with_unit(&header.text, &header.unit)
 }
 
 fn short_head(header: &Header) -> String {
-    match header.short.as_str() {
-        "" => head(header),
-        short => head(&Header { text: short.to_owned(), ..header.clone() }),
-    }
+    let text = if header.short.is_empty() { &header.text } else { &header.short };
+    with_unit(text, &header.unit)
+}
+
+fn with_unit(text: &str, unit: &str) -> String {
+    if unit.is_empty() { printable(text) } else { printable(&format!("{text} {unit}")) }
 }
 
 fn longest_line(text: &str) -> usize {
