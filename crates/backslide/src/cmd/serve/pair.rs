@@ -17,7 +17,10 @@ const RUNS: usize = 100;
 pub(super) fn page(lab: &Lab, address: &Address) -> Result<String> {
     let asked = |key| address.asked(key).unwrap_or_default();
     let (base, system) = (asked("base"), asked("system"));
-    let filters = vec![choice(lab, "base", base)?, choice(lab, "system", system)?];
+    let systems = systems(lab)?;
+    let choice =
+        |key, chosen| Filter { key, label: key, none: "choose", values: systems.clone(), chosen };
+    let filters = vec![choice("base", base), choice("system", system)];
     let (facts, list) = match (base, system) {
         ("", _) | (_, "") => {
             ("Choose a base and a system of any two runs of the same workload.".to_owned(), None)
@@ -67,13 +70,13 @@ fn compared(lab: &Lab, base: &str, system: &str, metric: &str) -> Result<(String
     Ok((format!("{run}/{system} over {of}/{base}"), Some(List { table, links: Vec::new() })))
 }
 
-/// The systems of the latest runs that measured something.
-fn choice<'a>(lab: &Lab, key: &'a str, chosen: &'a str) -> Result<Filter<'a>> {
+/// The systems of the latest runs that measured something, as an address names them.
+fn systems(lab: &Lab) -> Result<Vec<String>> {
     let all = lab.store.runs()?;
     let measured = all.iter().rev().filter(|run| run.completed > 0).take(RUNS);
     let systems = measured.flat_map(|run| {
         let judged = run.info.plan.systems.iter().filter(|system| !system.control);
         judged.map(|system| format!("{}/{}", run.info.id, system.name))
     });
-    Ok(Filter { key, label: key, none: "choose", values: systems.collect(), chosen })
+    Ok(systems.collect())
 }
