@@ -294,6 +294,14 @@ mod tests {
         Clients::of_path(root.into())
     }
 
+    /// Compiles in `root`, into its `made`, with its `log`.
+    fn run(compiler: &Compiler<'_>, root: &Path, jobs: u32) -> Result<()> {
+        let [into, scratch, log] = ["made", "scratch", "log"].map(|name| root.join(name));
+        let (source, effort) = (Path::new("/s"), Effort { jobs, nice: 0 });
+        let place = Workplace { source, into: &into, scratch: &scratch, log: &log, effort };
+        compiler.run("it", &place, &mut |_| {})
+    }
+
     #[test]
     fn what_is_missing_is_named_with_its_packages() {
         let how = how(
@@ -339,14 +347,7 @@ mod tests {
             ],
         );
         let compiler = Compiler::find(&how, "it", &clients, root.path()).unwrap();
-        let place = Workplace {
-            source: Path::new("/s"),
-            into: &path("made"),
-            scratch: &path("scratch"),
-            log: &path("log"),
-            effort: Effort { jobs: 3, nice: 0 },
-        };
-        compiler.run("it", &place, &mut |_| {}).unwrap();
+        run(&compiler, root.path(), 3).unwrap();
         assert_eq!(fs::read_to_string(path("made/it")).unwrap(), "done\n");
         let log = fs::read_to_string(path("log")).unwrap();
         assert_eq!(log, "--source=/s\n--a\n--b\nCFLAGS=-O2 -g\n-j3\n-O2\n-g\nsrc/last.c\n");
@@ -357,18 +358,10 @@ mod tests {
     fn a_command_that_fails_says_what_was_wrong_and_where_the_log_is() {
         let how = how(Vec::new(), &[&["tool"]]);
         let root = tempfile::tempdir().unwrap();
-        let path = |name: &str| root.path().join(name);
         let script = "echo 'one.c:3:1: error: no type'; echo 'make: *** [one.o] Error 1'; exit 2";
         let clients = clients(root.path(), &[("cc", ""), ("tool", script)]);
         let compiler = Compiler::find(&how, "it", &clients, root.path()).unwrap();
-        let place = Workplace {
-            source: Path::new("/s"),
-            into: &path("made"),
-            scratch: &path("scratch"),
-            log: &path("log"),
-            effort: Effort { jobs: 1, nice: 0 },
-        };
-        let error = compiler.run("it", &place, &mut |_| {}).unwrap_err().to_string();
+        let error = run(&compiler, root.path(), 1).unwrap_err().to_string();
         let error = error.replace(root.path().to_str().unwrap(), "DIR");
         insta::assert_snapshot!(error, @"cannot compile it: tool said: one.c:3:1: error: no type; the log is DIR/log");
     }
