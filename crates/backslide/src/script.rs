@@ -26,11 +26,7 @@ pub(crate) fn find(name: &str, path: &[String], plan: &Path) -> Result<(PathBuf,
 /// The directories to look in, in order: the plan's, those that it names, the working directory, those of `LUA_PATH`
 /// and sysbench's own.
 fn places(plan: &Path, named: &[String]) -> Vec<PathBuf> {
-    let home = std::env::var("HOME").unwrap_or_default();
-    let named = named.iter().map(|place| match place.strip_prefix("~/") {
-        Some(rest) => Path::new(&home).join(rest),
-        None => plan.join(place),
-    });
+    let named = named.iter().map(|place| plan.join(lab::expanded(place)));
     let templates = std::env::var("LUA_PATH").unwrap_or_default();
     let templates = templates.split(';').filter_map(|template| template.strip_suffix("/?.lua"));
     let mut places = vec![plan.to_owned()];

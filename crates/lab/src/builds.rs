@@ -154,9 +154,9 @@ impl Builds {
     ) -> Result<Dbms, SystemError> {
         let is_product = |dbms: &Dbms| {
             self.catalog.compile(*dbms).is_some_and(|compile| {
-                let text = repository.read(commit, &compile.version.file);
-                let is_there = repository.read(commit, &compile.source).is_ok();
-                is_there && text.is_ok_and(|text| compile.version.read(&text).is_some())
+                let has_version = |text: String| compile.version.read(&text).is_some();
+                repository.has(commit, &compile.source)
+                    && repository.read(commit, &compile.version.file).is_ok_and(has_version)
             })
         };
         let found = Dbms::all().into_iter().find(is_product);
@@ -323,7 +323,7 @@ impl Builds {
 }
 
 /// A path in which `~/` is the user's own directory.
-fn expanded(path: &str) -> PathBuf {
+pub fn expanded(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), env::home_dir()) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => path.into(),

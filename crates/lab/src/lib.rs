@@ -31,7 +31,7 @@ mod template;
 mod tryout;
 mod variables;
 
-pub use builds::{Builds, hold_builds};
+pub use builds::{Builds, expanded, hold_builds};
 pub use capacity::{Capacity, raise_limits_of};
 pub use conductor::Ended;
 pub use crash_check::{

@@ -68,6 +68,12 @@ impl Repository {
         Ok(self.output(&asked)?.status.success())
     }
 
+    /// Has a commit this file?
+    pub fn has(&self, commit: &Commit, file: &str) -> bool {
+        let asked = ["cat-file", "-e", &format!("{}:{file}", commit.hash)];
+        self.output(&asked).is_ok_and(|output| output.status.success())
+    }
+
     /// The text of a file of a commit.
     pub fn read(&self, commit: &Commit, file: &str) -> Result<String> {
         self.git(&["show", &format!("{}:{file}", commit.hash)])
