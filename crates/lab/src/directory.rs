@@ -28,9 +28,7 @@ pub struct Lab {
 impl Lab {
     /// Opens the lab in `root`, making it where there is none.
     pub fn open(root: &Path) -> Result<Self> {
-        let root = std::path::absolute(root).map_err(PathError::of("find", root))?;
-        let file = root.join("lab.sqlite");
-        make_private(&root, file.exists()).map_err(PathError::of("create", &root))?;
+        let (root, file) = made(root)?;
         Ok(Self { store: Store::open(&file)?, root, template_budget: None })
     }
 
@@ -111,9 +109,7 @@ impl Lab {
 
     /// Merges labs into the one in `root`, which is made where it is missing.
     pub fn merge(root: &Path, labs: &[PathBuf]) -> Result<(Vec<Merged>, Vec<String>)> {
-        let root = std::path::absolute(root).map_err(PathError::of("find", root))?;
-        let file = root.join("lab.sqlite");
-        make_private(&root, file.exists()).map_err(PathError::of("create", &root))?;
+        let (root, file) = made(root)?;
         let lock = lock(&root)?;
         let stores: Vec<PathBuf> = labs.iter().map(|lab| lab.join("lab.sqlite")).collect();
         let merged = store::merge(&file, &stores)?;
@@ -144,6 +140,14 @@ impl Lab {
     pub(crate) fn lock(&self) -> Result<RunLock> {
         lock(&self.root)
     }
+}
+
+/// The directory of a lab, made where it is missing, and its store, which may be missing.
+fn made(root: &Path) -> Result<(PathBuf, PathBuf)> {
+    let root = std::path::absolute(root).map_err(PathError::of("find", root))?;
+    let file = root.join("lab.sqlite");
+    make_private(&root, file.exists()).map_err(PathError::of("create", &root))?;
+    Ok((root, file))
 }
 
 fn lock(root: &Path) -> Result<RunLock> {
