@@ -212,6 +212,11 @@ pub(crate) fn capitalised(text: &str) -> String {
     rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
 }
 
+/// A text as one word of a shell, whatever is in it.
+pub fn in_shell_quotes(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
 /// `1 step`, `3 steps`.
 pub fn plural(count: usize, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }

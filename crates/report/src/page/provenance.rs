@@ -258,7 +258,7 @@ fn word(text: &str) -> String {
     if !text.is_empty() && text.chars().all(is_plain) {
         text.to_owned()
     } else {
-        format!("'{}'", text.replace('\'', "'\\''"))
+        format::in_shell_quotes(text)
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use report::format::in_shell_quotes as quoted;
+
 /// What a script needs to know of a campaign.
 pub(super) struct Campaign<'a> {
     pub(super) name: &'a str,
@@ -85,9 +87,4 @@ case $status in 0 | 20) ;; *) exit $status ;; esac
 "
         )
     }
-}
-
-/// One word of the shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
