@@ -69,13 +69,14 @@ fn submit(args: &SubmitArgs, root: &Path, printer: Printer) -> Result<Exit> {
         printer.result(script.trim_end());
         return Ok(Exit::Fine);
     }
+    // The script of a job that Slurm may still start again stays as it is.
+    ensure!(
+        matches!(target, Target::Ssh(_)) || !place.directory.join(JOB).exists(),
+        "campaign `{name}` was submitted already: `backslide submit --status {name}`, or name another (--campaign)"
+    );
     place.prepare(&script)?;
     match target {
         Target::Slurm => {
-            ensure!(
-                !place.directory.join(JOB).exists(),
-                "campaign `{name}` was submitted already: `backslide submit --status {name}`, or name another (--campaign)"
-            );
             let said =
                 call(Command::new("sbatch").arg("--parsable").arg(place.directory.join(SCRIPT)))?;
             let job = said.trim().split(';').next().unwrap_or_default();
