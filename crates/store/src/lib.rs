@@ -39,7 +39,7 @@ pub use error::{NotOneRun, StoreError};
 pub use load::finished::Want;
 pub use merge::{Merged, merge};
 pub use read::{RunSummary, UnderWay};
-use sqlite::{PATIENCE, in_transaction, keep_plans};
+use sqlite::{PATIENCE, beside, in_transaction, keep_plans};
 
 pub use write::{StepRowId, TrialId, WholeTrial};
 
@@ -154,13 +154,6 @@ fn turn(path: &Path) -> Option<File> {
             Err(TryLockError::WouldBlock | TryLockError::Error(_)) => return None,
         }
     }
-}
-
-/// The file that `SQLite` keeps beside the store under a longer name.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }
 
 /// Lets only the owner read the store: it holds what servers said of themselves. `SQLite` gives the files

@@ -15,12 +15,13 @@ use std::path::{Path, PathBuf};
 use model::{RunId, RunInfo, RunState};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
+use crate::Store;
 use crate::error::{Fault, NotOneRun, Result, StoreError};
 use crate::pack::to_json;
 use crate::read::{id_of, run_info};
 use crate::read_only::{has_log, uri};
+use crate::sqlite::beside;
 use crate::write::CAMPAIGN;
-use crate::{Store, beside};
 use copy::{Picked, Trial};
 use hosts::{keep_hosts, keep_own_host};
 use same_plan::difference;

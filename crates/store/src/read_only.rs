@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::beside;
 use crate::error::{Fault, Result, StoreError};
 use crate::migrate::{self, MIGRATIONS};
-use crate::sqlite::PATIENCE;
+use crate::sqlite::{PATIENCE, beside};
 
 /// Opens the file for reading. It needs the current schema, because it cannot be migrated.
 pub(crate) fn open(path: &Path) -> Result<Connection> {

@@ -1,5 +1,6 @@
 //! Ways to use `SQLite` that every connection of ours shares.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -27,4 +28,11 @@ pub(crate) fn in_transaction<T>(
     let value = change(&transaction)?;
     transaction.commit()?;
     Ok(value)
+}
+
+/// The file that `SQLite` keeps beside the store under a longer name.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }
