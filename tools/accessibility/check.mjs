@@ -26,7 +26,45 @@ const ASK = `axe.run(document, { preload: false }).then(({ violations, incomplet
     unclear: incomplete.map(({ id, nodes }) => [id, nodes.length]),
 }))`;
 
-// One look at a report: what axe-core found, and what the report did that it should not.
+// What a person can act on, by the ways that HTML gives; of a group of radio buttons, Tab reaches one.
+const ACTIVE = 'a[href], button, input:not([type=radio]), select, textarea, summary, [tabindex]:not([tabindex="-1"])';
+const LIST_ACTIVE = `window.unreached = new Set([...document.querySelectorAll('${ACTIVE}')].filter(
+    (one) => one.checkVisibility({ visibilityProperty: true }) && !one.disabled && !one.closest('dialog:not([open])')));
+window.unseen = new Set();
+window.unreached.size`;
+// Takes the focused element off the list; false at the end of the page.
+const REACH = `(() => {
+    const one = document.activeElement;
+    if (!one || one === document.body) return false;
+    const style = getComputedStyle(one);
+    if (style.outlineStyle === 'none' && style.boxShadow === 'none') unseen.add(one);
+    unreached.delete(one);
+    return true;
+})()`;
+const LEFT = `(() => {
+    const said = (one) => one.outerHTML.slice(0, 120).replace(/\\s+/g, ' ');
+    return { unreached: [...unreached].map(said), unseen: [...unseen].map(said) };
+})()`;
+
+// Walks through a page by the Tab key: what it does not reach, and where the focus cannot be seen.
+async function walk(page) {
+    const most = 2 * (await page.evaluate(LIST_ACTIVE)) + 10;
+    await page.evaluate('document.body.tabIndex = -1; document.body.focus(); document.body.blur();');
+    const tab = { key: 'Tab', code: 'Tab', windowsVirtualKeyCode: 9 };
+    for (let pressed = 0; pressed < most; pressed += 1) {
+        await page.ask('Input.dispatchKeyEvent', { type: 'rawKeyDown', ...tab });
+        await page.ask('Input.dispatchKeyEvent', { type: 'keyUp', ...tab });
+        if (!(await page.evaluate(REACH))) break;
+    }
+    const { unreached, unseen } = await page.evaluate(LEFT);
+    return [
+        ...unreached.map((one) => `Tab does not reach ${one}`),
+        ...unseen.map((one) => `the focus is not seen on ${one}`),
+    ];
+}
+
+// One look at a report: what axe-core found, and what the report did that it should not. The order of Tab does not
+// depend on colours.
 async function look(browser, axe, report, width, scheme) {
     const url = pathToFileURL(report).href;
     const page = await browser.page();
@@ -52,6 +90,7 @@ async function look(browser, axe, report, width, scheme) {
     await pause(SETTLE);
     await page.evaluate(`${axe}\n;undefined`);
     const found = await page.evaluate(ASK);
+    if (scheme === SCHEMES[0]) faults.push(...(await walk(page)));
     await page.close();
     return { ...found, faults };
 }

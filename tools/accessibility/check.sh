@@ -4,8 +4,8 @@
 #
 #   tools/accessibility/check.sh REPORT.html...
 #
-# Exit status: 0 nothing serious; 1 a serious or critical violation, a message on the console, or a request for
-# anything that is not in the file; 2 it could not be looked at.
+# Exit status: 0 nothing serious; 1 a serious or critical violation, a message on the console, a request for
+# anything that is not in the file, or a control that the Tab key does not reach; 2 it could not be looked at.
 set -euo pipefail
 
 axe_version=4.10.3
