@@ -78,6 +78,11 @@ struct Stat {
     start_ticks: u64,
 }
 
+/// The state letter of a thread; `None` when it has ended.
+pub(crate) fn state_of(thread: u32) -> Option<char> {
+    Stat::read(thread).ok().map(|stat| stat.state)
+}
+
 impl Stat {
     fn read(pid: u32) -> io::Result<Self> {
         let line = fs::read_to_string(format!("/proc/{pid}/stat"))?;

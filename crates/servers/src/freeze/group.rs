@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::tree::{FreezeError, POLL, Tree};
+use super::tree::{FreezeError, IN_KERNEL, POLL, Tree};
 use crate::error::PathError;
-use crate::identity::Identity;
+use crate::identity::{self, Identity};
 
 const PREFIX: &str = "backslide-";
 
@@ -33,6 +33,14 @@ impl Version {
         match self {
             Self::One => ("freezer.state", "FROZEN", "THAWED"),
             Self::Two => ("cgroup.freeze", "1", "0"),
+        }
+    }
+
+    /// The file that lists its threads.
+    const fn threads(self) -> &'static str {
+        match self {
+            Self::One => "tasks",
+            Self::Two => "cgroup.threads",
         }
     }
 
@@ -100,7 +108,7 @@ impl Group {
         }
     }
 
-    /// Freezes it; true once all of its processes stand still.
+    /// Freezes it; true once all of its processes stand still, or wait in the kernel.
     pub(super) fn freeze(&self, limit: Duration, told: impl FnOnce()) -> Result<bool, FreezeError> {
         let (switch, freeze, _) = self.version.switch();
         let (state, complete) = self.version.state();
@@ -110,7 +118,9 @@ impl Group {
         loop {
             let path = self.directory.join(state);
             let text = fs::read_to_string(&path).map_err(PathError::of("read", &path))?;
-            if text.lines().any(|line| line == complete) {
+            if text.lines().any(|line| line == complete)
+                || (began.elapsed() >= IN_KERNEL && !self.runs())
+            {
                 return Ok(true);
             }
             if began.elapsed() >= limit {
@@ -118,6 +128,15 @@ impl Group {
             }
             thread::sleep(POLL);
         }
+    }
+
+    /// Does any of its threads run? Those that do not, once the kernel has been told, are frozen or wait in the kernel.
+    pub(super) fn runs(&self) -> bool {
+        let threads = fs::read_to_string(self.directory.join(self.version.threads()));
+        threads
+            .unwrap_or_default()
+            .lines()
+            .any(|thread| thread.parse().ok().and_then(identity::state_of) == Some('R'))
     }
 
     pub(super) fn thaw(&self) -> Result<(), FreezeError> {

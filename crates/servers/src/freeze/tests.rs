@@ -118,6 +118,19 @@ fn a_server_that_was_left_frozen_is_thawed_and_ended_by_the_next_process() {
 }
 
 #[test]
+fn a_busy_process_runs_until_it_is_frozen() {
+    let mut busy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+    // Signals alone remain where this process may not make control groups.
+    if let Ok(group) = Group::make(&Identity::of(busy.id()).unwrap()) {
+        assert!(group.runs());
+        assert!(group.freeze(LIMIT, || {}).unwrap());
+        assert!(!group.runs());
+    }
+    busy.kill().unwrap();
+    busy.wait().unwrap();
+}
+
+#[test]
 fn one_that_has_ended_is_not_frozen() {
     let mut family = Family::new();
     let mut freezers = freezers(&family);

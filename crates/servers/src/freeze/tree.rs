@@ -12,7 +12,7 @@ use crate::identity::Identity;
 
 /// After this time a process that waits in the kernel counts as stopped: it does nothing of its own before it
 /// gets the signal. One that waits for a stopped `vfork` child would never get it.
-const IN_KERNEL: Duration = Duration::from_millis(50);
+pub(super) const IN_KERNEL: Duration = Duration::from_millis(50);
 
 /// A server's first process and all that descend from it.
 #[derive(Debug)]
@@ -105,8 +105,7 @@ fn scanned(pid: u32) -> Vec<u32> {
     parent.children().into_iter().map(|child| child.pid).collect()
 }
 
-/// How long all processes of a server may take to stand still. One that waits for a disk stops when the
-/// disk has answered.
+/// How long all processes of a server may take to stand still.
 pub(super) const LIMIT: Duration = Duration::from_secs(5);
 
 /// How often the kernel is asked meanwhile.
@@ -117,7 +116,7 @@ pub enum FreezeError {
     #[error(transparent)]
     Io(#[from] PathError),
     #[error(
-        "process {pid} still runs {} s after it was frozen: it waits in the kernel, usually for a disk",
+        "process {pid} still runs {} s after it was frozen",
         LIMIT.as_secs()
     )]
     StillRuns { pid: u32 },
