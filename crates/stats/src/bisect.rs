@@ -6,6 +6,7 @@
 
 mod posterior;
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 pub use posterior::{Effect, Posterior};
@@ -18,6 +19,10 @@ const FIRST_PAIRS: usize = 4;
 const ENDS_AGAIN: usize = 8;
 /// One change does not explain the pairs if several have this probability.
 const MISFIT: f64 = 0.9;
+
+/// The builds on both sides of a change are measured in so many runs before it is named: what the pairs of a run share,
+/// such as where its processes came to lie, may be as large as the change.
+const RUNS_BESIDE: usize = 2;
 
 /// The log ratio of a build and the first build, in one round.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,7 +104,8 @@ impl Bisection {
             return Advice::Several(now);
         }
         if now.probability >= CONFIDENCE && self.is_undivided(&now.range) {
-            return Advice::Found(now);
+            let unconfirmed = self.beside(&now.range).find(|place| self.runs(*place) < RUNS_BESIDE);
+            return unconfirmed.map_or(Advice::Found(now), Advice::Measure);
         }
         let since_end = self.pairs.iter().rev().take_while(|pair| pair.place != self.last());
         if since_end.count() >= ENDS_AGAIN {
@@ -114,6 +120,19 @@ impl Bisection {
     /// Does no available build separate these places of the change?
     fn is_undivided(&self, range: &RangeInclusive<usize>) -> bool {
         self.dividing(range).next().is_none()
+    }
+
+    /// The last build before these places of the change, and the last of them; the first build needs no pair.
+    fn beside(&self, range: &RangeInclusive<usize>) -> impl Iterator<Item = usize> {
+        let before =
+            (1..*range.start()).rev().find(|place| self.available.get(*place) == Some(&true));
+        before.into_iter().chain([*range.end()])
+    }
+
+    /// How many runs measured this place.
+    fn runs(&self, place: usize) -> usize {
+        let runs = self.pairs.iter().filter(|pair| pair.place == place).map(|pair| pair.run);
+        runs.collect::<BTreeSet<_>>().len()
     }
 
     /// The places whose builds say on which side of them a change within `range` is.
