@@ -96,12 +96,12 @@ impl Windows<'_> {
         flow: Option<(&Queue, u64)>,
         stop: &Stop,
     ) -> Result<Vec<Note>> {
+        if let Some(quota) = stop.quota() {
+            // A number of operations, whatever their rate.
+            unseen(crew, flow, Nanos::SECOND, &stop.with_quota(Some(quota.to_warm_up())))?;
+            return Ok(Vec::new());
+        }
         match self.warmup {
-            // A quota of operations, whatever their rate.
-            _ if stop.quota().is_some() => {
-                unseen(crew, flow, Nanos::SECOND, stop)?;
-                Ok(Vec::new())
-            }
             WarmUp::None => Ok(Vec::new()),
             WarmUp::Fixed(length) => {
                 unseen(crew, flow, length, stop)?;
@@ -286,10 +286,14 @@ fn limits_not_kept(measured: &StepRecord, rate: u64, spec: &RampSpec) -> Vec<Not
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use model::{KindInterval, Latency};
 
     use super::*;
     use crate::ramp::Limit;
+    use crate::{Client, ClientContext, Quota, Role};
 
     /// A window of a hundred operations that took so long from their arrival, whose service was quick.
     fn window(response: Nanos) -> StepRecord {
@@ -314,6 +318,40 @@ mod tests {
             kinds: ["order", "payment"].map(totals).to_vec(),
             ..StepRecord::default()
         }
+    }
+
+    /// Says how many operations it did.
+    struct Counting(Arc<AtomicU64>);
+
+    impl Client for Counting {
+        fn run(&mut self, context: &mut ClientContext<'_>) -> Result {
+            while !context.is_over() {
+                let started = context.recorder.begin();
+                context.recorder.done(0, started, None, 1);
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn clients_with_a_quota_do_ten_times_as_much_before() {
+        let done = Arc::new(AtomicU64::new(0));
+        let client: Box<dyn Client> = Box::new(Counting(Arc::clone(&done)));
+        let role = Role { name: "client 1".to_owned(), bounded: false };
+        let kinds = vec![KindSpec { name: "order".to_owned(), scheduled: false }];
+        let windows = Windows {
+            warmup: WarmUp::None,
+            end: End::After(Nanos::from_secs(60)),
+            stream: None,
+            counted: &[0],
+            opens: &|| (),
+        };
+        let quota = Quota { operations: 5, at_most: Nanos::from_secs(60) };
+        let stop = Stop::default().with_quota(Some(quota));
+        let crew = Crew { kinds, clients: vec![(role, client)] };
+        let measured = windows.measure(crew, &stop, &mut Blind).unwrap();
+        assert_eq!((measured.kinds[0].sums.ops, done.load(Ordering::Relaxed)), (5, 55));
     }
 
     #[test]

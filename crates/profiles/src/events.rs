@@ -22,7 +22,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::error::ProfileError;
 use crate::ring::Ring;
-use crate::sample::{REGISTERS, Record, Start};
+use crate::sample::{Life, REGISTERS, Record, Way};
 
 /// Samples per second of CPU time. A prime, so that it beats with no timer of a server.
 pub(crate) const HERTZ: u32 = 199;
@@ -139,12 +139,17 @@ impl Events {
         let Some(family) = &mut self.family else { return };
         let mut starts = Vec::new();
         for ring in &mut self.rings {
-            ring.each(ring.head(), Start::LENGTH, |record| starts.extend(Start::of(record)));
+            ring.each(ring.head(), Life::LENGTH, |record| {
+                starts.extend(Life::of(record).filter(|life| life.way == Way::Started));
+            });
         }
         starts.sort_unstable_by_key(|start| start.time);
         for start in starts {
             if family.contains(&start.parent) {
                 family.insert(start.thread);
+            } else {
+                // Another one has the number of a thread that has ended.
+                family.remove(&start.thread);
             }
         }
     }
@@ -276,7 +281,9 @@ mod tests {
             is_last = child.is_finished() && stranger.is_finished();
             events.drain(|record| match record {
                 Record::Sample(sample) => *samples.entry(sample.thread).or_default() += 1,
-                Record::Switch(_) => panic!("nobody asked for it"),
+                Record::Switch(switch) => {
+                    assert!(matches!(switch.way, Way::Started | Way::Ended), "{switch:?}");
+                }
                 Record::Lost(count) => lost += count,
             });
             thread::sleep(Duration::from_millis(10));

@@ -164,6 +164,8 @@ fn named<'a, R: ReadRef<'a>>(file: &ElfFile64<'a, Endianness, R>) -> Vec<Functio
 mod tests {
     use std::ffi::{OsStr, OsString};
     use std::process::Command;
+    use std::thread;
+    use std::time::Duration;
 
     use super::*;
 
@@ -233,9 +235,13 @@ mod tests {
         fs::copy("/bin/sleep", &program).unwrap();
         let mut child = Command::new(&program).arg("60").spawn().unwrap();
         fs::remove_file(&program).unwrap();
-        let mappings = maps::of_process(child.id());
-        let own = mappings.iter().find(|mapping| mapping.path.ends_with(DELETED));
-        let image = own.map(|own| Image::read(child.id(), own));
+        // `spawn` returns before the kernel has mapped the program.
+        let own = (0..1_000).find_map(|_| {
+            thread::sleep(Duration::from_millis(1));
+            let mut mappings = maps::of_process(child.id()).into_iter();
+            mappings.find(|mapping| mapping.path.ends_with(DELETED))
+        });
+        let image = own.map(|own| Image::read(child.id(), &own));
         child.kill().unwrap();
         child.wait().unwrap();
         let image = image.unwrap();

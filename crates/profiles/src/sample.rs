@@ -1,9 +1,9 @@
 //! One record of the kernel, taken apart. Its layout is that of `perf_event_open(2)` for the attributes in `events`.
 
 use perf_event_open_sys::bindings::{
-    PERF_CONTEXT_MAX, PERF_RECORD_FORK, PERF_RECORD_LOST, PERF_RECORD_MISC_SWITCH_OUT,
-    PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, PERF_RECORD_SAMPLE, PERF_RECORD_SWITCH,
-    PERF_RECORD_SWITCH_CPU_WIDE,
+    PERF_CONTEXT_MAX, PERF_RECORD_EXIT, PERF_RECORD_FORK, PERF_RECORD_LOST,
+    PERF_RECORD_MISC_SWITCH_OUT, PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, PERF_RECORD_SAMPLE,
+    PERF_RECORD_SWITCH, PERF_RECORD_SWITCH_CPU_WIDE,
 };
 
 /// The registers that unwinding needs, as bits of the kernel's numbers: frame pointer, stack pointer, instruction.
@@ -20,7 +20,7 @@ pub(crate) enum Record<'a> {
     Lost(u64),
 }
 
-/// A thread leaves its CPU, or returns to one.
+/// A thread leaves its CPU, or returns to one; or it begins or ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Switch {
     pub(crate) thread: u32,
@@ -36,12 +36,17 @@ pub(crate) enum Way {
     /// It could go on, but others have its CPU.
     Preempted,
     Back,
+    /// Its number may be that of a thread that has ended.
+    Started,
+    /// It leaves its CPU a last time after that, and that is no sleep.
+    Ended,
 }
 
-/// A thread was started, the first one of a process included.
-pub(crate) struct Start {
+/// A thread was started, the first one of a process included, or it ends.
+pub(crate) struct Life {
+    pub(crate) way: Way,
     pub(crate) thread: u32,
-    /// The thread that started it.
+    /// The thread that started it; of one that ends, the one that waits for its process.
     pub(crate) parent: u32,
     /// Nanoseconds of the monotonic clock.
     pub(crate) time: u64,
@@ -67,20 +72,22 @@ pub(crate) struct User<'a> {
     pub(crate) stack: &'a [u8],
 }
 
-impl Start {
+impl Life {
     /// Bytes of such a record.
     pub(crate) const LENGTH: usize = 32;
 
     /// `None` for a record of another kind, or one that ends before its end.
     pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
-        if reader.word()? != PERF_RECORD_FORK {
-            return None;
-        }
+        let way = match reader.word()? {
+            PERF_RECORD_FORK => Way::Started,
+            PERF_RECORD_EXIT => Way::Ended,
+            _ => return None,
+        };
         // The rest of the header, and the processes.
         reader.bytes(12)?;
         let (thread, parent, time) = (reader.word()?, reader.word()?, reader.long()?);
-        Some(Self { thread, parent, time })
+        Some(Self { way, thread, parent, time })
     }
 }
 
@@ -92,6 +99,10 @@ impl<'a> Record<'a> {
         match kind {
             PERF_RECORD_SWITCH | PERF_RECORD_SWITCH_CPU_WIDE => {
                 Switch::read(bytes, flags).map(Self::Switch)
+            }
+            PERF_RECORD_FORK | PERF_RECORD_EXIT => {
+                let Life { way, thread, time, .. } = Life::of(bytes)?;
+                Some(Self::Switch(Switch { thread, time, way }))
             }
             PERF_RECORD_LOST => {
                 reader.long()?;
@@ -211,15 +222,17 @@ mod tests {
     }
 
     #[test]
-    fn a_start_names_both_threads() {
-        let mut bytes = Vec::new();
-        let words = [PERF_RECORD_FORK, 0, 7, 3, 8, 4, 5, 0];
-        bytes.extend(words.iter().flat_map(|word: &u32| word.to_ne_bytes()));
-        assert_eq!(bytes.len(), Start::LENGTH);
-        let start = Start::of(&bytes).unwrap();
-        assert_eq!((start.thread, start.parent, start.time), (8, 4, 5));
-        assert!(Start::of(&bytes[..24]).is_none() && Start::of(&sample()).is_none());
-        assert!(Record::of(&bytes).is_none());
+    fn a_start_and_an_end_name_both_threads() {
+        for (kind, way) in [(PERF_RECORD_FORK, Way::Started), (PERF_RECORD_EXIT, Way::Ended)] {
+            let words = [kind, 0, 7, 3, 8, 4, 5, 0];
+            let bytes: Vec<u8> = words.iter().flat_map(|word: &u32| word.to_ne_bytes()).collect();
+            assert_eq!(bytes.len(), Life::LENGTH);
+            let life = Life::of(&bytes).unwrap();
+            assert_eq!((life.way, life.thread, life.parent, life.time), (way, 8, 4, 5));
+            assert!(Life::of(&bytes[..24]).is_none() && Life::of(&sample()).is_none());
+            let Some(Record::Switch(switch)) = Record::of(&bytes) else { panic!("no switch") };
+            assert_eq!(switch, Switch { thread: 8, time: 5, way });
+        }
     }
 
     #[test]

@@ -192,7 +192,7 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use std::hint::black_box;
-    use std::process::Command;
+    use std::process::{Command, Stdio};
 
     use model::Resource;
 
@@ -293,6 +293,24 @@ mod tests {
         assert!((490_000_000..whole).contains(&slept), "{slept} of {whole}: {sleeps:?}");
         // On a busy host most copied stacks are of other programs.
         assert!(sleeps.taken > 0 && sleeps.rooted() * 20 >= sleeps.samples() * 19, "{sleeps:?}");
+    }
+
+    #[test]
+    fn a_process_that_ends_within_the_window_sleeps_no_longer() {
+        let mut child =
+            Command::new("sh").args(["-c", "read -r line"]).stdin(Stdio::piped()).spawn().unwrap();
+        let target = Target::Processes(vec![child.id()]);
+        let profiles = of_target(&target, || {
+            thread::sleep(Duration::from_millis(100));
+            drop(child.stdin.take());
+            // Nobody has waited for it, so that it is still there.
+            thread::sleep(Duration::from_millis(1_000));
+        });
+        child.wait().unwrap();
+        let Some([_, sleeps]) = profiles else { return };
+        let slept = sleeps.samples() + sleeps.lost;
+        // Its only sleep began before the window: it may be unknown.
+        assert!(slept < 900_000_000, "{sleeps:?}");
     }
 
     #[test]

@@ -14,6 +14,8 @@ use crate::stacks::{Stack, Stacks};
 #[derive(Default)]
 pub(crate) struct Sleeps {
     threads: HashMap<u32, Thread>,
+    /// Those whose number another thread has now.
+    gone: Vec<Thread>,
     /// Since the last time that all were in order.
     new: Vec<Moment>,
 }
@@ -40,6 +42,7 @@ struct Thread {
     /// Of each stack that was taken: how long it slept, times how many it stands for.
     weights: HashMap<Stack, u128>,
     taken: u64,
+    has_ended: bool,
 }
 
 struct Left {
@@ -69,15 +72,11 @@ impl Sleeps {
                 Moment::Stack { thread, stack, period, .. } => {
                     self.threads.entry(thread).or_default().leaves = Some((stack, period));
                 }
-                Moment::Switch(Switch { thread, time, way }) => {
-                    let thread = self.threads.entry(thread).or_default();
-                    match way {
-                        Way::Asleep | Way::Preempted => {
-                            let stack = thread.leaves.take();
-                            thread.left = Some(Left { time, way, stack });
-                        }
-                        Way::Back => thread.returns(time, window),
-                    }
+                Moment::Switch(Switch { thread, way: Way::Started, .. }) => {
+                    self.gone.extend(self.threads.remove(&thread));
+                }
+                Moment::Switch(switch) => {
+                    self.threads.entry(switch.thread).or_default().switch(switch, window);
                 }
             }
         }
@@ -87,7 +86,7 @@ impl Sleeps {
     pub(crate) fn forget(&mut self) {
         self.new.clear();
         for thread in self.threads.values_mut() {
-            (thread.leaves, thread.left) = (None, None);
+            (thread.leaves, thread.left, thread.has_ended) = (None, None, false);
         }
     }
 
@@ -101,7 +100,7 @@ impl Sleeps {
     ) -> Profile {
         self.settle(window);
         let (mut served, mut others) = (Profile::default(), Profile::default());
-        for mut thread in self.threads.into_values() {
+        for mut thread in self.threads.into_values().chain(self.gone) {
             thread.returns(window.end, window);
             let named = thread.named(stacks);
             let serves = |function: &str| serving.iter().any(|one| one == function);
@@ -124,6 +123,21 @@ impl Sleeps {
 }
 
 impl Thread {
+    fn switch(&mut self, Switch { time, way, .. }: Switch, window: &Range<u64>) {
+        match way {
+            Way::Asleep | Way::Preempted if !self.has_ended => {
+                let stack = self.leaves.take();
+                self.left = Some(Left { time, way, stack });
+            }
+            Way::Asleep | Way::Preempted | Way::Started => {}
+            Way::Back => self.returns(time, window),
+            Way::Ended => {
+                self.returns(time, window);
+                self.has_ended = true;
+            }
+        }
+    }
+
     fn returns(&mut self, time: u64, window: &Range<u64>) {
         let Some(Left { time: left, way, stack }) = self.left.take() else { return };
         let slept = time.min(window.end).saturating_sub(left.max(window.start));
@@ -228,6 +242,28 @@ mod tests {
         bench.switch(7, 900, Way::Asleep);
         let profile = bench.finish(&["reads_[k]"]);
         assert_eq!(stacks(&profile), [("reads_[k]", 50), ("writes_[k]", 100)]);
+    }
+
+    #[test]
+    fn a_thread_that_has_ended_is_not_asleep_and_another_one_may_have_its_number() {
+        let mut bench = Bench::new();
+        bench.stack(7, 200, 0x1000, 1);
+        bench.switch(7, 200, Way::Asleep);
+        bench.switch(7, 300, Way::Back);
+        bench.switch(7, 310, Way::Ended);
+        // On its last way.
+        bench.switch(7, 311, Way::Preempted);
+        bench.switch(7, 312, Way::Back);
+        bench.switch(7, 313, Way::Asleep);
+        bench.sleeps.settle(&WINDOW);
+        bench.switch(7, 500, Way::Started);
+        bench.switch(7, 510, Way::Back);
+        bench.stack(7, 600, 0x2000, 1);
+        bench.switch(7, 600, Way::Asleep);
+        bench.switch(7, 650, Way::Back);
+        // Of the two threads one serves clients.
+        let profile = bench.finish(&["reads_[k]"]);
+        assert_eq!((stacks(&profile), profile.lost), (vec![("reads_[k]", 100)], 50));
     }
 
     #[test]
