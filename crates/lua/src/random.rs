@@ -154,15 +154,17 @@ impl Random {
 
     fn zipfian(&mut self, low: u32, high: u32) -> u32 {
         let hat = Hat(self.shape.zipfian_exponent);
-        let most = count(low, high);
+        let most = count(low, high).max(1.0);
         let (first, last) = (hat.integral(1.5) - 1.0, hat.integral(most + 0.5));
         let near = 2.0 - hat.inverse(hat.integral(2.5) - hat.at(2.0));
         loop {
             let area = last + self.unit() * (first - last);
             let x = hat.inverse(area);
             let k = (x + 0.5).floor().clamp(1.0, most);
-            if k - x <= near || area >= hat.integral(k + 0.5) - hat.at(k) {
-                return low.wrapping_add(k as u32 - 1);
+            // Where an absurd exponent makes them no numbers, both comparisons fail, and the loop ends.
+            let is_rejected = k - x > near && area < hat.integral(k + 0.5) - hat.at(k);
+            if !is_rejected {
+                return low.wrapping_add((k as u32).saturating_sub(1));
             }
         }
     }
@@ -171,20 +173,24 @@ impl Random {
         self.unique.next()
     }
 
-    /// `format` with a random digit for each `#` and a random letter for each `@`.
-    pub(crate) fn text(&mut self, format: &[u8]) -> Vec<u8> {
-        let each = format.iter().map(|byte| match byte {
-            b'#' => self.uniform(b'0'.into(), b'9'.into()) as u8,
-            b'@' => self.uniform(b'a'.into(), b'z'.into()) as u8,
-            other => *other,
-        });
-        each.collect()
+    /// Puts a random digit for each `#` and a random letter for each `@`.
+    pub(crate) fn fill(&mut self, text: &mut [u8]) {
+        for byte in text {
+            match byte {
+                b'#' => *byte = self.byte(b'0', b'9'),
+                b'@' => *byte = self.byte(b'a', b'z'),
+                _ => {}
+            }
+        }
     }
 
-    /// Text of random length, with bytes from `0` to `z`.
-    pub(crate) fn varied_text(&mut self, least: u32, most: u32) -> Vec<u8> {
-        let length = self.uniform(least.min(most), most);
-        (0..length).map(|_| self.uniform(b'0'.into(), b'z'.into()) as u8).collect()
+    /// Fills the text with bytes from `0` to `z`.
+    pub(crate) fn fill_varied(&mut self, text: &mut [u8]) {
+        text.fill_with(|| self.byte(b'0', b'z'));
+    }
+
+    fn byte(&mut self, low: u8, high: u8) -> u8 {
+        self.uniform(low.into(), high.into()) as u8
     }
 }
 
@@ -289,7 +295,9 @@ mod tests {
             let found = laws.map(&mut of);
             let (numbers, text, word) = expected;
             assert_eq!(found, numbers);
-            assert_eq!(random.text(b"###-@@@"), text.as_bytes());
+            let mut filled = *b"###-@@@";
+            random.fill(&mut filled);
+            assert_eq!(filled, text.as_bytes());
             random.unit();
             assert_eq!(random.word(), word);
             // What sysbench draws for its histogram when an event ends.
