@@ -264,7 +264,7 @@ function Connection:prepare(text)
 end
 
 local function new_param(kind, length)
-   return setmetatable({ type = kind, max_len = length, slot = Slot() }, Param)
+   return setmetatable({ type = kind, max_len = length, slot = Slot(), size = 0 }, Param)
 end
 
 function Statement:bind_create(kind, length)
@@ -288,13 +288,13 @@ end
 
 -- The bytes of a parameter, with room for so many.
 local function room(param, length)
-   local bytes = param.bytes
-   if bytes == nil or ffi.sizeof(bytes) < length then
-      bytes = Bytes(math.max(length, param.max_len or 0, 1))
-      param.bytes, param.slot.text = bytes, bytes
+   if length >= param.size then
+      param.size = math.max(length, param.max_len or 0) + 1
+      param.bytes = Bytes(param.size)
+      param.slot.text = param.bytes
    end
    param.slot.length = length
-   return bytes
+   return param.bytes
 end
 
 local function set_int(param, value)

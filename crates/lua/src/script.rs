@@ -74,10 +74,7 @@ impl Script {
     pub fn load(program: &Program, thread: Thread<'_>) -> Result<Self> {
         // SAFETY: the script is the user's, who may do in it what LuaJIT can: open files, run programs, call C.
         #[expect(unsafe_code, reason = "sysbench's scripts use the libraries ffi and debug")]
-        let lua = unsafe {
-            let options = LuaOptions::new().catch_rust_panics(false);
-            Lua::unsafe_new_with(StdLib::ALL, options)
-        };
+        let lua = unsafe { Lua::unsafe_new_with(StdLib::ALL, LuaOptions::new()) };
         lua.set_memory_limit(MOST_MEMORY)?;
         let watched = thread.watch.add(&lua)?;
         let (ledger, printed) = (Ledger::default(), Arc::default());
