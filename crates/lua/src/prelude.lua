@@ -672,17 +672,17 @@ local function next_of_loop()
    if not fine then
       error(message, 0)
    end
-   return coroutine.status(loop) == "dead" and 1 or 0
+   return coroutine.status(loop) == "dead" or nil
 end
 
--- Runs one event: 0, or 1 where it says that none follows, or 2 and the code of the error after which it begins anew.
+-- Runs one event: nil, or `true` where it says that none follows, or the code of the error after which it begins anew.
 function program.event()
    if thread_run then
       return next_of_loop()
    end
    local done, value = pcall(event, native.tid)
    if done then
-      return value and 1 or 0
+      return value and true or nil
    end
    if type(value) ~= "table" or value.errcode ~= sysbench.error.RESTART_EVENT then
       error(value == "not enough memory" and native.path .. ": " .. native.no_memory or value, 0)
@@ -691,7 +691,7 @@ function program.event()
    if type(hook) == "function" then
       hook(value)
    end
-   return 2, value.sql_state
+   return value.sql_state or ""
 end
 
 return program

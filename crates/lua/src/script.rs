@@ -112,16 +112,16 @@ impl Script {
 
     /// Runs one event, or begins it anew. Its statements are in [`Script::sent`].
     pub fn event(&self) -> Result<Outcome> {
-        let (how, code): (u32, Option<String>) = self.event.call(())?;
-        if how == 0 {
+        let outcome = match self.event.call(())? {
+            Value::Nil => Outcome::Done,
+            Value::String(code) => Outcome::Restart(code.to_string_lossy()),
+            _ => Outcome::Last,
+        };
+        if outcome == Outcome::Done {
             // sysbench draws a place in its histogram when an event ends; the next one's numbers follow.
             self.random.lock().unwrap_or_else(PoisonError::into_inner).word();
         }
-        Ok(match how {
-            0 => Outcome::Done,
-            1 => Outcome::Last,
-            _ => Outcome::Restart(code.unwrap_or_default()),
-        })
+        Ok(outcome)
     }
 
     /// Calls a hook for reports, where the script has set it.
