@@ -23,7 +23,7 @@ const OF_SYSBENCH: f64 = 0.25;
 const OF_PGBENCH: f64 = 0.2;
 
 pub(crate) fn measure() -> Result<()> {
-    if Command::new("valgrind").arg("--version").output().is_err() {
+    if !is_possible() {
         note("skipped: no valgrind");
         return Ok(());
     }
@@ -32,9 +32,10 @@ pub(crate) fn measure() -> Result<()> {
         Table::new(["server", "peer", "backslide", "peer's", "ratio", "goal", "reached"]);
     for name in servers() {
         let server = Server::start(&name, On::OneCpu, ROWS, "")?;
-        let ours = slope(Client::Backslide, &server.place)?;
+        let point = Task::Work(Work::Point);
+        let ours = slope(Client::Backslide, point, &server.place)?;
         let mut against = |peer: Client, word: &str, goal: f64| -> Result<()> {
-            let theirs = slope(peer, &server.place)?;
+            let theirs = slope(peer, point, &server.place)?;
             let ratio = ours / theirs;
             table.row([
                 server.name.clone(),
@@ -57,11 +58,17 @@ pub(crate) fn measure() -> Result<()> {
     Ok(())
 }
 
-fn slope(client: Client, place: &Place) -> Result<f64> {
+/// Is there a valgrind?
+pub(crate) fn is_possible() -> bool {
+    Command::new("valgrind").arg("--version").output().is_ok()
+}
+
+/// User instructions of one operation.
+pub(crate) fn slope(client: Client, task: Task, place: &Place) -> Result<f64> {
     let mut counted = Vec::new();
     for seconds in SECONDS {
         note(&format!("{client:?}, {seconds} s under callgrind"));
-        let job = Job { task: Task::Work(Work::Point), clients: 1, seconds };
+        let job = Job { task, clients: 1, seconds };
         counted.push(count(client, job, place)?);
     }
     let [(short, few), (long, many)] = counted.as_slice() else {

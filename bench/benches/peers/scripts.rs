@@ -7,6 +7,7 @@ use bench::{Spread, Table, heading, note, servers, within};
 use model::{LuaSpec, WorkloadSpec};
 
 use crate::REPEATS;
+use crate::instructions::{is_possible, slope};
 use crate::peers::{Client, Job, Task};
 use crate::same::script;
 use crate::server::{On, ROWS, Server};
@@ -14,7 +15,8 @@ use crate::server::{On, ROWS, Server};
 const MEASURES: &str = "CPU time (user and system) of the whole client process for an event of sysbench's own \
      scripts, run by backslide and by sysbench: one connection on the Unix socket, prepared statements, uniform \
      keys, table `sbtest1` of 1,000,000 rows; client and server on the same CPU. Runs of 5 s alternate, and so does \
-     the order; the ratio is taken within a pair. Median [min–max].";
+     the order; the ratio is taken within a pair. Median [min–max]. User instructions as in `instructions`: a busy \
+     machine does not disturb them.";
 
 const SECONDS: u32 = 5;
 const INSTALLED: &str = "/usr/share/sysbench";
@@ -32,6 +34,9 @@ pub(crate) fn measure() -> Result<()> {
         "ratio",
         "goal",
         "reached",
+        "instructions, backslide",
+        "instructions, sysbench",
+        "ratio",
     ]);
     for name in servers() {
         let server = Server::start(&name, On::OneCpu, ROWS, "")?;
@@ -44,7 +49,7 @@ pub(crate) fn measure() -> Result<()> {
     Ok(())
 }
 
-fn row(server: &Server, test: &'static str) -> Result<[String; 7]> {
+fn row(server: &Server, test: &'static str) -> Result<[String; 10]> {
     let job = Job { task: Task::Test(test), clients: 1, seconds: SECONDS };
     let (mut ours, mut theirs) = (Spread::default(), Spread::default());
     for repeat in 1..=REPEATS {
@@ -58,6 +63,7 @@ fn row(server: &Server, test: &'static str) -> Result<[String; 7]> {
         }
     }
     let ratio = ours.over(&theirs);
+    let [counted, their_counted, counted_ratio] = instructions(server, job.task)?;
     Ok([
         script(test)?.to_owned(),
         server.name.clone(),
@@ -66,7 +72,20 @@ fn row(server: &Server, test: &'static str) -> Result<[String; 7]> {
         format!("{ratio:.3}"),
         format!("{GOAL:.2}"),
         within(ratio.median() <= GOAL),
+        counted,
+        their_counted,
+        counted_ratio,
     ])
+}
+
+/// User instructions of an event, by backslide and by sysbench, and their ratio.
+fn instructions(server: &Server, task: Task) -> Result<[String; 3]> {
+    if !is_possible() {
+        return Ok(["no valgrind"; 3].map(str::to_owned));
+    }
+    let ours = slope(Client::Script, task, &server.place)?;
+    let theirs = slope(Client::Sysbench, task, &server.place)?;
+    Ok([format!("{ours:.0}"), format!("{theirs:.0}"), format!("{:.3}", ours / theirs)])
 }
 
 /// The script of sysbench that sends what this test sends, as sysbench is asked for it.

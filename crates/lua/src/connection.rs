@@ -2,16 +2,18 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use drivers::{Connector, Done, Param, ParamType, Session, SessionError, StatementId};
-use mlua::{BorrowedStr, Lua, UserData, UserDataMethods, Value, Variadic};
+use drivers::{Connector, Done, ParamType, Session, SessionError, StatementId};
+use mlua::{LightUserData, UserData, UserDataMethods, Value, Variadic};
 use model::Dialect;
 
+use crate::calls::{How, Returned, address};
 use crate::ledger::{Ledger, SentKind};
 use crate::placeholders::numbered;
 use crate::rows::Rows;
+use crate::slot::{Slot, not_text};
 
 /// MySQL: this statement cannot be prepared.
 const NOT_PREPARED: &str = "1295";
@@ -36,6 +38,8 @@ pub(crate) struct Channel {
     /// The places of the statements, by text and types: one that a script prepares for every event is prepared once.
     places: HashMap<String, usize>,
     rows: Rows,
+    /// Of the last statement, until the script asks for it.
+    failure: Option<SessionError>,
 }
 
 struct Prepared {
@@ -44,22 +48,27 @@ struct Prepared {
     reads: bool,
 }
 
-/// What Lua gets: the number of fields where there are rows, and the rows; or `false` and the error's code, its text
-/// and whether the event begins anew.
-type Answer = (Value, Value, Value, Value);
+/// An error as Lua gets it: its code, its text, and whether the event begins anew.
+type Failure = (String, String, bool);
 
 /// A channel as Lua's data, which must not be tied to a thread. Nobody ever waits for it.
-pub(crate) struct Connection(Mutex<Channel>);
+pub(crate) struct Connection(Arc<Mutex<Channel>>);
 
 impl Connection {
     pub(crate) fn open(wire: Wire) -> Result<Self, SessionError> {
         let session = Some(wire.connector.connect()?);
-        let (statements, places, rows) = Default::default();
-        Ok(Self(Mutex::new(Channel { wire, session, statements, places, rows })))
+        let (statements, places, rows, failure) = Default::default();
+        let channel = Channel { wire, session, statements, places, rows, failure };
+        Ok(Self(Arc::new(Mutex::new(channel))))
     }
 
-    fn channel(&mut self) -> &mut Channel {
-        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    /// Where the functions of `ffi` find the channel, as long as Lua has this.
+    pub(crate) fn address(&self) -> LightUserData {
+        address(&self.0)
+    }
+
+    fn channel(&self) -> MutexGuard<'_, Channel> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -82,24 +91,72 @@ impl Channel {
         }
     }
 
-    fn query(&mut self, sql: &str) -> Result<Done, SessionError> {
+    pub(crate) fn query(
+        &mut self,
+        sql: &[u8],
+        returned: &mut Returned,
+    ) -> Result<How, SessionError> {
+        let sql = std::str::from_utf8(sql).map_err(not_text)?;
+        let started = Instant::now();
+        let done = self.send(|session, rows| session.query(sql, &mut |row| rows.add(row)))?;
+        Ok(self.ended(started, reads(sql), done, returned))
+    }
+
+    pub(crate) fn execute(
+        &mut self,
+        place: usize,
+        slots: &[&Slot],
+        returned: &mut Returned,
+    ) -> Result<How, SessionError> {
+        let Some(Prepared { id, types, reads }) = self.statements.get(place) else {
+            return Err(SessionError::Protocol { what: "the statement is closed".to_owned() });
+        };
+        if slots.iter().any(|slot| slot.is_null()) {
+            return Ok(How::AsText);
+        }
+        let (id, reads) = (*id, *reads);
+        let params = slots.iter().zip(types).map(|(slot, kind)| slot.param(*kind));
+        let params = params.collect::<Result<Vec<_>, _>>()?;
+        let started = Instant::now();
+        let done = self.send(|session, rows| {
+            session.execute_prepared(id, &params, &mut |row| rows.add(row))
+        })?;
+        Ok(self.ended(started, reads, done, returned))
+    }
+
+    fn send(
+        &mut self,
+        act: impl FnOnce(&mut dyn Session, &mut Rows) -> Result<Done, SessionError>,
+    ) -> Result<Done, SessionError> {
         let mut rows = std::mem::take(&mut self.rows);
         rows.clear();
-        let done = self.session().and_then(|it| it.query(sql, &mut |row| rows.add(row)));
+        let done = self.session().and_then(|session| act(session, &mut rows));
         self.rows = rows;
         done
     }
 
-    fn execute(&mut self, place: usize, params: &[Param<'_>]) -> Result<Done, SessionError> {
-        let Some(id) = self.statements.get(place).map(|statement| statement.id) else {
-            return Err(SessionError::Protocol { what: "the statement is closed".to_owned() });
-        };
-        let mut rows = std::mem::take(&mut self.rows);
-        rows.clear();
-        let done =
-            self.session().and_then(|it| it.execute_prepared(id, params, &mut |row| rows.add(row)));
-        self.rows = rows;
-        done
+    fn ended(
+        &mut self,
+        started: Instant,
+        reads: bool,
+        Done { rows, affected }: Done,
+        returned: &mut Returned,
+    ) -> How {
+        if reads || rows > 0 {
+            self.wire.ledger.add(SentKind::Read, started, rows);
+            *returned = Returned { rows: rows as f64, fields: self.rows.fields() as u32 };
+            return How::Rows;
+        }
+        let kind = if affected > 0 { SentKind::Write } else { SentKind::Other };
+        self.wire.ledger.add(kind, started, affected);
+        How::NoRows
+    }
+
+    /// Keeps the error for the script.
+    #[cold]
+    pub(crate) fn fails(&mut self, error: SessionError) -> How {
+        self.failure = Some(error);
+        How::Failed
     }
 
     /// The place of the prepared statement; `None` where it must be sent as text.
@@ -124,30 +181,9 @@ impl Channel {
         }
     }
 
-    fn answer(
-        &mut self,
-        lua: &Lua,
-        started: Instant,
-        reads: bool,
-        done: Result<Done, SessionError>,
-    ) -> mlua::Result<Answer> {
-        match done {
-            Ok(Done { rows, .. }) if reads || rows > 0 => {
-                self.wire.ledger.add(SentKind::Read, started, rows);
-                let fields = Value::Integer(self.rows.fields() as i64);
-                Ok((fields, Value::Integer(rows as i64), Value::Nil, Value::Nil))
-            }
-            Ok(Done { affected, .. }) => {
-                let kind = if affected > 0 { SentKind::Write } else { SentKind::Other };
-                self.wire.ledger.add(kind, started, affected);
-                Ok((Value::Nil, Value::Integer(affected as i64), Value::Nil, Value::Nil))
-            }
-            Err(error) => self.failed(lua, &error),
-        }
-    }
-
-    #[cold]
-    fn failed(&mut self, lua: &Lua, error: &SessionError) -> mlua::Result<Answer> {
+    /// The error that was kept.
+    fn failure(&mut self) -> Failure {
+        let Some(error) = self.failure.take() else { return Failure::default() };
         let is_of_server = matches!(error, SessionError::Server { .. });
         let ignored = &self.wire.ignored;
         let ignored =
@@ -157,52 +193,35 @@ impl Channel {
             // It fails where no transaction is open.
             let _ = self.session().and_then(|session| session.execute("ROLLBACK"));
         }
-        let text = |text: &str| lua.create_string(text).map(Value::String);
-        let (code, message) = (text(error.code())?, text(&error.to_string())?);
-        Ok((Value::Boolean(false), code, message, Value::Boolean(ignored)))
+        (error.code().to_owned(), error.to_string(), ignored)
     }
 }
 
 impl UserData for Connection {
     fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
-        methods.add_method_mut("query", |lua, this, sql: BorrowedStr| {
-            let (this, started) = (this.channel(), Instant::now());
-            let done = this.query(&sql);
-            this.answer(lua, started, reads(&sql), done)
-        });
-        methods.add_method_mut("execute", |lua, this, call: (usize, Variadic<Value>)| {
-            let ((place, values), this) = (call, this.channel());
-            let texts = texts(lua, &values)?;
-            let (is_read, params) = match this.statements.get(place) {
-                Some(prepared) => (prepared.reads, params(&prepared.types, &values, &texts)?),
-                None => (false, Vec::new()),
-            };
-            let started = Instant::now();
-            let done = this.execute(place, &params);
-            this.answer(lua, started, is_read, done)
-        });
-        methods.add_method_mut("prepare", |lua, this, call: (String, Variadic<u32>)| {
-            let ((sql, types), this) = (call, this.channel());
+        // The place; nil where the statement must be sent as text, and `false` where it fails.
+        methods.add_method("prepare", |_, this, (sql, types): (String, Variadic<u32>)| {
+            let mut channel = this.channel();
             let types = types.iter().map(|number| param_type(*number)).collect();
-            match this.prepare(&sql, types) {
-                Ok(Some(place)) => {
-                    Ok((Value::Integer(place as i64), Value::Nil, Value::Nil, Value::Nil))
+            Ok(match channel.prepare(&sql, types) {
+                Ok(Some(place)) => Value::Integer(place as i64),
+                Ok(None) => Value::Nil,
+                Err(error) => {
+                    channel.fails(error);
+                    Value::Boolean(false)
                 }
-                Ok(None) => Ok((Value::Nil, Value::Nil, Value::Nil, Value::Nil)),
-                Err(error) => this.failed(lua, &error),
-            }
+            })
         });
-        methods.add_method_mut("fetch", |lua, this, ()| this.channel().rows.fetch(lua));
-        methods.add_method_mut("disconnect", |_, this, ()| {
+        methods.add_method("failure", |_, this, ()| Ok(this.channel().failure()));
+        methods.add_method("fetch", |lua, this, ()| this.channel().rows.fetch(lua));
+        methods.add_method("disconnect", |_, this, ()| {
             this.channel().session = None;
             Ok(())
         });
-        methods.add_method_mut("reconnect", |lua, this, ()| {
-            let this = this.channel();
-            match this.reconnect() {
-                Ok(()) => Ok((Value::Nil, Value::Nil, Value::Nil, Value::Nil)),
-                Err(error) => this.failed(lua, &error),
-            }
+        methods.add_method("reconnect", |_, this, ()| {
+            let mut channel = this.channel();
+            let done = channel.reconnect();
+            Ok(done.map_err(|error| channel.fails(error)).is_ok())
         });
     }
 }
@@ -215,39 +234,6 @@ fn param_type(number: u32) -> ParamType {
         8..=10 => ParamType::DateTime,
         _ => ParamType::Text,
     }
-}
-
-/// The texts of values, which parameters borrow; empty for a number that is sent as one.
-fn texts(lua: &Lua, values: &[Value]) -> mlua::Result<Vec<Option<BorrowedStr>>> {
-    let text = |value: &Value| match value {
-        Value::Integer(_) => Ok(None),
-        other => lua.coerce_string(other.clone())?.map(|text| text.to_str()).transpose(),
-    };
-    values.iter().map(text).collect()
-}
-
-fn params<'a>(
-    types: &[ParamType],
-    values: &[Value],
-    texts: &'a [Option<BorrowedStr>],
-) -> mlua::Result<Vec<Param<'a>>> {
-    let param = |((kind, value), text): ((&ParamType, &Value), &'a Option<BorrowedStr>)| match (
-        kind, value, text,
-    ) {
-        (ParamType::Int, Value::Integer(int), _) => Ok(Param::Int(*int)),
-        (ParamType::Int, Value::Number(number), _) => Ok(Param::Int(*number as i64)),
-        (ParamType::Int, _, Some(text)) if text.parse::<i64>().is_ok() => {
-            Ok(Param::Int(text.parse().unwrap_or_default()))
-        }
-        (ParamType::Text | ParamType::DateTime | ParamType::Decimal, _, Some(text)) => {
-            Ok(Param::Text(text))
-        }
-        (_, value, _) => Err(mlua::Error::runtime(format!(
-            "a parameter was declared as {kind:?} and set to a {}; NULL is not offered",
-            value.type_name()
-        ))),
-    };
-    types.iter().zip(values).zip(texts).map(param).collect()
 }
 
 /// Does the statement return rows, be it none?

@@ -4,6 +4,7 @@
 //! through a session of `drivers`. What knows of plans, windows and pacing calls [`Script::event`] and records what
 //! it tells. Interface and random numbers are those of sysbench; none of its code is here.
 
+mod calls;
 mod connection;
 mod declared;
 mod error;
@@ -12,6 +13,7 @@ mod placeholders;
 mod random;
 mod rows;
 mod script;
+mod slot;
 #[cfg(test)]
 mod tests;
 mod watch;

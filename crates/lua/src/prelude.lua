@@ -36,16 +36,76 @@ sysbench = {
       },
       error = { NONE = 0, IGNORABLE = 1, FATAL = 2 },
    },
-   rand = native.rand,
+   rand = {},
 }
 
 -- Scripts choose among these for a hook; what they would print is in backslide's own reports.
 function sysbench.report_default() end
 sysbench.report_csv, sysbench.report_json = sysbench.report_default, sysbench.report_default
 
+-- Functions of the program. LuaJIT compiles such calls, but none of a function that is not called through `ffi`.
+local function native_function(kind, name)
+   return ffi.cast(kind, native.addresses[name])
+end
+
+local copy, string_of = ffi.copy, ffi.string
+local Bytes = ffi.typeof("char[?]")
+
+-- Random numbers
+
+local random = ffi.cast("void *", native.random)
+local draw = native_function("uint32_t (*)(void *, size_t, uint32_t, uint32_t)", "draw")
+local unique = native_function("uint32_t (*)(void *)", "unique")
+local unit = native_function("double (*)(void *)", "unit")
+local word = native_function("uint64_t (*)(void *)", "word")
+local fill = native_function("void (*)(void *, char *, size_t)", "fill")
+local fill_varied = native_function("void (*)(void *, char *, size_t)", "fill_varied")
+
+-- The first of `native.laws`.
+local UNIFORM = 0
+
+local function number_of(value)
+   return tonumber(value) or fail("a number is expected, not a " .. type(value))
+end
+
+local function drawn(law)
+   return function(low, high)
+      return draw(random, law, number_of(low), number_of(high))
+   end
+end
+
+for i, name in ipairs(native.laws) do
+   sysbench.rand[name] = drawn(i - 1)
+end
+-- The law that `rand_type` names.
+sysbench.rand.default = drawn(#native.laws)
+
+function sysbench.rand.unique()
+   return unique(random)
+end
+
+function sysbench.rand.uniform_double()
+   return unit(random)
+end
+
 function sysbench.rand.uniform_uint64()
-   local high, low = native.word()
-   return ffi.cast("uint64_t", high) * 4294967296ULL + low
+   return word(random)
+end
+
+-- A random digit for each `#`, and a random letter for each `@`.
+function sysbench.rand.string(format)
+   local bytes = Bytes(#format)
+   copy(bytes, format, #format)
+   fill(random, bytes, #format)
+   return string_of(bytes, #format)
+end
+
+function sysbench.rand.varstring(least, most)
+   least, most = number_of(least), number_of(most)
+   local length = draw(random, UNIFORM, math.min(least, most), most)
+   local bytes = Bytes(length)
+   fill_varied(random, bytes, length)
+   return string_of(bytes, length)
 end
 
 -- What a script prints is a note of its step; standard output belongs to the program.
@@ -71,8 +131,19 @@ end
 local Connection, Statement, Param, Result = {}, {}, {}, {}
 Connection.__index, Statement.__index, Param.__index, Result.__index = Connection, Statement, Param, Result
 local types = sysbench.sql.type
+local is_int = { [types.TINYINT] = true, [types.SMALLINT] = true, [types.INT] = true, [types.BIGINT] = true }
 local is_text = { [types.CHAR] = true, [types.VARCHAR] = true, [types.DATE] = true, [types.DATETIME] = true,
    [types.TIME] = true, [types.TIMESTAMP] = true }
+
+-- How a statement ended, and what it returned.
+local ROWS, FAILED, AS_TEXT = 1, 2, 3
+local returned = ffi.new("struct { double rows; uint32_t fields; }")
+local send = native_function("int (*)(void *, const char *, size_t, void *)", "query")
+local execute = native_function("int (*)(void *, size_t, void *, size_t, void *)", "execute")
+
+-- The value of a parameter: its number where that is its type, otherwise its text.
+local Slot = ffi.typeof("struct { int64_t number; char *text; size_t length; uint8_t is_set; }")
+local Slots = ffi.typeof("$ *[?]", Slot)
 
 local function raise(con, query, code, message, ignorable)
    local state = sysbench.sql.error
@@ -88,21 +159,21 @@ local function raise(con, query, code, message, ignorable)
    fail(message)
 end
 
-local function answer(con, query, fields, rows, message, ignorable)
-   if fields == false then
-      raise(con, query, rows, message, ignorable)
+local function answer(con, query, how)
+   if how == FAILED then
+      raise(con, query, con.native:failure())
    end
    con.error = 0
-   if fields then
+   if how == ROWS then
       local result = con.result
-      result.nrows, result.nfields = rows, fields
+      result.nrows, result.nfields = returned.rows, returned.fields
       return result
    end
    return nil
 end
 
 function Connection:query(text)
-   return answer(self, text, self.native:query(text))
+   return answer(self, text, send(self.channel, text, #text, returned))
 end
 
 function Connection:query_row(text)
@@ -120,7 +191,9 @@ function Connection:disconnect()
 end
 
 function Connection:reconnect()
-   answer(self, "reconnect", self.native:reconnect())
+   if not self.native:reconnect() then
+      raise(self, "reconnect", self.native:failure())
+   end
    for statement in pairs(self.statements) do
       statement.place = nil
    end
@@ -169,19 +242,20 @@ end
 local function prepare(statement)
    if native.driver == "pgsql" then
       -- sysbench draws the name of the statement, and the next numbers follow.
-      native.word()
-      native.word()
+      word(random)
+      word(random)
    end
-   local place, code, message, ignorable = statement.con.native:prepare(statement.text, unpack(statement.types))
+   local session = statement.con.native
+   local place = session:prepare(statement.text, unpack(statement.types))
    if place == false then
-      raise(statement.con, statement.text, code, message, ignorable)
+      raise(statement.con, statement.text, session:failure())
    end
    statement.place, statement.as_text = place, place == nil
 end
 
 function Connection:prepare(text)
-   local statement = setmetatable({ con = self, connection = self, text = text, params = {}, types = {}, values = {},
-      as_text = sysbench.opt.db_ps_mode == "disable" }, Statement)
+   local statement = setmetatable({ con = self, connection = self, text = text, params = {}, types = {}, count = 0,
+      slots = Slots(1), as_text = sysbench.opt.db_ps_mode == "disable" }, Statement)
    if not statement.as_text and not text:find("?", 1, true) then
       prepare(statement)
    end
@@ -189,51 +263,95 @@ function Connection:prepare(text)
    return statement
 end
 
+local function new_param(kind, length)
+   return setmetatable({ type = kind, max_len = length, slot = Slot(), size = 0 }, Param)
+end
+
 function Statement:bind_create(kind, length)
    if type(kind) ~= "number" or kind < types.TINYINT or kind > types.VARCHAR then
       fail("Unsupported argument type: " .. tostring(kind))
    end
-   return setmetatable({ type = kind, max_len = length }, Param)
+   return new_param(kind, length)
 end
 
 function Statement:bind_param(...)
    self.params, self.types = { ... }, {}
+   self.count = #self.params
+   self.slots = Slots(self.count + 1)
    for i, param in ipairs(self.params) do
-      self.types[i] = param.type
+      self.types[i], self.slots[i - 1] = param.type, param.slot
    end
    if not self.as_text then
       prepare(self)
    end
 end
 
-function Param:set(value)
-   if value == nil then
-      self.value = nil
-      return
+-- The bytes of a parameter, with room for so many.
+local function room(param, length)
+   if length >= param.size then
+      param.size = math.max(length, param.max_len or 0) + 1
+      param.bytes = Bytes(param.size)
+      param.slot.text = param.bytes
    end
-   if is_text[self.type] then
-      value = tostring(value)
-      if self.max_len and #value > self.max_len then
-         value = value:sub(1, self.max_len)
-      end
-   elseif type(value) == "cdata" then
+   param.slot.length = length
+   return param.bytes
+end
+
+local function set_int(param, value)
+   local kind = type(value)
+   if kind ~= "number" and kind ~= "cdata" then
+      value = kind == "string" and tonumber(value) or fail("an integer parameter was set to a " .. kind)
+   end
+   param.slot.number = value
+end
+
+local function set_text(param, value)
+   if not is_text[param.type] and type(value) == "cdata" then
       value = tonumber(value)
    end
-   self.value = value
+   value = tostring(value)
+   local length = math.min(#value, param.max_len or #value)
+   copy(room(param, length), value, length)
+end
+
+function Param:set(value)
+   self.slot.is_set = value == nil and 0 or 1
+   if value == nil then
+      return
+   end
+   if is_int[self.type] then
+      set_int(self, value)
+   else
+      set_text(self, value)
+   end
 end
 
 function Param:set_rand_str(format)
-   self.value = sysbench.rand.string(format)
+   if is_int[self.type] then
+      return self:set(sysbench.rand.string(format))
+   end
+   local bytes = room(self, #format)
+   copy(bytes, format, #format)
+   fill(random, bytes, #format)
+   self.slot.is_set = 1
 end
 
 local function literal(param)
-   if param.value == nil then
+   local slot = param.slot
+   if slot.is_set == 0 then
       return "NULL"
    end
-   return is_text[param.type] and "'" .. param.value .. "'" or tostring(param.value)
+   if is_int[param.type] then
+      return (tostring(slot.number):gsub("LL$", ""))
+   end
+   local text = string_of(slot.text, slot.length)
+   return is_text[param.type] and "'" .. text .. "'" or text
 end
 
 local function as_text(statement)
+   if statement.count == 0 then
+      return statement.text
+   end
    local i = 0
    return (statement.text:gsub("%?", function()
       i = i + 1
@@ -243,20 +361,17 @@ end
 
 function Statement:execute()
    local con = self.con
-   local params, values = self.params, self.values
-   local count, has_null = #params, false
-   for i = 1, count do
-      local value = params[i].value
-      values[i], has_null = value, has_null or value == nil
-   end
-   -- Our prepared statements take no NULL.
-   if self.as_text or has_null then
-      return con:query(as_text(self))
-   end
-   if self.place == nil then
+   if not self.as_text and self.place == nil then
       prepare(self)
    end
-   return answer(con, self.text, con.native:execute(self.place, unpack(values, 1, count)))
+   local how = AS_TEXT
+   if not self.as_text then
+      how = execute(con.channel, self.place, self.slots, self.count, returned)
+   end
+   if how == AS_TEXT then
+      return con:query(as_text(self))
+   end
+   return answer(con, self.text, how)
 end
 
 function Statement:close()
@@ -280,11 +395,12 @@ function Driver:name()
 end
 
 function Driver:connect()
-   local session, message = native.connect()
+   local session, channel, message = native.connect()
    if session == nil then
       fail("connection creation failed: " .. message)
    end
-   local con = setmetatable({ native = session, error = 0, statements = setmetatable({}, { __mode = "k" }) }, Connection)
+   local con = setmetatable({ native = session, channel = ffi.cast("void *", channel), error = 0,
+      statements = setmetatable({}, { __mode = "k" }) }, Connection)
    con.result = setmetatable({ con = con, nrows = 0, nfields = 0 }, Result)
    return con
 end
@@ -360,14 +476,16 @@ end
 function db_bind_param(statement, binds)
    local params = {}
    for i, bind in ipairs(binds) do
-      params[i] = setmetatable({ type = bind.type }, { __index = function(_, key)
-         return key == "value" and bind.value or nil
-      end })
+      params[i] = new_param(bind.type)
    end
+   statement.binds = binds
    statement:bind_param(unpack(params))
 end
 
 function db_execute(statement)
+   for i, bind in ipairs(statement.binds or {}) do
+      statement.params[i]:set(bind.value)
+   end
    return statement:execute()
 end
 
@@ -554,17 +672,17 @@ local function next_of_loop()
    if not fine then
       error(message, 0)
    end
-   return coroutine.status(loop) == "dead" and 1 or 0
+   return coroutine.status(loop) == "dead" or nil
 end
 
--- Runs one event: 0, or 1 where it says that none follows, or 2 and the code of the error after which it begins anew.
+-- Runs one event: nil, or `true` where it says that none follows, or the code of the error after which it begins anew.
 function program.event()
    if thread_run then
       return next_of_loop()
    end
    local done, value = pcall(event, native.tid)
    if done then
-      return value and 1 or 0
+      return value and true or nil
    end
    if type(value) ~= "table" or value.errcode ~= sysbench.error.RESTART_EVENT then
       error(value == "not enough memory" and native.path .. ": " .. native.no_memory or value, 0)
@@ -573,7 +691,7 @@ function program.event()
    if type(hook) == "function" then
       hook(value)
    end
-   return 2, value.sql_state
+   return value.sql_state or ""
 end
 
 return program

@@ -6,11 +6,10 @@ use std::time::Instant;
 
 use drivers::Connector;
 use mlua::chunk::ChunkMode;
-use mlua::{
-    BString, FromLuaMulti, Function, IntoLuaMulti, Lua, LuaOptions, LuaString, StdLib, Table, Value,
-};
+use mlua::{Function, Lua, LuaOptions, LuaString, StdLib, Table, Value};
 use model::Dialect;
 
+use crate::calls::{address, addresses};
 use crate::connection::{Connection, Wire};
 use crate::error::{MOST_MEMORY, no_memory};
 use crate::ledger::{Ledger, Sent, SentKind};
@@ -63,10 +62,11 @@ pub struct Script {
     _watched: Watched,
     pub(crate) calls: Table,
     event: Function,
-    random: Arc<Mutex<Random>>,
     ledger: Ledger,
     printed: Arc<Mutex<Vec<String>>>,
     lua: Lua,
+    /// The state has its address: the last to be dropped.
+    random: Arc<Mutex<Random>>,
 }
 
 impl Script {
@@ -74,10 +74,7 @@ impl Script {
     pub fn load(program: &Program, thread: Thread<'_>) -> Result<Self> {
         // SAFETY: the script is the user's, who may do in it what LuaJIT can: open files, run programs, call C.
         #[expect(unsafe_code, reason = "sysbench's scripts use the libraries ffi and debug")]
-        let lua = unsafe {
-            let options = LuaOptions::new().catch_rust_panics(false);
-            Lua::unsafe_new_with(StdLib::ALL, options)
-        };
+        let lua = unsafe { Lua::unsafe_new_with(StdLib::ALL, LuaOptions::new()) };
         lua.set_memory_limit(MOST_MEMORY)?;
         let watched = thread.watch.add(&lua)?;
         let (ledger, printed) = (Ledger::default(), Arc::default());
@@ -89,7 +86,7 @@ impl Script {
         chunk.set_mode(ChunkMode::Text).exec()?;
         calls.get::<Function>("options")?.call::<()>(())?;
         let event = calls.get("event")?;
-        Ok(Self { _watched: watched, calls, event, random, ledger, printed, lua })
+        Ok(Self { _watched: watched, calls, event, ledger, printed, lua, random })
     }
 
     /// Calls a function such as `thread_init`; nothing where the script has none.
@@ -115,16 +112,16 @@ impl Script {
 
     /// Runs one event, or begins it anew. Its statements are in [`Script::sent`].
     pub fn event(&self) -> Result<Outcome> {
-        let (how, code): (u32, Option<String>) = self.event.call(())?;
-        if how == 0 {
+        let outcome = match self.event.call(())? {
+            Value::Nil => Outcome::Done,
+            Value::String(code) => Outcome::Restart(code.to_string_lossy()),
+            _ => Outcome::Last,
+        };
+        if outcome == Outcome::Done {
             // sysbench draws a place in its histogram when an event ends; the next one's numbers follow.
             self.random.lock().unwrap_or_else(PoisonError::into_inner).word();
         }
-        Ok(match how {
-            0 => Outcome::Done,
-            1 => Outcome::Last,
-            _ => Outcome::Restart(code.unwrap_or_default()),
-        })
+        Ok(outcome)
     }
 
     /// Calls a hook for reports, where the script has set it.
@@ -179,7 +176,9 @@ fn natives(
         None => usual.get::<String>(name),
     };
     let random = Arc::new(Mutex::new(seeds.next(shape(option)?)));
-    set_random(lua, &native, &random)?;
+    native.set("random", address(&random))?;
+    native.set("laws", LAWS.map(|(name, _)| name))?;
+    native.set("addresses", addresses(lua)?)?;
     let ignored = match dialect {
         Dialect::Mysql => match program.options.get("mysql_ignore_errors") {
             Some(codes) => codes.split(',').map(str::to_owned).collect(),
@@ -209,8 +208,11 @@ fn set_functions(
     };
     native.set("count", lua.create_function(count)?)?;
     let connect = move |_: &Lua, ()| match Connection::open(wire.clone()) {
-        Ok(connection) => Ok((Some(connection), None)),
-        Err(error) => Ok((None, Some(error.to_string()))),
+        Ok(connection) => {
+            let channel = connection.address();
+            Ok((Some(connection), Some(channel), None))
+        }
+        Err(error) => Ok((None, None, Some(error.to_string()))),
     };
     native.set("connect", lua.create_function(connect)?)?;
     let printed = Arc::clone(printed);
@@ -230,65 +232,12 @@ fn set_functions(
     native.set("nearest", lua.create_function(nearest)?)
 }
 
-/// The functions of `sysbench.rand`, which draw from one generator.
-fn set_random(lua: &Lua, native: &Table, random: &Arc<Mutex<Random>>) -> mlua::Result<()> {
-    let rand = lua.create_table()?;
-    let set = Draws { lua, random };
-    set.on(&rand, "default", |random, (low, high): (f64, f64)| {
-        random.of(random.shape.law, whole(low), whole(high))
-    })?;
-    for (name, law) in LAWS {
-        set.on(&rand, name, move |random, (low, high): (f64, f64)| {
-            random.of(law, whole(low), whole(high))
-        })?;
-    }
-    set.on(&rand, "unique", |random, ()| random.unique())?;
-    set.on(&rand, "uniform_double", |random, ()| random.unit())?;
-    set.on(&rand, "string", |random, format: LuaString| {
-        BString::from(random.text(&format.as_bytes()))
-    })?;
-    set.on(&rand, "varstring", |random, (least, most): (f64, f64)| {
-        BString::from(random.varied_text(whole(least), whole(most)))
-    })?;
-    set.on(native, "word", |random, ()| {
-        let word = random.word();
-        ((word >> 32) as u32, word as u32)
-    })?;
-    native.set("rand", rand)
-}
-
-/// Functions of Lua that draw from one generator.
-struct Draws<'a> {
-    lua: &'a Lua,
-    random: &'a Arc<Mutex<Random>>,
-}
-
-impl Draws<'_> {
-    fn on<A: FromLuaMulti, R: IntoLuaMulti>(
-        &self,
-        table: &Table,
-        name: &str,
-        draw: impl Fn(&mut Random, A) -> R + Send + 'static,
-    ) -> mlua::Result<()> {
-        let random = Arc::clone(self.random);
-        let function = self.lua.create_function(move |_, arguments| {
-            let mut random = random.lock().unwrap_or_else(PoisonError::into_inner);
-            Ok(draw(&mut random, arguments))
-        })?;
-        table.set(name, function)
-    }
-}
-
-/// As LuaJIT's `ffi` converts a number.
-fn whole(number: f64) -> u32 {
-    number as i64 as u32
-}
-
 /// What the options `rand_…` say.
 fn shape(option: impl Fn(&str) -> mlua::Result<String>) -> Result<Shape> {
     let number = |name: &str| -> Result<f64> {
         let text = option(name)?;
-        text.parse().map_err(|_| ScriptError(format!("option `{name}`: `{text}` is not a number")))
+        let number: Option<f64> = text.parse().ok().filter(|number: &f64| number.is_finite());
+        number.ok_or_else(|| ScriptError(format!("option `{name}`: `{text}` is not a number")))
     };
     let word = option("rand_type")?;
     let Some((_, law)) = LAWS.iter().find(|(name, _)| *name == word) else {
