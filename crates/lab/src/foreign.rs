@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use drivers::{Address, Connector, Session, SessionError, SessionInfo};
-use load::Target;
+use load::{LoadHosts, Stop, Target};
 use model::{Build, BuildSource, Capture, Connection, Dbms, Fact, Provenance, System};
 
+use crate::agents::Agents;
 use crate::capacity::Capacity;
 use crate::error::SystemError;
 use crate::marker::{Claim, Owner, Standing, TABLE};
@@ -19,14 +20,46 @@ use crate::variables::{captures_of, take_all};
 
 /// The database that we create, use and drop. The name is ours: no user has data in it.
 const DATABASE: &str = "backslide_ib";
-const LOGIN_LIMIT: Duration = Duration::from_secs(10);
+pub(crate) const LOGIN_LIMIT: Duration = Duration::from_secs(10);
+
+/// What opens sessions in a server.
+pub(crate) struct Sessions {
+    /// Those of the workload, in our database.
+    workload: Arc<dyn Connector>,
+    /// The same, with more time for each statement.
+    patient: Arc<dyn Connector>,
+    /// In the server's own first database, from where ours is dropped.
+    pub(crate) first: Box<dyn Connector>,
+}
+
+impl Sessions {
+    pub(crate) fn target(&self, system: &System) -> Target {
+        Target { ours: false, ..target(system, &self.workload, &self.patient) }
+    }
+}
+
+/// Sessions as the plan wants them.
+pub(crate) fn sessions(
+    system: &System,
+    address: &ForeignAddress,
+    secrets: &Secrets,
+    timeout: Duration,
+) -> Result<Sessions, SystemError> {
+    let dbms = system.build.dbms;
+    let reach = |database: &str, timeout| {
+        address.connector(dbms.dialect(), database, secrets, timeout, system.connection)
+    };
+    Ok(Sessions {
+        workload: Arc::from(reach(DATABASE, timeout)?),
+        patient: Arc::from(reach(DATABASE, timeout * PATIENCE)?),
+        first: reach(&dbms.product().sql.first_database, timeout)?,
+    })
+}
 
 pub(crate) struct Foreign {
     system: System,
-    connector: Arc<dyn Connector>,
-    patient: Arc<dyn Connector>,
-    /// Opens sessions in the server's own first database, from where ours is dropped.
-    outer: Box<dyn Connector>,
+    sessions: Sessions,
+    agents: Option<Arc<Agents>>,
     /// As agreed with the sessions of the workload.
     info: SessionInfo,
     address: Address,
@@ -40,20 +73,17 @@ impl Foreign {
         address: &str,
         secrets: &Secrets,
         timeout: Duration,
+        stop: &Stop,
     ) -> Result<Self> {
         let address = ForeignAddress::parse(address)?;
         let dbms = system.build.dbms;
-        let reach = |database: &str, timeout| -> Result<Box<dyn Connector>> {
-            let connection = system.connection;
-            Ok(address.connector(dbms.dialect(), database, secrets, timeout, connection)?)
-        };
-        let outer = reach(&dbms.product().sql.first_database, timeout)?;
-        let inner = reach(DATABASE, timeout)?;
-        let mut session = outer.connect()?;
+        let sessions = sessions(system, &address, secrets, timeout)?;
+        let agents = agents(system, &address, secrets, timeout, stop)?;
+        let mut session = sessions.first.connect()?;
         let mut found = None;
         if number(&mut *session, &ours(&dbms.product().sql.database_exists))? > 0 {
             // PostgreSQL drops no database in which a session is.
-            let mut inside = inner.connect()?;
+            let mut inside = sessions.workload.connect()?;
             found = Some(check_ours(&mut *inside, dbms, &address)?);
         }
         let remake: &[&str] = match found {
@@ -66,22 +96,35 @@ impl Foreign {
         }
         let claim = Claim::new();
         let info = {
-            let mut inside = inner.connect()?;
+            let mut inside = sessions.workload.connect()?;
             claim.owner().write(&mut *inside)?;
             inside.info().clone()
         };
         let place = address.address(dbms.dialect())?;
         Ok(Self {
             system: system.clone(),
-            connector: Arc::from(inner),
-            patient: Arc::from(reach(DATABASE, timeout * PATIENCE)?),
-            outer,
+            sessions,
+            agents: agents.map(Arc::new),
             info,
             pid: local_process(&place),
             address: place,
             claim,
         })
     }
+}
+
+/// The agents of the system's load hosts, where it has any: started, and the server within their reach.
+pub(crate) fn agents(
+    system: &System,
+    address: &ForeignAddress,
+    secrets: &Secrets,
+    timeout: Duration,
+    stop: &Stop,
+) -> Result<Option<Agents>, SystemError> {
+    if system.load_hosts.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Agents::start(system, address, secrets, timeout, stop)?))
 }
 
 /// How many sessions the server takes, as it says over a session of the kind that the plan asks for. The
@@ -213,7 +256,8 @@ fn local_process(address: &Address) -> Option<u32> {
 
 impl Site for Foreign {
     fn target(&self) -> Target {
-        Target { ours: false, ..target(&self.system, &self.connector, &self.patient) }
+        let load_hosts = self.agents.clone().map(|agents| agents as Arc<dyn LoadHosts>);
+        Target { load_hosts, ..self.sessions.target(&self.system) }
     }
 
     fn provenance(&self) -> Provenance {
@@ -233,6 +277,7 @@ impl Site for Foreign {
             ("server".into(), process),
         ]
         .into_iter()
+        .chain(self.agents.as_ref().map(|agents| ("load hosts".into(), agents.described())))
         .chain(reach::provenance(self.system.connection, &self.address));
         Provenance(facts.collect())
     }
@@ -242,7 +287,7 @@ impl Site for Foreign {
     }
 
     fn captures(&mut self) -> (Vec<Capture>, Vec<String>) {
-        take_all(&*self.connector, captures_of(&self.system))
+        take_all(&*self.sessions.workload, captures_of(&self.system))
     }
 
     fn watched(&self) -> Watched {
@@ -255,7 +300,8 @@ impl Site for Foreign {
 
     fn check(&self) -> Result<()> {
         // A new session: the server may have closed one that was idle for the whole step.
-        let marked = self.connector.connect().and_then(|mut session| Owner::read(&mut *session));
+        let marked =
+            self.sessions.workload.connect().and_then(|mut session| Owner::read(&mut *session));
         let told = match marked {
             Ok(Some(owner)) if owner == *self.claim.owner() => return Ok(()),
             Ok(Some(owner)) => format!("it belongs to {}", owner.describe()),
@@ -271,7 +317,7 @@ impl Site for Foreign {
         let failed = |error: SessionError| {
             SiteError::new(format!("cannot drop database {DATABASE}: {error}"))
         };
-        let mut session = self.outer.connect().map_err(failed)?;
+        let mut session = self.sessions.first.connect().map_err(failed)?;
         let exists = &self.system.build.dbms.product().sql.database_exists;
         if number(&mut *session, &ours(exists)).map_err(failed)? == 0 {
             return Ok(());

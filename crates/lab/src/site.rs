@@ -159,6 +159,7 @@ pub(crate) fn target(
         connection: system.connection,
         connector: Arc::clone(connector),
         patient: Arc::clone(patient),
+        load_hosts: None,
     }
 }
 

@@ -12,6 +12,7 @@ use crate::fields::{Fields, Item, Mention};
 use crate::keys::Takes::{Count, Later, Other, Switch};
 use crate::keys::{self, Key};
 use crate::kind::{WORDS, WorkloadKind};
+use crate::load_hosts::{self, LoadHosts};
 use crate::lua::ScriptFile;
 use crate::request::{BuildRequest, without_password};
 use crate::sql::{self, WorkloadFile};
@@ -25,6 +26,7 @@ pub(crate) static KEYS: &[Key<PlanFile>] = &[
     Key("seed", Count(0..=i64::MAX as u64, |p, n| p.seed = n)),
     Key("control", Other(|p, v| switched_on(v).map(|it| p.control = it))),
     Key("template", Other(|p, v| switched_on(v).map(|it| p.template = it))),
+    Key("load_hosts", Other(|p, v| load_hosts::read(v).map(|it| p.load_hosts = Some(it)))),
     Key("placement", Later),
     Key("connection", Later),
     Key("system", Later),
@@ -55,6 +57,7 @@ pub struct PlanFile {
     /// Where `true` stands, if it does; so of `template`.
     pub(crate) control: Option<Place>,
     pub(crate) template: Option<Place>,
+    pub(crate) load_hosts: Option<LoadHosts>,
     pub(crate) systems: Vec<SystemEntry>,
     pub(crate) kind: WorkloadKind,
     pub(crate) workload: Node,

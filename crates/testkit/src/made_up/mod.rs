@@ -425,6 +425,7 @@ fn system(name: &str) -> System {
         control: name == "control",
         preload: String::new(),
         huge_pages: false,
+        load_hosts: Vec::new(),
         under: Vec::new(),
     }
 }

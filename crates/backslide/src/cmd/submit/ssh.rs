@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -59,9 +59,8 @@ fn measure_part(host: &str, place: &Place, part: u32, script: &str) -> Result<()
     // Each attempt has its own: an `ssh` that outlives its attempt may still write.
     let new = tempfile::tempdir_in(&parts).with_context(failed)?;
     let file = File::create(new.path().join("lab.sqlite")).with_context(failed)?;
-    // Whoever measures at night cannot type a password.
-    let mut child = Command::new("ssh")
-        .args(["-o", "BatchMode=yes", "--", host, "sh", "-s", &part.to_string()])
+    let mut child = lab::ssh(host)
+        .args(["sh", "-s", &part.to_string()])
         .stdin(Stdio::piped())
         .stdout(file)
         .stderr(to_log)
