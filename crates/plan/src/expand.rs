@@ -46,8 +46,7 @@ pub fn expand(
     let systems: Vec<System> = named.into_iter().map(|named| named.system).collect();
     let steps = workload.steps();
     let template = template(file, &steps, &systems)?;
-    let systems = load_hosts::resolve(file, systems)?;
-    let systems = with_control(file, systems, &base)?;
+    let systems = load_hosts::resolve(file, with_control(file, systems, &base)?)?;
     let course = course::resolve(&file.course, catalog.noise(), &systems, &steps)?;
     let mut plan = Plan {
         base: base.name.clone(),

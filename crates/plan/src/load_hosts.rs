@@ -52,7 +52,7 @@ pub(crate) fn resolve(file: &PlanFile, mut systems: Vec<System>) -> Result<Vec<S
 fn not_divided(file: &PlanFile, systems: &[System]) -> Option<String> {
     if file.course.is_at_once() {
         return Some(
-            "`load_hosts` and `interleave`: slices and turns of milliseconds cannot be agreed with other hosts; \
+            "`load_hosts` and `interleave`: slices and turns are too short to be agreed with other hosts; \
              leave one of them out"
                 .to_owned(),
         );

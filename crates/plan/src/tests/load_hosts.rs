@@ -39,19 +39,19 @@ fn every_system_has_them_the_control_too() {
 #[test]
 fn what_is_no_list_of_hosts_is_told() {
     let error = |hosts| error(hosts, MICRO, "", THEIRS);
-    assert_snapshot!(error("[]"), @"");
-    assert_snapshot!(error("\"ssh:client1\""), @"");
-    assert_snapshot!(error("[\"client1\"]"), @"");
-    assert_snapshot!(error("[\"ssh:-oProxyCommand=x\"]"), @"");
-    assert_snapshot!(error("[\"ssh:client1 rm\"]"), @"");
-    assert_snapshot!(error("[\"ssh:client1\", \"ssh:client1\"]"), @"");
+    assert_snapshot!(error("[]"), @"my.toml:3: `load_hosts` must be a list with at least one value, not an empty one");
+    assert_snapshot!(error("\"ssh:client1\""), @r#"my.toml:3: `load_hosts` must be a list with at least one value, not "ssh:client1""#);
+    assert_snapshot!(error("[\"client1\"]"), @r#"my.toml:3: `load_hosts` must be a host such as "ssh:client1", not "client1""#);
+    assert_snapshot!(error("[\"ssh:-oProxyCommand=x\"]"), @r#"my.toml:3: `load_hosts` must be a host such as "ssh:client1", not "ssh:-oProxyCommand=x""#);
+    assert_snapshot!(error("[\"ssh:client1 rm\"]"), @r#"my.toml:3: `load_hosts` must be a host such as "ssh:client1", not "ssh:client1 rm""#);
+    assert_snapshot!(error("[\"ssh:client1\", \"ssh:client1\"]"), @"my.toml:3: `client1` is in `load_hosts` twice: its clients would share the CPUs of one host; name it once");
 }
 
 #[test]
 fn clients_that_cannot_be_divided_are_refused_with_the_reason() {
     let hosts = "[\"ssh:client1\"]";
     let ours = "[[system]]\nbuild = \"mariadb\"\nlabel = \"ours\"\n";
-    assert_snapshot!(error(hosts, "insert", "", THEIRS), @"");
-    assert_snapshot!(error(hosts, MICRO, "interleave = \"turns\"\n", THEIRS), @"");
-    assert_snapshot!(error(hosts, MICRO, "", &format!("{THEIRS}{ours}")), @"");
+    assert_snapshot!(error(hosts, "insert", "", THEIRS), @r#"my.toml:3: `load_hosts` and `kind = "insert"`: its clients follow each other's rows within one process; leave `load_hosts` out"#);
+    assert_snapshot!(error(hosts, MICRO, "interleave = \"turns\"\n", THEIRS), @"my.toml:3: `load_hosts` and `interleave`: slices and turns are too short to be agreed with other hosts; leave one of them out");
+    assert_snapshot!(error(hosts, MICRO, "", &format!("{THEIRS}{ours}")), @"my.toml:3: `load_hosts` and `ours`, which backslide starts on this host, where no other host reaches it: start the server yourself and give its address (`connect`), or leave `load_hosts` out");
 }
