@@ -5,7 +5,7 @@ use model::Nanos;
 /// Messages that ask for the time; the one that took least says most.
 pub(super) const LOOKS: u32 = 16;
 
-/// Intervals of different hosts are added, so their edges must not be further apart: 5 % of a second.
+/// How well a clock must be known, because intervals of different hosts are added: 5 % of one.
 pub(super) const CLOSE: Nanos = Nanos::from_millis(50);
 
 /// What a clock says while ours says zero, and how far that may be off at most.

@@ -6,13 +6,15 @@ use std::time::{Duration, Instant};
 use load::{Crew, Observer, Result, StepError, Stop, Window, monotonic};
 use model::{Edge, Interval, KindSpec, Nanos, StepRecord};
 
-use super::clock::CLOSE;
 use super::link::Links;
 use super::merge::Merge;
 use super::protocol::{Answer, Request};
 
 /// Between the last look at the clocks and the opening of a window, besides the time that a message takes.
 const LEAD: Nanos = Nanos::from_millis(20);
+
+/// How late an agent may open a window: a quarter of an interval. A busy host wakes a process that much later.
+const OPENS_LATE: Nanos = Nanos::from_millis(250);
 
 /// How long after its end an interval may come. A host that is later than that has no time for its clients either.
 const LATE: Duration = Duration::from_secs(10);
@@ -159,7 +161,7 @@ impl OpenWindow<'_> {
             return Err(self.links.nonsense(place));
         };
         match answer {
-            Answer::Opened { late } if late > CLOSE => Err(self.links.trouble(place, format!(
+            Answer::Opened { late } if late > OPENS_LATE => Err(self.links.trouble(place, format!(
                 "it opened the window {late} late, so its intervals are not those of the others: is that \
                  host overloaded?"
             ))),

@@ -288,10 +288,14 @@ impl Link {
 
     /// How it ended, and what it said last.
     fn last_words(&mut self) -> String {
+        let until = Instant::now() + LAST_WORDS;
         let words = self.words.recv_timeout(LAST_WORDS).unwrap_or_default();
-        let status = match self.process.try_wait() {
-            Ok(Some(status)) => status.to_string(),
-            Ok(None) | Err(_) => "closed its output".to_owned(),
+        let status = loop {
+            match self.process.try_wait() {
+                Ok(Some(status)) => break status.to_string(),
+                Ok(None) if Instant::now() < until => thread::sleep(NAP),
+                Ok(None) | Err(_) => break "it closed its output".to_owned(),
+            }
         };
         if words.is_empty() { status } else { format!("{status}: {words}") }
     }
