@@ -52,7 +52,7 @@ fn bench(dbms: Dbms) -> Option<(Bench, Stranger)> {
 /// Writes a plan of the server with these load hosts.
 fn write(bench: &Bench, server: &Stranger, workload: &str, hosts: &str) {
     let system = server.system(server.instance.superuser());
-    let system = format!("{system}\nlabel = \"theirs\"");
+    let system = format!("{system}\nlabel = \"theirs\"\nserver_host = \"ssh:db1\"");
     let plan = plan(workload, 1, &[&system]);
     bench.write("p.toml", &format!("load_hosts = [{hosts}]\n{plan}"));
 }
@@ -86,7 +86,10 @@ fn two_hosts_share_the_clients_of_each_step_and_every_check_holds() {
         assert_eq!(ran.code(), 0, "{ran:?}");
         adds_up(&bench);
         let report = bench.run(&["report", "-o", "-"]).fine();
-        assert!(report.contains("client1 (CPUs: "), "its provenance names the hosts");
+        let pid = server.instance.pid().unwrap();
+        for said in ["client1 (CPUs: ".to_owned(), format!("db1: process {pid}")] {
+            assert!(report.contains(&said), "the provenance names the hosts: {said}");
+        }
         server.instance.remove().unwrap();
     }
 }
@@ -107,7 +110,10 @@ fn adds_up(bench: &Bench) {
         assert!(record.checks.iter().all(|check| check.holds), "{:?}", record.checks);
         assert!(record.subject_count() > 0, "{name}");
         assert_eq!(record.window, Nanos::from_secs(2), "{name}");
-        assert!(record.counters.get(Counter::CLIENT_CPU) > Some(1_000_000), "{name}");
+        for counter in [Counter::CLIENT_CPU, Counter::SERVER_CPU, Counter::HOST_CPU] {
+            assert!(record.counters.get(counter) > Some(1_000_000), "{name}: {counter}");
+        }
+        assert_eq!(record.counters.get(Counter::HOST_FOREIGN), None, "{name}");
         let series = data.series.iter().find(|series| series.step == *name).unwrap();
         assert_eq!(series.spans, [(0.0, 1.0), (1.0, 1.0)], "{name}");
         for kind in record.kinds.iter().filter(|kind| kind.happened()) {
@@ -126,8 +132,8 @@ fn an_agent_that_dies_or_stands_still_fails_the_trial_and_is_named() {
     let Some((bench, server)) = bench(Dbms::Mariadb) else { return };
     write(&bench, &server, LONG, "\"ssh:client1\", \"ssh:client2\"");
     for (signal, says) in [
-        (Signal::KILL, "load host `client2`: its agent has ended (signal: 9 (SIGKILL)"),
-        (Signal::STOP, "load host `client2`: second "),
+        (Signal::KILL, "host `client2`: its agent has ended (signal: 9 (SIGKILL)"),
+        (Signal::STOP, "host `client2`: second "),
     ] {
         let _ = fs::remove_dir_all(bench.lab());
         let child = start(&bench);
@@ -161,12 +167,12 @@ fn is_measuring(bench: &Bench) -> bool {
 fn a_host_that_cannot_take_part_is_told_before_anything_is_measured() {
     let Some((bench, server)) = bench(Dbms::Mariadb) else { return };
     for (host, says) in [
-        ("down", "load host `down`: no agent started (exit status: 255: ssh: connect to host down"),
+        ("down", "host `down`: no agent started (exit status: 255: ssh: connect to host down"),
         (
             "locked",
             "Permission denied (publickey,password).): `ssh locked backslide --version` must",
         ),
-        ("old", "load host `old`: it has backslide 0.0.1, and this is "),
+        ("old", "host `old`: it has backslide 0.0.1, and this is "),
         (
             "ancient",
             "unrecognized subcommand 'agent'): `ssh ancient backslide --version` must print",

@@ -81,8 +81,7 @@ pub(crate) fn outcome(disturbed: &[String]) -> Outcome {
 /// The counters of a step with the CPU time that was neither the server's nor the client's; without it where
 /// the server's is not known.
 pub(crate) fn with_foreign(counters: Readings, site: &dyn Site) -> Readings {
-    // The clients' is of several hosts.
-    if site.target().load_hosts.is_some() {
+    if !site.knows_foreign() {
         return counters;
     }
     let server = counters.get(Counter::SERVER_CPU);

@@ -94,7 +94,7 @@ pub enum SystemError {
     #[error(transparent)]
     Version(#[from] VersionError),
     #[error(transparent)]
-    LoadHost(#[from] StepError),
+    Agent(#[from] StepError),
     #[error(transparent)]
     Obtain(#[from] ObtainError),
     #[error("the embedded SQLite has no version")]

@@ -1,5 +1,6 @@
 //! A running server that is not ours: we use a database of our own in it and leave all else alone.
 
+use std::fs;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,8 +9,9 @@ use std::time::Duration;
 use drivers::{Address, Connector, Session, SessionError, SessionInfo};
 use load::{LoadHosts, Stop, Target};
 use model::{Build, BuildSource, Capture, Connection, Dbms, Fact, Provenance, System};
+use probes::Probe;
 
-use crate::agents::Agents;
+use crate::agents::{Agents, ServerHost, ServerHostProbe};
 use crate::capacity::Capacity;
 use crate::error::SystemError;
 use crate::marker::{Claim, Owner, Standing, TABLE};
@@ -60,6 +62,7 @@ pub(crate) struct Foreign {
     system: System,
     sessions: Sessions,
     agents: Option<Arc<Agents>>,
+    server_host: Option<Arc<ServerHost>>,
     /// As agreed with the sessions of the workload.
     info: SessionInfo,
     address: Address,
@@ -79,6 +82,7 @@ impl Foreign {
         let dbms = system.build.dbms;
         let sessions = sessions(system, &address, secrets, timeout)?;
         let agents = agents(system, &address, secrets, timeout, stop)?;
+        let server_host = server_host(system, &address, stop)?;
         let mut session = sessions.first.connect()?;
         let mut found = None;
         if number(&mut *session, &ours(&dbms.product().sql.database_exists))? > 0 {
@@ -105,6 +109,7 @@ impl Foreign {
             system: system.clone(),
             sessions,
             agents: agents.map(Arc::new),
+            server_host: server_host.map(Arc::new),
             info,
             pid: local_process(&place),
             address: place,
@@ -125,6 +130,17 @@ pub(crate) fn agents(
         return Ok(None);
     }
     Ok(Some(Agents::start(system, address, secrets, timeout, stop)?))
+}
+
+/// The agent of the server's host, where the plan names that: started.
+pub(crate) fn server_host(
+    system: &System,
+    address: &ForeignAddress,
+    stop: &Stop,
+) -> Result<Option<ServerHost>, SystemError> {
+    let host = system.server_host.as_ref();
+    let started = host.map(|host| ServerHost::start(host, address, system.build.dbms, stop));
+    Ok(started.transpose()?)
 }
 
 /// How many sessions the server takes, as it says over a session of the kind that the plan asks for. The
@@ -244,6 +260,18 @@ pub(crate) fn ask(
     Ok(Build { version_line: line, ..Build::new(dbms, version, source) })
 }
 
+/// The process of a server of this family that listens at an address of this host. What stands before a server that is
+/// in a container is none.
+pub(crate) fn serving_process(address: &Address, dbms: Dbms) -> Option<u32> {
+    let pid = match address {
+        Address::Socket(_) => local_process(address),
+        Address::Tcp { port, .. } => probes::listener(*port),
+    }?;
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+    let names = &dbms.product().program.names;
+    names.iter().any(|program| program == name.trim()).then_some(pid)
+}
+
 /// The process that listens on a Unix socket of this machine, so that it can be watched too.
 fn local_process(address: &Address) -> Option<u32> {
     let Address::Socket(path) = address else {
@@ -266,6 +294,7 @@ impl Site for Foreign {
         let process = match (self.pid, is_local(&self.address)) {
             (Some(pid), _) => format!("on this host, process {pid}"),
             (None, true) => "on this host, process unknown".to_owned(),
+            (None, false) if self.server_host.is_some() => "remote".to_owned(),
             (None, false) => {
                 "remote: backslide monitors neither the server nor its host".to_owned()
             }
@@ -278,12 +307,22 @@ impl Site for Foreign {
         ]
         .into_iter()
         .chain(self.agents.as_ref().map(|agents| ("load hosts".into(), agents.described())))
+        .chain(self.server_host.as_ref().map(|host| ("server host".into(), host.described())))
         .chain(reach::provenance(self.system.connection, &self.address));
         Provenance(facts.collect())
     }
 
     fn pid(&self) -> Option<u32> {
         self.pid
+    }
+
+    fn probes(&self) -> Vec<Box<dyn Probe>> {
+        let host = self.server_host.iter();
+        host.map(|host| Box::new(ServerHostProbe(Arc::clone(host))) as Box<dyn Probe>).collect()
+    }
+
+    fn knows_foreign(&self) -> bool {
+        self.agents.is_none() && self.server_host.is_none()
     }
 
     fn captures(&mut self) -> (Vec<Capture>, Vec<String>) {

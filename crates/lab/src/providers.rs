@@ -37,6 +37,7 @@ impl Provider for Providers {
                 let found = foreign::ask(was.dbms, &parsed, &self.secrets)
                     .map_err(|cause| SystemError::Unreachable { cause: cause.into() })?;
                 foreign::agents(system, &parsed, &self.secrets, LOGIN_LIMIT, &self.stop)?;
+                foreign::server_host(system, &parsed, &self.stop)?;
                 found
             }
             BuildSource::Obtainable { .. } => {

@@ -187,6 +187,7 @@ impl Maker<'_> {
             connection,
             preload: entry.preload.clone(),
             huge_pages: entry.huge_pages,
+            server_host: entry.server_host.clone(),
             ..System::new("", build)
         };
         check_engine(entry, system.build.dbms)?;

@@ -43,6 +43,7 @@ pub(crate) static SYSTEM_KEYS: &[Key<SystemEntry>] = &[
     Key("preload", Other(|s, v| v.text().map(|it| it.clone_into(&mut s.preload)))),
     Key("huge_pages", Switch(|s, on| s.huge_pages = on)),
     Key("connection", Later),
+    Key("server_host", Other(|s, v| load_hosts::one(v).map(|it| s.server_host = Some(it)))),
     Key("label", Other(|s, v| name(v).map(|it| s.label = Some(it)))),
 ];
 
@@ -82,6 +83,7 @@ pub(crate) struct SystemEntry {
     pub(crate) connection: Option<(connection::Asked, Place)>,
     pub(crate) preload: String,
     pub(crate) huge_pages: bool,
+    pub(crate) server_host: Option<String>,
 }
 
 /// Reads a plan. `origin` is what people know the text as, its file name: errors begin with it.
@@ -238,6 +240,11 @@ fn system(item: Item<'_>, placement: &Cpus, connection: Option<Item<'_>>) -> Res
     };
     keys::apply(SYSTEM_KEYS, &fields, &mut entry)?;
     // Only a server that we start can be given a library or huge pages.
+    if let (Some(item), None) = (fields.get("server_host"), &entry.request.connect) {
+        return Err(item.conflict(
+            "`server_host` without `connect`: backslide starts this server here and watches it; leave it out",
+        ));
+    }
     match (fields.first(&["preload", "huge_pages"]), fields.first(&["config", "set"])) {
         (Some(item), _) if !has_server(&entry.request) => Err(item.conflict(format!(
             "`{}` and `build = \"{}\"`: backslide starts no server process for it",

@@ -1,4 +1,4 @@
-//! The hosts that run the clients of a plan's measured steps.
+//! Other hosts that take part: those that run the clients of a plan's measured steps, and the servers' own.
 
 use model::{BuildSource, System};
 
@@ -17,15 +17,20 @@ pub(crate) struct LoadHosts {
 pub(crate) fn read(item: Item<'_>) -> Result<LoadHosts> {
     let mut hosts: Vec<String> = Vec::new();
     for entry in item.list()? {
-        let host = entry.text_as("a host such as \"ssh:client1\"", host)?;
-        if hosts.iter().any(|other| other == host) {
+        let host = one(entry)?;
+        if hosts.contains(&host) {
             return Err(entry.conflict(format!(
                 "`{host}` is in `load_hosts` twice: its clients would share the CPUs of one host; name it once"
             )));
         }
-        hosts.push(host.to_owned());
+        hosts.push(host);
     }
     Ok(LoadHosts { hosts, place: item.place() })
+}
+
+/// The host that a text such as `ssh:db1` names.
+pub(crate) fn one(item: Item<'_>) -> Result<String> {
+    Ok(item.text_as("a host such as \"ssh:client1\"", host)?.to_owned())
 }
 
 /// What `ssh` is given, as one word that is no option.

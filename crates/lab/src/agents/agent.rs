@@ -13,6 +13,7 @@ use probes::{Detail, Probe, Watch};
 use workloads::Part;
 
 use super::protocol::{self, Answer, Ended, Greeting, Request, Server, VERSION};
+use super::server_host;
 use crate::capacity::raise_limits;
 use crate::conductor::place_client;
 use crate::foreign::{self, Sessions};
@@ -25,7 +26,13 @@ use crate::site::{Result, SiteError};
 /// Nobody reads the answers, or the questions are of no such process.
 pub fn run_agent() -> Result<()> {
     let requests = listen();
-    let mut agent = Agent { requests, output: io::stdout().lock(), server: None, part: None };
+    let mut agent = Agent {
+        requests,
+        output: io::stdout().lock(),
+        server: None,
+        part: None,
+        watched: Vec::new(),
+    };
     let cpus = probes::allowed().len() as u32;
     agent.say(&Answer::Greeting(Greeting { version: VERSION.to_owned(), cpus }))?;
     while let Ok(request) = agent.requests.recv() {
@@ -57,6 +64,8 @@ struct Agent {
     server: Option<Server>,
     /// Its clients of the step.
     part: Option<Part>,
+    /// Of a server on this host.
+    watched: Vec<Box<dyn Probe>>,
 }
 
 impl Agent {
@@ -87,6 +96,16 @@ impl Agent {
                 Ok(Answer::Ended(Box::new(ended)))
             }
             Request::Open(_) => Err(out_of_turn()),
+            Request::Watch { address, dbms } => {
+                let (server, probes) = server_host::watch(&address, dbms);
+                self.watched = probes;
+                Ok(Answer::Watching(server))
+            }
+            Request::Read { is_edge } => {
+                let detail = if is_edge { Detail::Edge } else { Detail::Second };
+                // What cannot be read is absent.
+                Ok(Answer::Readings(probes::read_all(&mut self.watched, detail).0))
+            }
             Request::Report => {
                 let Part { crew, report } = self.part.take().ok_or_else(out_of_turn)?;
                 drop(crew);
@@ -165,9 +184,12 @@ impl Teller<'_> {
             match self.agent.requests.recv().map_err(|_| out_of_turn())? {
                 Request::Open(at) => break at,
                 Request::Time => self.agent.say(&Answer::Time(monotonic()))?,
-                Request::Reach(_) | Request::Connect { .. } | Request::Run(_) | Request::Report => {
-                    return Err(out_of_turn());
-                }
+                Request::Reach(_)
+                | Request::Connect { .. }
+                | Request::Run(_)
+                | Request::Watch { .. }
+                | Request::Read { .. }
+                | Request::Report => return Err(out_of_turn()),
             }
         };
         self.opened = Some(self.read());

@@ -185,6 +185,8 @@ impl OpenWindow<'_> {
             | Answer::Connected
             | Answer::Ready
             | Answer::Report(_)
+            | Answer::Watching(_)
+            | Answer::Readings(_)
             | Answer::Failed(_) => Err(self.links.nonsense(place)),
         }
     }

@@ -150,7 +150,12 @@ impl Links {
         Ok(answers.into_iter().flatten().collect())
     }
 
-    fn ask(&mut self, place: usize, request: &Request, patience: Duration) -> Result<Answer> {
+    pub(super) fn ask(
+        &mut self,
+        place: usize,
+        request: &Request,
+        patience: Duration,
+    ) -> Result<Answer> {
         self.tell(place, request)?;
         self.answer(place, patience)
     }
@@ -236,7 +241,7 @@ impl Links {
     }
 
     pub(super) fn trouble(&self, place: usize, message: String) -> StepError {
-        StepError::LoadHost { host: self.links[place].host.clone(), message }
+        StepError::Host { host: self.links[place].host.clone(), message }
     }
 
     fn lost(&mut self, place: usize) -> StepError {
@@ -263,7 +268,7 @@ impl Links {
 
 impl Link {
     fn start(host: &str, place: usize, tell: &Sender<(usize, Heard)>) -> Result<Self> {
-        let failed = |cause: std::io::Error| StepError::LoadHost {
+        let failed = |cause: std::io::Error| StepError::Host {
             host: host.to_owned(),
             message: format!("cannot start `ssh`: {cause}"),
         };

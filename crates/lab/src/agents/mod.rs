@@ -9,6 +9,7 @@ mod crew;
 mod link;
 mod merge;
 mod protocol;
+mod server_host;
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -20,6 +21,7 @@ pub use self::agent::run_agent;
 use self::crew::HostsCrew;
 use self::link::{Links, PATIENCE};
 use self::protocol::{Answer, Request, Server};
+pub(crate) use self::server_host::{ServerHost, ServerHostProbe};
 use crate::reach::{ForeignAddress, Secrets};
 
 /// The agents of a system in one trial. They end when this is dropped.

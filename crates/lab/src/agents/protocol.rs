@@ -5,7 +5,8 @@ use std::io::{self, BufRead, Read, Write};
 
 use load::{Share, Window};
 use model::{
-    ErrorCount, Interval, KindInterval, Latency, LatencyError, Nanos, OpenLoop, Readings, System,
+    Dbms, ErrorCount, Interval, KindInterval, Latency, LatencyError, Nanos, OpenLoop, Readings,
+    System,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,10 @@ pub(super) enum Request {
     Run(Window),
     /// Open it when your clock says so.
     Open(Nanos),
+    /// Look for the process of the server at this address, to read its counters.
+    Watch { address: String, dbms: Dbms },
+    /// What do the counters say? At an edge of a window all of them do.
+    Read { is_edge: bool },
     /// Close the sessions, and tell what the clients know.
     Report,
 }
@@ -48,6 +53,9 @@ pub(super) enum Answer {
     Closed,
     Ended(Box<Ended>),
     Report(String),
+    /// The server's process, if it was found.
+    Watching(Option<u32>),
+    Readings(Readings),
     Failed(String),
 }
 

@@ -185,6 +185,7 @@ impl Conductor<'_> {
             server: None,
             host: watched != Watched::Nothing,
             device: self.device.clone().filter(|_| watched == Watched::HostAndDisk),
+            is_elsewhere: false,
         }
     }
 

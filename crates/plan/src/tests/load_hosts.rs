@@ -55,3 +55,17 @@ fn clients_that_cannot_be_divided_are_refused_with_the_reason() {
     assert_snapshot!(error(hosts, MICRO, "interleave = \"turns\"\n", THEIRS), @"my.toml:3: `load_hosts` and `interleave`: slices and turns are too short to be agreed with other hosts; leave one of them out");
     assert_snapshot!(error(hosts, MICRO, "", &format!("{THEIRS}{ours}")), @"my.toml:3: `load_hosts` and `ours`, which backslide starts on this host, where no other host reaches it: start the server yourself and give its address (`connect`), or leave `load_hosts` out");
 }
+
+#[test]
+fn the_host_of_a_server_belongs_to_one_that_is_connected_to() {
+    let plan = |system: &str| {
+        expand(&format!(
+            "name = \"p\"\nrounds = 2\nworkload = {{ kind = \"micro\" }}\n[[system]]\nbuild = \"mariadb\"\n{system}"
+        ))
+    };
+    let found = plan("connect = \"me@db1\"\nserver_host = \"ssh:db1\"").unwrap();
+    assert_eq!(found.systems[0].server_host.as_deref(), Some("db1"));
+    let error = |system| plan(system).unwrap_err().to_string();
+    assert_snapshot!(error("server_host = \"ssh:db1\""), @"my.toml:6: `server_host` without `connect`: backslide starts this server here and watches it; leave it out");
+    assert_snapshot!(error("connect = \"me@db1\"\nserver_host = \"db1\""), @r#"my.toml:7: `server_host` must be a host such as "ssh:client1", not "db1""#);
+}

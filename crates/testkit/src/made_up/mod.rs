@@ -426,6 +426,7 @@ fn system(name: &str) -> System {
         preload: String::new(),
         huge_pages: false,
         load_hosts: Vec::new(),
+        server_host: None,
         under: Vec::new(),
     }
 }
