@@ -81,6 +81,9 @@ pub(crate) enum Verb {
     /// The terminals of a crash check, in their own process
     #[command(hide = true)]
     CrashTerminals,
+    /// Clients of a process on another host, over standard input and output
+    #[command(hide = true)]
+    Agent,
     /// List workload files, the steps of one, or the SQL of a step
     Workloads(WorkloadsArgs),
     /// Show what a plan would do: trials in order, time and disk; starts nothing

@@ -80,6 +80,7 @@ fn perform(args: Args) -> ExitCode {
         Verb::Try(options) => cmd::try_builds::run(&options, &lab, printer),
         Verb::CrashCheck(options) => cmd::crash_check::run(&options, &lab, printer),
         Verb::CrashTerminals => cmd::crash_check::terminals(),
+        Verb::Agent => cmd::agent::run(),
         Verb::Workloads(options) => cmd::workloads::run(&options, printer),
         Verb::Plan(options) => cmd::plan::run(&options, &lab, printer),
         Verb::Run(options) => cmd::run::run(&options, &lab, printer),

@@ -15,16 +15,20 @@ const SYSTEMS: [&str; 2] =
 
 /// Runs the elements of an array one after the other; the job ends with it.
 const SBATCH: &str = r#"#!/bin/sh
-last=$(sed -n 's/^#SBATCH --array=1-\([0-9]*\).*/\1/p' "$2")
-for part in $(seq "$last"); do
+list=$(sed -n 's/^#SBATCH --array=\([0-9,-]*\).*/\1/p' "$2")
+case $list in 1-*) list=$(seq "${list#1-}") ;; *) list=$(echo "$list" | tr , ' ') ;; esac
+for part in $list; do
     SLURM_ARRAY_TASK_ID=$part SLURM_JOB_ID=7$part sh "$2" >&2 || exit 1
 done
 echo "7;cluster"
 "#;
 
-/// The host `down` does not answer.
+/// The host `down` does not answer, and `faint` is lost when another one has measured its part.
 const SSH: &str = r#"#!/bin/sh
-[ "$4" != down ] || { echo "connect to host down: No route" >&2; exit 255; }
+case $4 in
+down) echo "connect to host down: No route" >&2; exit 255 ;;
+faint) until ls lab/campaigns/*/parts | grep -q '^[12]$'; do sleep 0.1; done; exit 255 ;;
+esac
 shift 4
 exec "$@"
 "#;
@@ -100,6 +104,76 @@ fn ssh_gives_the_rounds_of_a_host_that_fails_to_the_others() {
     assert!(measured.stderr.contains("down gets no further parts"), "{}", measured.stderr);
     assert_eq!(measured.fine(), "r1\n");
     assert_eq!(bench.journal("r1").len(), 4);
+}
+
+#[test]
+fn a_part_that_is_given_back_last_is_measured_too() {
+    let bench = bench();
+    let measured = run(&bench, &["submit", "tiny.toml", "--to", "ssh:faint,up"]);
+    assert!(measured.stderr.contains("faint gets no further parts"), "{}", measured.stderr);
+    assert_eq!(measured.fine(), "r1\n");
+    assert_eq!(bench.journal("r1").len(), 4);
+}
+
+#[test]
+fn what_failed_at_slurm_is_submitted_again_and_by_the_same_plan() {
+    let bench = bench();
+    let submit = ["submit", "tiny.toml", "--to", "slurm"];
+    run(&bench, &submit).fine();
+    fs::remove_dir_all(bench.lab().join("campaigns/tiny/parts/2")).unwrap();
+    bench.write("tiny.toml", &plan(WORKLOAD, 2, &SYSTEMS).replace("rows = 2_000", "rows = 2_001"));
+    for to in ["slurm", "ssh:up"] {
+        let other = run(&bench, &["submit", "tiny.toml", "--to", to]);
+        assert_eq!(other.code(), 1);
+        assert!(other.stderr.contains("measured by another plan"), "{}", other.stderr);
+    }
+    bench.write("tiny.toml", &plan(WORKLOAD, 2, &SYSTEMS));
+    let again = run(&bench, &submit);
+    assert!(again.stderr.contains("submitted 1 part as job 7"), "{}", again.stderr);
+    assert_eq!(run(&bench, &["submit", "--status", "tiny"]).fine(), "r1\n");
+    assert_eq!(bench.journal("r1").len(), 4);
+}
+
+#[test]
+fn a_part_that_is_refused_keeps_no_other_one_back() {
+    let bench = bench();
+    run(&bench, &["submit", "tiny.toml", "--to", "slurm"]).fine();
+    let part = bench.lab().join("campaigns/tiny/parts/2");
+    fs::remove_dir_all(&part).unwrap();
+    bench.write("tiny.toml", &plan(WORKLOAD, 2, &SYSTEMS).replace("rows = 2_000", "rows = 2_001"));
+    run(&bench, &["--lab", "other", "run", "tiny.toml", "--rounds-of", "2/2"]).fine();
+    run(&bench, &["merge", "other", "-o", part.to_str().unwrap()]).fine();
+    let told = run(&bench, &["submit", "--status", "tiny"]);
+    assert_eq!((told.code(), told.stdout.as_str()), (1, "r1\n"), "{told:?}");
+    assert!(told.stderr.contains("part 2 is left out: "), "{}", told.stderr);
+    assert_eq!(bench.journal("r1").len(), 2);
+}
+
+#[test]
+fn who_ends_a_submit_over_ssh_ends_the_rounds_of_its_hosts() {
+    let bench = bench();
+    let long = WORKLOAD.replace("query_seconds = 1", "query_seconds = 300");
+    bench.write("tiny.toml", &plan(&long, 2, &SYSTEMS));
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", bench.path("bin").display());
+    let submit = ["submit", "tiny.toml", "--to", "ssh:up"];
+    let child = bench.command(&submit).env("PATH", path).spawn().unwrap();
+    let under_way = || {
+        let here = format!("{}/backslide.", bench.directory.path().display());
+        let lines = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
+            let line = fs::read(entry.path().join("cmdline")).ok()?;
+            Some(String::from_utf8_lossy(&line).replace('\0', " "))
+        });
+        lines.filter(|line| line.contains(&here)).count()
+    };
+    common::wait_for("a round", || (under_way() > 0).then_some(()));
+    common::signal(&child, rustix::process::Signal::INT);
+    assert!(common::end(child).status.signal().is_some());
+    common::wait_for("its end", || (under_way() == 0).then_some(()));
+    common::wait_for("an empty disk", || {
+        let left = names(bench.directory.path());
+        (!left.iter().any(|name| name.starts_with("backslide."))).then_some(())
+    });
 }
 
 #[test]

@@ -3,20 +3,19 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
+#[path = "common/stranger.rs"]
+mod stranger;
 
 use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use common::{Bench, end, plan, signal, wait_for};
-use drivers::{Address, Endpoint, Login, ServerEndpoint, Session, SessionError};
-use model::{Build, Config, Dbms, Dialect, RunId, StepSeries, System};
+use model::{Dbms, Dialect, RunId, StepSeries};
 use rustix::process::Signal;
 use serde_json::Value;
-use servers::{Instance, InstanceSpec, StopFlag};
 use store::{Store, Want};
+use stranger::{LIMIT, Stranger};
 
-const LIMIT: Duration = Duration::from_mins(1);
 const LOAD: &str =
     r#"kind = "insert", scale = "tiny", rows = 2_000, i1_rows = 400, i2_rows = 100, rates = [100]"#;
 
@@ -186,78 +185,6 @@ fn a_setting_that_the_server_refuses_shows_what_it_says() {
         assert!(bench.processes().is_empty());
         assert!(bench.instances().is_empty(), "{:?}", bench.instances());
     }
-}
-
-/// A server that the test itself starts, as a stranger to the binary.
-struct Stranger {
-    instance: Instance,
-    dbms: Dbms,
-    _directory: tempfile::TempDir,
-}
-
-impl Stranger {
-    fn start(dbms: Dbms) -> Self {
-        let directory = tempfile::Builder::new().prefix("bs-s").tempdir().unwrap();
-        open_to_all(directory.path());
-        let build: Build = servers::discover().into_iter().find(|b| b.dbms == dbms).unwrap();
-        let config = Config { name: "stranger".to_owned(), ..Config::default() };
-        let spec = InstanceSpec {
-            system: System { config, ..System::new("a", build) },
-            directory: directory.path().join("server"),
-        };
-        let mut stranger = Self {
-            instance: Instance::create(spec, StopFlag::default()).unwrap(),
-            dbms,
-            _directory: directory,
-        };
-        stranger.start_again();
-        stranger
-    }
-
-    /// Starts it, for the first time or after it was stopped, in the same place.
-    fn start_again(&mut self) {
-        let endpoint = self.endpoint();
-        let mut ready = || Ok(drivers::connector(&endpoint).connect().map(drop)?);
-        self.instance.start(&mut ready, LIMIT).unwrap();
-    }
-
-    fn endpoint(&self) -> Endpoint {
-        self.endpoint_in(self.instance.first_database())
-    }
-
-    fn endpoint_in(&self, database: &str) -> Endpoint {
-        let address = Address::Socket(self.instance.endpoint_socket());
-        let login = Login {
-            user: self.instance.superuser().to_owned(),
-            password: String::new(),
-            database: database.to_owned(),
-        };
-        let server = ServerEndpoint::plain(address, login, LIMIT);
-        match self.dbms.dialect() {
-            Dialect::Postgres => Endpoint::Postgres(server),
-            Dialect::Mysql | Dialect::Sqlite => Endpoint::Mysql(server),
-        }
-    }
-
-    fn session(&self) -> Box<dyn Session> {
-        let connected: Result<_, SessionError> = drivers::connector(&self.endpoint()).connect();
-        connected.unwrap()
-    }
-
-    fn session_in(&self, database: &str) -> Result<Box<dyn Session>, SessionError> {
-        drivers::connector(&self.endpoint_in(database)).connect()
-    }
-
-    /// A `[[system]]` that reaches it as this user.
-    fn system(&self, user: &str) -> String {
-        let socket = self.instance.endpoint_socket();
-        format!("build = \"{}\"\nconnect = \"{user}@{}\"", self.dbms, socket.display())
-    }
-}
-
-fn open_to_all(directory: &Path) {
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::fmt;
 
 use drivers::{Row, Value};
 use model::ColumnKind;
+use serde::{Deserialize, Serialize};
 
 use crate::decimal::parse;
 
@@ -42,7 +43,7 @@ impl Form {
 }
 
 /// Rows, and the sum of their hashes, whatever their order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sum {
     pub rows: u64,
     /// The sum modulo 2^64.

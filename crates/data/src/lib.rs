@@ -26,7 +26,7 @@ pub use judge::{Fate, Fates, Judge, Seen};
 pub use literal::{push_int, push_number, push_text};
 pub use loading::{IndexBuilder, LoadWork, Loader, bounded_loader};
 pub use reading::{Against, Found, ReadWork, taken};
-pub use row_counts::{RowCounts, check, check_counts};
+pub use row_counts::{Counted, RowCounts, check, check_counts};
 pub use rows::SqlRows;
 pub use schema::TableCopy;
 pub use sink::{Cells, Sink};

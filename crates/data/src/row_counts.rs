@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use model::{Check, SqlSpec};
+use serde::{Deserialize, Serialize};
 
 use crate::schema::{TableCopy, copies};
-use load::{Result, Target, Worker};
+use load::{Result, Share, Target, Worker};
 
 /// The rows that each copy must have, kept while clients add and remove them. Shared by all clients.
 #[derive(Debug)]
@@ -15,6 +16,17 @@ pub struct RowCounts {
     /// Is it known what was done to rows since they were loaded?
     known: AtomicBool,
     next: AtomicI64,
+    /// Processes that take new numbers in turn.
+    processes: i64,
+}
+
+/// The counts at one moment, for another process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// Rows of each copy, and what was added to its columns.
+    copies: Vec<(i64, Vec<i64>)>,
+    known: bool,
+    next: i64,
 }
 
 #[derive(Debug)]
@@ -39,6 +51,7 @@ impl RowCounts {
             tables: copies.collect(),
             known: AtomicBool::new(true),
             next: AtomicI64::new(0),
+            processes: 1,
         };
         counts.count_from_the_highest();
         counts
@@ -98,9 +111,47 @@ impl RowCounts {
         self.known.load(Ordering::Relaxed)
     }
 
-    /// A number that no row has: one more than the highest so far, of all tables.
+    /// A number that no row has: one more than the highest so far, of all tables. Where several processes take new
+    /// numbers, each leaves out those of the others.
     pub fn next(&self) -> i64 {
-        self.next.fetch_add(1, Ordering::Relaxed)
+        self.next.fetch_add(self.processes, Ordering::Relaxed)
+    }
+
+    pub fn counted(&self) -> Counted {
+        let now = |count: &AtomicI64| count.load(Ordering::Relaxed);
+        let copies = self.tables.iter().flatten();
+        Counted {
+            copies: copies
+                .map(|copy| (now(&copy.rows), copy.added.iter().map(now).collect()))
+                .collect(),
+            known: self.is_known(),
+            next: now(&self.next),
+        }
+    }
+
+    /// Counts that go on from there for a share of the clients.
+    pub fn of_share(spec: &SqlSpec, from: &Counted, share: &Share) -> Self {
+        let counts = Self { processes: share.processes.into(), ..Self::new(spec) };
+        let nothing = Counted { copies: counts.counted().copies, known: true, next: from.next };
+        counts.add_change(&nothing, from);
+        let own = from.next.saturating_add(share.process.into());
+        counts.next.store(own, Ordering::Relaxed);
+        counts
+    }
+
+    /// Adds what a share of the clients did between two moments.
+    pub fn add_change(&self, before: &Counted, after: &Counted) {
+        let copies = self.tables.iter().flatten().zip(before.copies.iter().zip(&after.copies));
+        for (copy, ((rows, added), (rows_after, added_after))) in copies {
+            copy.rows.fetch_add(rows_after.wrapping_sub(*rows), Ordering::Relaxed);
+            for (sum, (before, after)) in copy.added.iter().zip(added.iter().zip(added_after)) {
+                sum.fetch_add(after.wrapping_sub(*before), Ordering::Relaxed);
+            }
+        }
+        if !after.known {
+            self.forget();
+        }
+        self.next.fetch_max(after.next, Ordering::Relaxed);
     }
 
     /// Counts the rows of every copy and compares; nothing where it is not known what there must be.
@@ -158,6 +209,31 @@ mod tests {
         assert_eq!(counts.rows(9, 9), 0);
         counts.set_loaded();
         assert_eq!(counts.rows(0, 1), loaded);
+    }
+
+    #[test]
+    fn counts_of_shares_add_up_to_those_of_the_whole() {
+        let whole = RowCounts::new(&spec());
+        whole.set_loaded();
+        let largest = whole.next();
+        let before = whole.counted();
+        let mut taken = Vec::new();
+        for (share, rows) in Share::divide(4, 2).iter().zip([5, -2]) {
+            let counts = RowCounts::of_share(&spec(), &before, share);
+            assert_eq!(counts.rows(0, 1), spec().tables[0].rows);
+            taken.extend([(); 3].map(|()| counts.next()));
+            counts.add(0, 1, rows);
+            counts.add_to(0, 0, 1, 7);
+            whole.add_change(&before, &counts.counted());
+        }
+        assert_eq!((whole.rows(0, 1), whole.added(0, 0, 1)), (spec().tables[0].rows + 3, 14));
+        taken.sort_unstable();
+        assert_eq!(taken, (largest + 1..=largest + 6).collect::<Vec<_>>());
+        assert!(whole.next() > largest + 6 && whole.is_known());
+        let forgetful = RowCounts::of_share(&spec(), &before, &Share::whole(1));
+        forgetful.forget();
+        whole.add_change(&before, &forgetful.counted());
+        assert!(!whole.is_known());
     }
 
     #[test]

@@ -14,6 +14,7 @@ use model::{BuildSource, Engine, Event, Host, Plan, RunId, RunInfo, RunState, Sy
 use store::Want;
 
 use self::rounds::Rounds;
+pub(crate) use self::trial::place_client;
 use self::trial::{Conductor, Halt};
 use crate::capacity::raise_limits_of;
 use crate::directory::TRYOUT;

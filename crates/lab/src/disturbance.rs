@@ -81,6 +81,9 @@ pub(crate) fn outcome(disturbed: &[String]) -> Outcome {
 /// The counters of a step with the CPU time that was neither the server's nor the client's; without it where
 /// the server's is not known.
 pub(crate) fn with_foreign(counters: Readings, site: &dyn Site) -> Readings {
+    if !site.knows_foreign() {
+        return counters;
+    }
     let server = counters.get(Counter::SERVER_CPU);
     let server = server.or_else(|| match site.target().dialect {
         // Its engine works in the client.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use drivers::SessionError;
+use load::StepError;
 use model::{Bytes, Dbms, RunId, StepId, VersionError};
 use obtain::ObtainError;
 use servers::{PathError, ServerError};
@@ -92,6 +93,8 @@ pub enum SystemError {
     Site(#[from] SiteError),
     #[error(transparent)]
     Version(#[from] VersionError),
+    #[error(transparent)]
+    Agent(#[from] StepError),
     #[error(transparent)]
     Obtain(#[from] ObtainError),
     #[error("the embedded SQLite has no version")]

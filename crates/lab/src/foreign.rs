@@ -1,14 +1,17 @@
 //! A running server that is not ours: we use a database of our own in it and leave all else alone.
 
+use std::fs;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use drivers::{Address, Connector, Session, SessionError, SessionInfo};
-use load::Target;
+use load::{LoadHosts, Stop, Target};
 use model::{Build, BuildSource, Capture, Connection, Dbms, Fact, Provenance, System};
+use probes::Probe;
 
+use crate::agents::{Agents, ServerHost, ServerHostProbe};
 use crate::capacity::Capacity;
 use crate::error::SystemError;
 use crate::marker::{Claim, Owner, Standing, TABLE};
@@ -19,14 +22,47 @@ use crate::variables::{captures_of, take_all};
 
 /// The database that we create, use and drop. The name is ours: no user has data in it.
 const DATABASE: &str = "backslide_ib";
-const LOGIN_LIMIT: Duration = Duration::from_secs(10);
+pub(crate) const LOGIN_LIMIT: Duration = Duration::from_secs(10);
+
+/// What opens sessions in a server.
+pub(crate) struct Sessions {
+    /// Those of the workload, in our database.
+    workload: Arc<dyn Connector>,
+    /// The same, with more time for each statement.
+    patient: Arc<dyn Connector>,
+    /// In the server's own first database, from where ours is dropped.
+    pub(crate) first: Box<dyn Connector>,
+}
+
+impl Sessions {
+    pub(crate) fn target(&self, system: &System) -> Target {
+        Target { ours: false, ..target(system, &self.workload, &self.patient) }
+    }
+}
+
+/// Sessions as the plan wants them.
+pub(crate) fn sessions(
+    system: &System,
+    address: &ForeignAddress,
+    secrets: &Secrets,
+    timeout: Duration,
+) -> Result<Sessions, SystemError> {
+    let dbms = system.build.dbms;
+    let reach = |database: &str, timeout| {
+        address.connector(dbms.dialect(), database, secrets, timeout, system.connection)
+    };
+    Ok(Sessions {
+        workload: Arc::from(reach(DATABASE, timeout)?),
+        patient: Arc::from(reach(DATABASE, timeout * PATIENCE)?),
+        first: reach(&dbms.product().sql.first_database, timeout)?,
+    })
+}
 
 pub(crate) struct Foreign {
     system: System,
-    connector: Arc<dyn Connector>,
-    patient: Arc<dyn Connector>,
-    /// Opens sessions in the server's own first database, from where ours is dropped.
-    outer: Box<dyn Connector>,
+    sessions: Sessions,
+    agents: Option<Arc<Agents>>,
+    server_host: Option<Arc<ServerHost>>,
     /// As agreed with the sessions of the workload.
     info: SessionInfo,
     address: Address,
@@ -40,20 +76,18 @@ impl Foreign {
         address: &str,
         secrets: &Secrets,
         timeout: Duration,
+        stop: &Stop,
     ) -> Result<Self> {
         let address = ForeignAddress::parse(address)?;
         let dbms = system.build.dbms;
-        let reach = |database: &str, timeout| -> Result<Box<dyn Connector>> {
-            let connection = system.connection;
-            Ok(address.connector(dbms.dialect(), database, secrets, timeout, connection)?)
-        };
-        let outer = reach(&dbms.product().sql.first_database, timeout)?;
-        let inner = reach(DATABASE, timeout)?;
-        let mut session = outer.connect()?;
+        let sessions = sessions(system, &address, secrets, timeout)?;
+        let agents = agents(system, &address, secrets, timeout, stop)?;
+        let server_host = server_host(system, &address, stop)?;
+        let mut session = sessions.first.connect()?;
         let mut found = None;
         if number(&mut *session, &ours(&dbms.product().sql.database_exists))? > 0 {
             // PostgreSQL drops no database in which a session is.
-            let mut inside = inner.connect()?;
+            let mut inside = sessions.workload.connect()?;
             found = Some(check_ours(&mut *inside, dbms, &address)?);
         }
         let remake: &[&str] = match found {
@@ -66,22 +100,47 @@ impl Foreign {
         }
         let claim = Claim::new();
         let info = {
-            let mut inside = inner.connect()?;
+            let mut inside = sessions.workload.connect()?;
             claim.owner().write(&mut *inside)?;
             inside.info().clone()
         };
         let place = address.address(dbms.dialect())?;
         Ok(Self {
             system: system.clone(),
-            connector: Arc::from(inner),
-            patient: Arc::from(reach(DATABASE, timeout * PATIENCE)?),
-            outer,
+            sessions,
+            agents: agents.map(Arc::new),
+            server_host: server_host.map(Arc::new),
             info,
             pid: local_process(&place),
             address: place,
             claim,
         })
     }
+}
+
+/// The agents of the system's load hosts, where it has any: started, and the server within their reach.
+pub(crate) fn agents(
+    system: &System,
+    address: &ForeignAddress,
+    secrets: &Secrets,
+    timeout: Duration,
+    stop: &Stop,
+) -> Result<Option<Agents>, SystemError> {
+    if system.load_hosts.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Agents::start(system, address, secrets, timeout, stop)?))
+}
+
+/// The agent of the server's host, where the plan names that: started.
+pub(crate) fn server_host(
+    system: &System,
+    address: &ForeignAddress,
+    stop: &Stop,
+) -> Result<Option<ServerHost>, SystemError> {
+    let host = system.server_host.as_ref();
+    let started = host.map(|host| ServerHost::start(host, address, system.build.dbms, stop));
+    Ok(started.transpose()?)
 }
 
 /// How many sessions the server takes, as it says over a session of the kind that the plan asks for. The
@@ -201,6 +260,18 @@ pub(crate) fn ask(
     Ok(Build { version_line: line, ..Build::new(dbms, version, source) })
 }
 
+/// The process of a server of this family that listens at an address of this host. What stands before a server that is
+/// in a container is none.
+pub(crate) fn serving_process(address: &Address, dbms: Dbms) -> Option<u32> {
+    let pid = match address {
+        Address::Socket(_) => local_process(address),
+        Address::Tcp { port, .. } => probes::listener(*port),
+    }?;
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+    let names = &dbms.product().program.names;
+    names.iter().any(|program| program == name.trim()).then_some(pid)
+}
+
 /// The process that listens on a Unix socket of this machine, so that it can be watched too.
 fn local_process(address: &Address) -> Option<u32> {
     let Address::Socket(path) = address else {
@@ -213,7 +284,8 @@ fn local_process(address: &Address) -> Option<u32> {
 
 impl Site for Foreign {
     fn target(&self) -> Target {
-        Target { ours: false, ..target(&self.system, &self.connector, &self.patient) }
+        let load_hosts = self.agents.clone().map(|agents| agents as Arc<dyn LoadHosts>);
+        Target { load_hosts, ..self.sessions.target(&self.system) }
     }
 
     fn provenance(&self) -> Provenance {
@@ -222,6 +294,7 @@ impl Site for Foreign {
         let process = match (self.pid, is_local(&self.address)) {
             (Some(pid), _) => format!("on this host, process {pid}"),
             (None, true) => "on this host, process unknown".to_owned(),
+            (None, false) if self.server_host.is_some() => "remote".to_owned(),
             (None, false) => {
                 "remote: backslide monitors neither the server nor its host".to_owned()
             }
@@ -233,6 +306,8 @@ impl Site for Foreign {
             ("server".into(), process),
         ]
         .into_iter()
+        .chain(self.agents.as_ref().map(|agents| ("load hosts".into(), agents.described())))
+        .chain(self.server_host.as_ref().map(|host| ("server host".into(), host.described())))
         .chain(reach::provenance(self.system.connection, &self.address));
         Provenance(facts.collect())
     }
@@ -241,8 +316,17 @@ impl Site for Foreign {
         self.pid
     }
 
+    fn probes(&self) -> Vec<Box<dyn Probe>> {
+        let host = self.server_host.iter();
+        host.map(|host| Box::new(ServerHostProbe(Arc::clone(host))) as Box<dyn Probe>).collect()
+    }
+
+    fn knows_foreign(&self) -> bool {
+        self.agents.is_none() && self.server_host.is_none()
+    }
+
     fn captures(&mut self) -> (Vec<Capture>, Vec<String>) {
-        take_all(&*self.connector, captures_of(&self.system))
+        take_all(&*self.sessions.workload, captures_of(&self.system))
     }
 
     fn watched(&self) -> Watched {
@@ -255,7 +339,8 @@ impl Site for Foreign {
 
     fn check(&self) -> Result<()> {
         // A new session: the server may have closed one that was idle for the whole step.
-        let marked = self.connector.connect().and_then(|mut session| Owner::read(&mut *session));
+        let marked =
+            self.sessions.workload.connect().and_then(|mut session| Owner::read(&mut *session));
         let told = match marked {
             Ok(Some(owner)) if owner == *self.claim.owner() => return Ok(()),
             Ok(Some(owner)) => format!("it belongs to {}", owner.describe()),
@@ -271,7 +356,7 @@ impl Site for Foreign {
         let failed = |error: SessionError| {
             SiteError::new(format!("cannot drop database {DATABASE}: {error}"))
         };
-        let mut session = self.outer.connect().map_err(failed)?;
+        let mut session = self.sessions.first.connect().map_err(failed)?;
         let exists = &self.system.build.dbms.product().sql.database_exists;
         if number(&mut *session, &ours(exists)).map_err(failed)? == 0 {
             return Ok(());

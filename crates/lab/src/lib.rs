@@ -7,6 +7,7 @@
 //! [`Providers`] starts servers of ours, opens SQLite files, connects to servers that are not ours.
 
 mod added;
+mod agents;
 mod builds;
 mod capacity;
 mod conductor;
@@ -27,10 +28,12 @@ mod reach;
 mod sessions;
 mod settings;
 mod site;
+mod ssh;
 mod template;
 mod tryout;
 mod variables;
 
+pub use agents::run_agent;
 pub use builds::{Builds, expanded, hold_builds};
 pub use capacity::{Capacity, raise_limits_of};
 pub use conductor::Ended;
@@ -47,6 +50,7 @@ pub use providers::Providers;
 pub use reach::{Secrets, take_password};
 pub use settings::refused_setting;
 pub use site::{Idle, Provider, Site, SiteError, Watched};
+pub use ssh::ssh;
 pub use template::Template;
 pub use tryout::{TRYOUT_ROWS, Tryout, try_out};
 pub use variables::{Told, read_variables};

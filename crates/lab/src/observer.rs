@@ -105,7 +105,9 @@ impl Observer for StepObserver<'_> {
             let read = probes::read_all(self.probes, self.detail);
             self.seen(read)
         };
-        interval.readings = readings.since(&self.last);
+        // It brings what agents on other hosts read of themselves.
+        let of_agents = std::mem::replace(&mut interval.readings, readings.since(&self.last));
+        interval.readings.add_beside(&of_agents);
         self.last = readings;
         self.remember(&interval);
         (self.emit)(Event::IntervalClosed { interval: Box::new(interval) })?;

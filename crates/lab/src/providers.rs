@@ -10,7 +10,7 @@ use crate::builds::{self, Builds};
 use crate::capacity::Capacity;
 use crate::embedded::Embedded;
 use crate::error::{MEASURED_ELSEWHERE, SystemError};
-use crate::foreign::{self, Foreign};
+use crate::foreign::{self, Foreign, LOGIN_LIMIT};
 use crate::own::Own;
 use crate::reach::{self, ForeignAddress, Secrets};
 use crate::site::{NOT_OURS, Provider, Result, Site, SiteError};
@@ -34,8 +34,11 @@ impl Provider for Providers {
             }
             BuildSource::Connect(address) => {
                 let parsed = ForeignAddress::parse(address)?;
-                foreign::ask(was.dbms, &parsed, &self.secrets)
-                    .map_err(|cause| SystemError::Unreachable { cause: cause.into() })?
+                let found = foreign::ask(was.dbms, &parsed, &self.secrets)
+                    .map_err(|cause| SystemError::Unreachable { cause: cause.into() })?;
+                foreign::agents(system, &parsed, &self.secrets, LOGIN_LIMIT, &self.stop)?;
+                foreign::server_host(system, &parsed, &self.stop)?;
+                found
             }
             BuildSource::Obtainable { .. } => {
                 return Err(SystemError::NotInstalled(was.id()));
@@ -79,7 +82,7 @@ impl Provider for Providers {
             }
             BuildSource::Connect(_) if template.is_some() => return Err(SiteError::new(NOT_OURS)),
             BuildSource::Connect(address) => {
-                Box::new(Foreign::open(system, address, &self.secrets, timeout)?)
+                Box::new(Foreign::open(system, address, &self.secrets, timeout, &self.stop)?)
             }
             BuildSource::Imported(_) => return Err(SiteError::new(MEASURED_ELSEWHERE)),
         })

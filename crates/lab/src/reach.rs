@@ -158,6 +158,11 @@ impl ForeignAddress {
         })
     }
 
+    #[must_use]
+    pub(crate) fn with_password(self, password: &str) -> Self {
+        Self { password: password.to_owned(), ..self }
+    }
+
     pub(crate) fn address(&self, dialect: Dialect) -> Result<Address, SystemError> {
         if self.address.starts_with('/') {
             let path = PathBuf::from(&self.address);

@@ -38,6 +38,11 @@ pub trait Site {
         Vec::new()
     }
 
+    /// Are server and clients all that works on one host, so that what is left of its CPU time is of others?
+    fn knows_foreign(&self) -> bool {
+        true
+    }
+
     fn idle(&self) -> Idle {
         Idle::Works
     }
@@ -159,6 +164,7 @@ pub(crate) fn target(
         connection: system.connection,
         connector: Arc::clone(connector),
         patient: Arc::clone(patient),
+        load_hosts: None,
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use model::{Arrivals, Nanos, OpenLoop, Rng, mix};
 
-use crate::{ClientContext, lock};
+use crate::{ClientContext, Share, lock};
 
 /// In place of an arrival: there is none.
 const NEVER: Nanos = Nanos(u64::MAX);
@@ -21,6 +21,7 @@ pub struct Queue {
     arrivals: Arrivals,
     capacity: usize,
     seed: u64,
+    share: Share,
     state: Mutex<State>,
 }
 
@@ -46,9 +47,20 @@ struct State {
 impl Queue {
     /// A queue for `capacity` of `per_second` arrivals of all clients; `seed` decides Poisson times.
     pub fn new(per_second: u64, arrivals: Arrivals, capacity: u32, seed: u64) -> Self {
-        let mut state = State::begin(per_second, 0, Rng::new(mix(seed, &[0])));
-        state.plan_next(arrivals);
-        Self { arrivals, capacity: capacity as usize, seed, state: Mutex::new(state) }
+        let state = State::begin(per_second, 0, Rng::new(mix(seed, &[0])));
+        let share = Share::whole(1);
+        let queue =
+            Self { arrivals, capacity: capacity as usize, seed, share, state: Mutex::new(state) };
+        queue.plan_next(&mut queue.state());
+        queue
+    }
+
+    /// The part of the queue that one of several processes has: its share of the places, and of the arrivals those
+    /// that are its own, at the times that they have in the whole. For windows that are still to begin.
+    #[must_use]
+    pub fn of_share(self, share: Share) -> Self {
+        let capacity = share.part_of(self.capacity as u32) as usize;
+        Self { capacity, share, ..self }
     }
 
     /// Empties the queue; arrivals begin anew, at other random times, with the opening of a window that
@@ -57,7 +69,7 @@ impl Queue {
         let mut state = self.state();
         let window = state.window + 1;
         *state = State::begin(per_second, window, Rng::new(mix(self.seed, &[window])));
-        state.plan_next(self.arrivals);
+        self.plan_next(&mut state);
     }
 
     /// The window closes at `length`: nothing arrives after that. To be called before anything is taken.
@@ -85,8 +97,7 @@ impl Queue {
         let due = state.next;
         if due != NEVER {
             state.taken += 1;
-            state.number += 1;
-            state.plan_next(self.arrivals);
+            self.pass_on(&mut state);
         }
         due
     }
@@ -128,8 +139,22 @@ impl Queue {
             } else {
                 state.shed += 1;
             }
+            self.pass_on(state);
+        }
+    }
+
+    /// Goes on to the arrival after the next one.
+    fn pass_on(&self, state: &mut State) {
+        state.number += 1;
+        self.plan_next(state);
+    }
+
+    /// Finds out when the next arrival of this share comes, from arrival `number` on.
+    fn plan_next(&self, state: &mut State) {
+        state.plan(self.arrivals);
+        while !self.share.has_arrival(state.number) && state.next != NEVER {
             state.number += 1;
-            state.plan_next(self.arrivals);
+            state.plan(self.arrivals);
         }
     }
 
@@ -156,7 +181,7 @@ impl State {
     }
 
     /// Finds out when arrival `number` comes.
-    fn plan_next(&mut self, arrivals: Arrivals) {
+    fn plan(&mut self, arrivals: Arrivals) {
         let next = match arrivals {
             _ if self.per_second == 0 => NEVER,
             Arrivals::Even => even(self.number, self.per_second),
@@ -273,6 +298,25 @@ mod tests {
         let [first, second] = times();
         assert_ne!(first, second);
         assert_eq!(times(), [first, second]);
+    }
+
+    #[test]
+    fn shares_together_have_the_arrivals_of_the_whole() {
+        for arrivals in [Arrivals::Even, Arrivals::Poisson] {
+            let begun = |queue: Queue| {
+                queue.restart(100);
+                queue.close_at(Nanos::SECOND);
+                all(&queue)
+            };
+            let whole = begun(Queue::new(1, arrivals, 10, 1));
+            let shares = Share::divide(3, 2).into_iter();
+            let shares: Vec<Vec<Nanos>> =
+                shares.map(|share| begun(Queue::new(1, arrivals, 10, 1).of_share(share))).collect();
+            assert!(shares[0].len() < shares[1].len(), "one client and two clients");
+            let mut together = shares.concat();
+            together.sort_unstable();
+            assert_eq!(together, whole);
+        }
     }
 
     #[test]

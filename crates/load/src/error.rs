@@ -21,6 +21,9 @@ pub enum StepError {
     /// A script failed; the message says where in it.
     #[error("{client}: {message}")]
     Script { client: String, message: String },
+    /// The agent on another host is lost, or what it does says nothing of the step.
+    #[error("host `{host}`: {message}")]
+    Host { host: String, message: String },
     #[error("interrupted")]
     Interrupted,
     #[error("{0}")]

@@ -8,6 +8,7 @@
 
 pub mod arrivals;
 pub mod clients;
+pub mod crew;
 pub mod engine;
 pub mod error;
 pub mod errors;
@@ -17,6 +18,7 @@ pub mod ramp;
 pub mod recorder;
 pub mod recovery;
 pub mod schedule;
+pub mod share;
 pub mod turns;
 pub mod warm;
 pub mod worker;
@@ -24,6 +26,7 @@ pub mod workload;
 
 pub use arrivals::{Arrival, Queue};
 pub use clients::{Clients, FixedWork, Notes, bounded, note, unseen};
+pub use crew::{Crew, LoadHosts, OwnCrew, Shared, Window};
 pub use engine::{
     Blind, CLIENT_STACK, Client, ClientContext, End, NAP, Observer, Pace, Role, StepSetup, run,
 };
@@ -33,6 +36,7 @@ pub use outages::Refused;
 pub use recorder::{ClientRecorder, Recorder};
 pub use recovery::{Next, Recovering, Recovery};
 pub use schedule::Schedule;
+pub use share::Share;
 pub use turns::{Quota, StepClock, Stop, Turns, lock, monotonic};
 pub use worker::{Worker, Wrong};
 pub use workload::{Target, Workload};

@@ -4,27 +4,19 @@ use model::{
     Arrivals, Check, KindSpec, KindTotals, Nanos, Note, NoteKind, OpenLoop, StepRecord, grouped,
 };
 
-use super::clients::Clients;
 use super::warm::{Rates, WINDOW, WarmUp};
-use crate::Result;
 use crate::arrivals::Queue;
-use crate::engine::{Blind, End, Observer, StepSetup, Stop, pass, run};
+use crate::engine::{Blind, End, Observer, Stop};
 use crate::ramp::{Attempt, RampSpec, Ramped, percentile, ramp};
+use crate::{Crew, Result, Window};
 
-/// The clients of a step, connected, and what they count.
-pub struct Crew {
-    pub kinds: Vec<KindSpec>,
-    pub clients: Clients,
-}
-
+/// The windows of a step, which its crew runs one after the other.
 pub struct Windows<'a> {
     pub warmup: WarmUp,
     pub end: End,
     /// How operations arrive; `None` in a closed loop.
-    pub stream: Option<(&'a Queue, &'a Stream)>,
+    pub stream: Option<&'a Stream>,
     pub counted: &'a [usize],
-    /// Called when all windows before the measured one are over.
-    pub opens: &'a dyn Fn(),
 }
 
 /// How operations arrive: each second of all clients together, how they are spread, and how many may wait.
@@ -45,21 +37,21 @@ impl Stream {
 }
 
 impl Windows<'_> {
-    /// Runs the windows one after the other; the observer sees the measured one. Errors as of [`run`].
+    /// Runs the windows one after the other; the observer sees the measured one. Errors as of [`crate::run`].
     pub fn measure(
         &self,
-        mut crew: Crew,
+        crew: &mut dyn Crew,
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<StepRecord> {
-        let flow = self.stream.map(|(queue, stream)| (queue, stream.per_second));
-        let mut notes = self.warm_up(&mut crew, flow, stop)?;
-        let measured = match (self.stream, flow) {
-            (Some((queue, Stream { ramp: Some(spec), .. })), _) => {
-                self.measure_ramp(crew, queue, spec, stop, observer)?
+        let per_second = self.stream.map(|stream| stream.per_second);
+        let mut notes = self.warm_up(crew, per_second, stop)?;
+        let measured = match self.stream {
+            Some(Stream { ramp: Some(spec), .. }) => {
+                self.measure_ramp(crew, spec, stop, observer)?
             }
-            (_, Some(flow)) => self.at_rate(crew, flow, stop, observer)?,
-            (_, None) => self.run(crew, None, stop, observer)?,
+            Some(stream) => self.at_rate(crew, stream.per_second, stop, observer)?,
+            None => self.run(crew, None, stop, observer)?,
         };
         notes.extend(measured.notes);
         Ok(StepRecord { notes, ..measured })
@@ -67,16 +59,15 @@ impl Windows<'_> {
 
     fn measure_ramp(
         &self,
-        mut crew: Crew,
-        queue: &Queue,
+        crew: &mut dyn Crew,
         spec: &RampSpec,
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<StepRecord> {
-        let ramped = ramp(&crew.kinds, &mut crew.clients, queue, spec, stop)?;
-        let mut notes = ramp_notes(&ramped, spec, &crew.kinds);
+        let ramped = ramp(crew, spec, stop)?;
+        let mut notes = ramp_notes(&ramped, spec, crew.kinds());
         let rate = ramped.highest.unwrap_or(spec.from);
-        let measured = self.at_rate(crew, (queue, rate), stop, observer)?;
+        let measured = self.at_rate(crew, rate, stop, observer)?;
         if ramped.highest.is_some() {
             notes.extend(limits_not_kept(&measured, rate, spec));
         }
@@ -90,25 +81,25 @@ impl Windows<'_> {
     }
 
     /// Lets the clients run before what is measured; what came of it, where that was open.
-    pub fn warm_up(
+    fn warm_up(
         &self,
-        crew: &mut Crew,
-        flow: Option<(&Queue, u64)>,
+        crew: &mut dyn Crew,
+        per_second: Option<u64>,
         stop: &Stop,
     ) -> Result<Vec<Note>> {
         if let Some(quota) = stop.quota() {
             // A number of operations, whatever their rate.
-            unseen(crew, flow, Nanos::SECOND, &stop.with_quota(Some(quota.to_warm_up())))?;
+            unseen(crew, per_second, Nanos::SECOND, &stop.with_quota(Some(quota.to_warm_up())))?;
             return Ok(Vec::new());
         }
         match self.warmup {
             WarmUp::None => Ok(Vec::new()),
             WarmUp::Fixed(length) => {
-                unseen(crew, flow, length, stop)?;
+                unseen(crew, per_second, length, stop)?;
                 Ok(Vec::new())
             }
             WarmUp::Steady { at_most } => {
-                let told = self.until_steady(crew, flow, at_most, stop)?;
+                let told = self.until_steady(crew, per_second, at_most, stop)?;
                 Ok(vec![told])
             }
         }
@@ -117,8 +108,8 @@ impl Windows<'_> {
     /// Lets the clients run in windows until their rate is steady, or for so long.
     fn until_steady(
         &self,
-        crew: &mut Crew,
-        flow: Option<(&Queue, u64)>,
+        crew: &mut dyn Crew,
+        per_second: Option<u64>,
         at_most: Nanos,
         stop: &Stop,
     ) -> Result<Note> {
@@ -126,7 +117,7 @@ impl Windows<'_> {
         let (mut rates, mut operations) = (Rates::default(), 0);
         loop {
             let began = clock.now();
-            let seen = unseen(crew, flow, WINDOW, stop)?;
+            let seen = unseen(crew, per_second, WINDOW, stop)?;
             let now = clock.now();
             // What is under way when a window closes is awaited; with slow operations it may be all there is.
             let done = done(&seen, self.counted, |kind| kind.sums.ops + kind.late);
@@ -140,57 +131,43 @@ impl Windows<'_> {
 
     fn at_rate(
         &self,
-        crew: Crew,
-        flow: (&Queue, u64),
+        crew: &mut dyn Crew,
+        per_second: u64,
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<StepRecord> {
-        let measured = self.run(crew, Some(flow), stop, observer)?;
-        let (queue, _) = flow;
-        let open_loop = queue.outcome(measured.window);
-        let notes = not_sustained(&open_loop, &measured, self.counted);
-        Ok(StepRecord { notes, open_loop: Some(open_loop), ..measured })
+        let measured = self.run(crew, Some(per_second), stop, observer)?;
+        let open_loop = measured.open_loop.as_ref();
+        let notes = open_loop.map(|open_loop| not_sustained(open_loop, &measured, self.counted));
+        Ok(StepRecord { notes: notes.unwrap_or_default(), ..measured })
     }
 
     fn run(
         &self,
-        crew: Crew,
-        flow: Option<(&Queue, u64)>,
+        crew: &mut dyn Crew,
+        per_second: Option<u64>,
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<StepRecord> {
-        (self.opens)();
-        if let End::After(length) = self.end {
-            begin(flow, length);
-        }
-        let setup =
-            StepSetup { kinds: crew.kinds, clients: crew.clients, pace: None, end: self.end };
-        run(setup, stop, observer)
+        let window = Window { end: self.end, per_second, measured: true };
+        crew.window(window, stop, observer)
     }
 }
 
-pub fn unseen(
-    crew: &mut Crew,
-    flow: Option<(&Queue, u64)>,
+/// Runs a window that nobody sees.
+pub(crate) fn unseen(
+    crew: &mut dyn Crew,
+    per_second: Option<u64>,
     length: Nanos,
     stop: &Stop,
 ) -> Result<StepRecord> {
-    begin(flow, length);
-    let Crew { kinds, clients } = crew;
-    pass(kinds, clients, None, End::After(length), stop, &mut Blind)
+    let window = Window { end: End::After(length), per_second, measured: false };
+    crew.window(window, stop, &mut Blind)
 }
 
 fn done(measured: &StepRecord, counted: &[usize], number: impl Fn(&KindTotals) -> u64) -> u64 {
     let kinds = counted.iter().filter_map(|kind| measured.kinds.get(*kind));
     kinds.map(number).sum()
-}
-
-/// Lets operations arrive anew for a window of this length.
-fn begin(flow: Option<(&Queue, u64)>, length: Nanos) {
-    if let Some((queue, per_second)) = flow {
-        queue.restart(per_second);
-        queue.close_at(length);
-    }
 }
 
 pub fn ended(measured: &StepRecord, kind: &str) -> Check {

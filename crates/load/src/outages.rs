@@ -40,9 +40,20 @@ impl Outages {
         outage.1 = outage.1.max(gap);
     }
 
+    /// How many, and the longest.
+    pub fn counted(&self) -> (u64, Nanos) {
+        *lock(&self.0)
+    }
+
+    /// Adds those of other processes.
+    pub fn add_all(&self, (lost, longest): (u64, Nanos)) {
+        let mut outage = lock(&self.0);
+        *outage = (outage.0 + lost, outage.1.max(longest));
+    }
+
     /// What happened, in words; `None` where nothing did.
     pub fn told(&self) -> Option<String> {
-        let (lost, longest) = *lock(&self.0);
+        let (lost, longest) = self.counted();
         (lost > 0).then(|| format!("{lost}; the longest was away for {longest}"))
     }
 }

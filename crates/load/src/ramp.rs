@@ -3,11 +3,11 @@
 //! Each attempt is a window of its own at one rate. The rate is doubled until it is not kept, then the
 //! gap between the highest that was kept and the lowest that was not is halved until it is small.
 
-use model::{KindSpec, KindTotals, Nanos};
+use model::{KindTotals, Nanos};
 
-use crate::Result;
-use crate::arrivals::Queue;
-use crate::engine::{Blind, Client, End, Role, Stop, pass};
+use crate::engine::Stop;
+use crate::measure::unseen;
+use crate::{Crew, Result};
 
 /// The result is at most so much below the lowest rate that was not kept, in per cent.
 const CLOSE_ENOUGH: u64 = 5;
@@ -55,21 +55,12 @@ impl RampSpec {
     }
 }
 
-/// Looks for the highest rate at which operations keep the limits of `spec` and the queue does not grow.
-/// `clients` take from `queue` and run once an attempt. Errors as of [`pass`].
-pub fn ramp(
-    kinds: &[KindSpec],
-    clients: &mut [(Role, Box<dyn Client>)],
-    queue: &Queue,
-    spec: &RampSpec,
-    stop: &Stop,
-) -> Result<Ramped> {
+/// Looks for the highest rate at which operations keep the limits of `spec` and the queue does not grow. The clients
+/// of `crew` run once an attempt. Errors as of [`crate::run`].
+pub fn ramp(crew: &mut dyn Crew, spec: &RampSpec, stop: &Stop) -> Result<Ramped> {
     search(spec.from, |per_second| {
-        queue.restart(per_second);
-        queue.close_at(spec.attempt);
-        let end = End::After(spec.attempt);
-        let attempt = pass(kinds, clients, None, end, stop, &mut Blind)?;
-        let is_sustained = queue.outcome(attempt.window).is_sustained();
+        let attempt = unseen(crew, Some(per_second), spec.attempt, stop)?;
+        let is_sustained = attempt.open_loop.is_some_and(|it| it.is_sustained());
         let of = |limit: &Limit| percentile(attempt.kinds.get(limit.kind)?, spec.permille);
         let at: Vec<_> = spec.limits.iter().map(of).collect();
         Ok(Attempt { per_second, kept: is_sustained && spec.keeps(&at), at })
@@ -135,10 +126,11 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use model::{Arrivals, Latency, Rng};
+    use model::{Arrivals, KindSpec, Latency, Rng};
 
     use super::*;
-    use crate::{ClientContext, StepError};
+    use crate::arrivals::Queue;
+    use crate::{Client, ClientContext, Clients, OwnCrew, Role, Shared, StepError};
 
     /// A server with `clients` places, in virtual time.
     struct Simulated {
@@ -327,6 +319,12 @@ mod tests {
         assert!(matches!(error, StepError::Interrupted));
     }
 
+    impl Shared for Queue {
+        fn queue(&self) -> Option<&Queue> {
+            Some(self)
+        }
+    }
+
     /// Serves arrivals for a millisecond each, in real time.
     struct Sleepy(Arc<Queue>);
 
@@ -349,7 +347,7 @@ mod tests {
     fn sleepy(from: u64, limit: Nanos) -> Ramped {
         let queue = Arc::new(Queue::new(from, Arrivals::Poisson, 1000, 1));
         let kind = KindSpec { name: "operation".to_owned(), scheduled: true };
-        let mut clients: Vec<(Role, Box<dyn Client>)> = Vec::new();
+        let mut clients = Clients::new();
         for number in 1..=2 {
             let role = Role { name: format!("client {number}"), bounded: false };
             clients.push((role, Box::new(Sleepy(Arc::clone(&queue)))));
@@ -360,7 +358,8 @@ mod tests {
             limits: one_limit(limit),
             attempt: Nanos::from_millis(200),
         };
-        ramp(&[kind], &mut clients, &queue, &spec, &Stop::default()).unwrap()
+        let mut crew = OwnCrew { kinds: vec![kind], clients, shared: queue };
+        ramp(&mut crew, &spec, &Stop::default()).unwrap()
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use drivers::Connector;
 use model::{Connection, Dialect, Engine, StepRecord, Version};
 
-use crate::Result;
 use crate::engine::{Observer, Stop};
+use crate::{LoadHosts, Result};
 
 /// Where a workload runs: one database of one server.
 #[derive(Clone)]
@@ -22,6 +22,8 @@ pub struct Target {
     pub connector: Arc<dyn Connector>,
     /// Opens sessions for statements that may take hours: index builds, settling.
     pub patient: Arc<dyn Connector>,
+    /// Where the clients of steps run that are not loading; `None` for this process.
+    pub load_hosts: Option<Arc<dyn LoadHosts>>,
 }
 
 /// A workload in one trial: remembers between its steps what must be in the tables.

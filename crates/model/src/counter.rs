@@ -129,6 +129,14 @@ impl Readings {
         Self::joined(self, later, u64::saturating_add)
     }
 
+    /// Adds what another process counted in the same time.
+    pub fn add_beside(&mut self, other: &Self) {
+        for (id, counter) in &other.0 {
+            let sum = self.0.entry(id.clone()).or_insert(Counter { value: 0, ..*counter });
+            sum.value = sum.value.saturating_add(counter.value);
+        }
+    }
+
     fn joined(first: &Self, second: &Self, totals: fn(u64, u64) -> u64) -> Self {
         let pairs = second.0.iter().filter_map(|(id, second)| {
             let first = first.0.get(id)?;
@@ -163,6 +171,20 @@ mod tests {
         assert_eq!(d.get("l"), Some(3));
         assert_eq!(d.get("p"), Some(9));
         assert_eq!(d.get("gone"), None);
+    }
+
+    #[test]
+    fn two_processes_at_the_same_time_are_added() {
+        let mut both = Readings::default();
+        both.total("cpu", 10);
+        both.total("server", 1);
+        let mut other = Readings::default();
+        other.total("cpu", 5);
+        other.level("rss", 7);
+        both.add_beside(&other);
+        both.add_beside(&other);
+        let values = ["cpu", "server", "rss"].map(|id| both.get(id));
+        assert_eq!(values, [Some(20), Some(1), Some(14)]);
     }
 
     #[test]

@@ -186,6 +186,12 @@ pub struct System {
     pub preload: String,
     #[serde(default)]
     pub huge_pages: bool,
+    /// Hosts whose agents run the clients, as `ssh` knows them; none where this process does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub load_hosts: Vec<String>,
+    /// The host of a server that is not ours, whose agent reads counters there, as `ssh` knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_host: Option<String>,
     /// Is this the second copy of the base, measured only to see the noise?
     pub control: bool,
     /// The program and arguments that run its server, which follows them; empty where it runs by itself.
@@ -208,6 +214,8 @@ impl System {
             connection: Connection::default(),
             preload: String::new(),
             huge_pages: false,
+            load_hosts: Vec::new(),
+            server_host: None,
             control: false,
             under: Vec::new(),
         }

@@ -129,6 +129,10 @@ fn at_once(entry: &mut CourseEntry, item: Item<'_>) -> Result<()> {
 }
 
 impl CourseEntry {
+    pub(crate) const fn is_at_once(&self) -> bool {
+        self.course.interleave.is_at_once()
+    }
+
     /// How many of so many systems are up at once.
     pub(crate) fn up(&self, systems: usize) -> usize {
         match (self.course.interleave.is_at_once(), self.course.pairs) {

@@ -12,7 +12,7 @@ use crate::kind::WorkloadKind;
 use crate::lua::ScriptFile;
 use crate::request::BuildRequest;
 use crate::sql::WorkloadFile;
-use crate::{Place, PlanError, Result, connection, course, insert, lua, sql, tpcc};
+use crate::{Place, PlanError, Result, connection, course, insert, load_hosts, lua, sql, tpcc};
 
 /// Finds the build that is asked for; the error says what was looked for and what to do.
 pub type FindBuild<'a> = dyn Fn(&BuildRequest) -> Result<Build, Cause> + 'a;
@@ -46,7 +46,7 @@ pub fn expand(
     let systems: Vec<System> = named.into_iter().map(|named| named.system).collect();
     let steps = workload.steps();
     let template = template(file, &steps, &systems)?;
-    let systems = with_control(file, systems, &base)?;
+    let systems = load_hosts::resolve(file, with_control(file, systems, &base)?)?;
     let course = course::resolve(&file.course, catalog.noise(), &systems, &steps)?;
     let mut plan = Plan {
         base: base.name.clone(),
@@ -187,6 +187,7 @@ impl Maker<'_> {
             connection,
             preload: entry.preload.clone(),
             huge_pages: entry.huge_pages,
+            server_host: entry.server_host.clone(),
             ..System::new("", build)
         };
         check_engine(entry, system.build.dbms)?;

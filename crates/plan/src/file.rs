@@ -12,6 +12,7 @@ use crate::fields::{Fields, Item, Mention};
 use crate::keys::Takes::{Count, Later, Other, Switch};
 use crate::keys::{self, Key};
 use crate::kind::{WORDS, WorkloadKind};
+use crate::load_hosts::{self, LoadHosts};
 use crate::lua::ScriptFile;
 use crate::request::{BuildRequest, without_password};
 use crate::sql::{self, WorkloadFile};
@@ -25,6 +26,7 @@ pub(crate) static KEYS: &[Key<PlanFile>] = &[
     Key("seed", Count(0..=i64::MAX as u64, |p, n| p.seed = n)),
     Key("control", Other(|p, v| switched_on(v).map(|it| p.control = it))),
     Key("template", Other(|p, v| switched_on(v).map(|it| p.template = it))),
+    Key("load_hosts", Other(|p, v| load_hosts::read(v).map(|it| p.load_hosts = Some(it)))),
     Key("placement", Later),
     Key("connection", Later),
     Key("system", Later),
@@ -41,6 +43,7 @@ pub(crate) static SYSTEM_KEYS: &[Key<SystemEntry>] = &[
     Key("preload", Other(|s, v| v.text().map(|it| it.clone_into(&mut s.preload)))),
     Key("huge_pages", Switch(|s, on| s.huge_pages = on)),
     Key("connection", Later),
+    Key("server_host", Other(|s, v| load_hosts::one(v).map(|it| s.server_host = Some(it)))),
     Key("label", Other(|s, v| name(v).map(|it| s.label = Some(it)))),
 ];
 
@@ -55,6 +58,7 @@ pub struct PlanFile {
     /// Where `true` stands, if it does; so of `template`.
     pub(crate) control: Option<Place>,
     pub(crate) template: Option<Place>,
+    pub(crate) load_hosts: Option<LoadHosts>,
     pub(crate) systems: Vec<SystemEntry>,
     pub(crate) kind: WorkloadKind,
     pub(crate) workload: Node,
@@ -79,6 +83,7 @@ pub(crate) struct SystemEntry {
     pub(crate) connection: Option<(connection::Asked, Place)>,
     pub(crate) preload: String,
     pub(crate) huge_pages: bool,
+    pub(crate) server_host: Option<String>,
 }
 
 /// Reads a plan. `origin` is what people know the text as, its file name: errors begin with it.
@@ -235,6 +240,11 @@ fn system(item: Item<'_>, placement: &Cpus, connection: Option<Item<'_>>) -> Res
     };
     keys::apply(SYSTEM_KEYS, &fields, &mut entry)?;
     // Only a server that we start can be given a library or huge pages.
+    if let (Some(item), None) = (fields.get("server_host"), &entry.request.connect) {
+        return Err(item.conflict(
+            "`server_host` without `connect`: backslide starts this server here and watches it; leave it out",
+        ));
+    }
     match (fields.first(&["preload", "huge_pages"]), fields.first(&["config", "set"])) {
         (Some(item), _) if !has_server(&entry.request) => Err(item.conflict(format!(
             "`{}` and `build = \"{}\"`: backslide starts no server process for it",

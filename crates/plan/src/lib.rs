@@ -24,6 +24,7 @@ mod file;
 mod insert;
 mod keys;
 mod kind;
+mod load_hosts;
 mod lua;
 mod recipe;
 mod reference;

@@ -18,6 +18,9 @@ pub enum ProbeError {
     NoDevice { device: String },
     #[error("cannot run on CPUs {cpus:?}: {cause}; allowed are {allowed:?}")]
     Affinity { cpus: Vec<usize>, allowed: Vec<usize>, cause: io::Error },
+    /// A probe on another host.
+    #[error("cannot read the counters of `{host}`, so they are missing from here on: {cause}")]
+    Elsewhere { host: String, cause: String },
     #[error("cannot get {what}: {cause}")]
     System { what: &'static str, cause: io::Error },
 }

@@ -48,6 +48,11 @@ pub fn identify(directory: &Path) -> Result<Host> {
     })
 }
 
+/// The device that holds `directory`, where that can be told.
+pub fn device_of(directory: &Path) -> Option<String> {
+    disk_of(directory).ok()?.device
+}
+
 /// The disk and filesystem that hold `directory`, or will.
 pub(crate) fn disk_of(directory: &Path) -> Result<DiskFacts> {
     let place = existing(directory)?;
@@ -59,7 +64,7 @@ pub(crate) fn disk_of(directory: &Path) -> Result<DiskFacts> {
     let space =
         statvfs(&place).map_err(|error| ProbeError::Read { path: place, cause: error.into() })?;
     Ok(DiskFacts {
-        device: device_of(&mount),
+        device: device_of_mount(&mount),
         filesystem: mount.filesystem,
         options: mount.options,
         size: Bytes(space.f_blocks.saturating_mul(space.f_frsize)),
@@ -82,7 +87,7 @@ pub(crate) fn existing(directory: &Path) -> Result<PathBuf> {
 /// The device by its numbers, which are right whatever the mount's source is called (`/dev/root`, a
 /// name of the device mapper, a symlink). A filesystem over several devices (btrfs) has numbers that
 /// belong to none: then it is the first device, which the source names. Others have none.
-fn device_of(mount: &Mount) -> Option<String> {
+fn device_of_mount(mount: &Mount) -> Option<String> {
     let stats = text(disk::PATH).ok()?;
     if let Some(name) = disk::name_of(&stats, mount.major, mount.minor) {
         return Some(name.to_owned());

@@ -13,6 +13,7 @@ mod doctor;
 mod error;
 mod host;
 mod identify;
+mod listener;
 mod mounts;
 mod pmu;
 mod pressure;
@@ -27,7 +28,8 @@ pub use affinity::{allowed, pin_self};
 pub use doctor::{Finding, Noise, Status, examine, noise};
 pub use error::ProbeError;
 pub use host::cpu_busy;
-pub use identify::identify;
+pub use identify::{device_of, identify};
+pub use listener::listener;
 pub use probe::{Detail, Probe, Watch};
 pub use sizes::measure;
 
@@ -38,7 +40,7 @@ const PROBES: &[Maker] = &[
     |watch| Some(Box::new(server::ServerProbe::new(watch.server?))),
     |watch| Some(Box::new(server::ServerIoProbe::new(watch.server?))),
     |watch| Some(Box::new(pmu::PmuProbe::new(watch.server?)?)),
-    |_| Some(Box::new(client::ClientProbe)),
+    |watch| (!watch.is_elsewhere).then(|| Box::new(client::ClientProbe) as Box<dyn Probe>),
     |watch| watch.host.then(|| Box::new(host::HostProbe) as Box<dyn Probe>),
     |watch| Some(Box::new(disk::DiskProbe { device: watch.device.clone()? })),
 ];
@@ -75,14 +77,17 @@ mod tests {
     fn only_what_is_watched_gets_a_probe() {
         let names = |watch: &Watch| -> Vec<_> { all(watch).iter().map(|p| p.name()).collect() };
         assert_eq!(names(&Watch::default()), ["client"]);
-        let watch = Watch { host: true, server: Some(1), device: Some("sda".to_owned()) };
+        let device = Some("sda".to_owned());
+        let watch = Watch { host: true, server: Some(1), device, is_elsewhere: false };
         assert_eq!(names(&watch), ["server", "server-io", "client", "host", "disk"]);
+        let watch = Watch { is_elsewhere: true, ..watch };
+        assert_eq!(names(&watch), ["server", "server-io", "host", "disk"]);
     }
 
     #[test]
     fn a_probe_that_fails_leaves_its_counters_absent_and_the_others_alone() {
-        let watch =
-            Watch { host: true, server: Some(u32::MAX), device: Some("no-such-device".to_owned()) };
+        let device = Some("no-such-device".to_owned());
+        let watch = Watch { host: true, server: Some(u32::MAX), device, is_elsewhere: false };
         let (readings, errors) = read_all(&mut all(&watch), Detail::Edge);
         assert_eq!(errors.len(), 3, "{errors:?}");
         assert_eq!(readings.get(Counter::SERVER_CPU), None);

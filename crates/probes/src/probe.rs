@@ -27,4 +27,6 @@ pub struct Watch {
     /// Does this host run the server? Otherwise its counters say nothing.
     pub host: bool,
     pub device: Option<String>,
+    /// Is the load generator another process, so that the cost of this one is nobody's?
+    pub is_elsewhere: bool,
 }

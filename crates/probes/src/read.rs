@@ -32,9 +32,10 @@ fn is_vanished(error: &ProbeError) -> bool {
                 || cause.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error())
         }
         ProbeError::Gone { .. } => true,
-        ProbeError::Format { .. } | ProbeError::NoDevice { .. } | ProbeError::Affinity { .. } => {
-            false
-        }
+        ProbeError::Format { .. }
+        | ProbeError::NoDevice { .. }
+        | ProbeError::Affinity { .. }
+        | ProbeError::Elsewhere { .. } => false,
     }
 }
 

@@ -87,7 +87,7 @@ fn totals_are_true_to_the_end() {
     let mut child = spawn();
     let mut stdin = child.stdin.take().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
-    let watch = Watch { host: true, server: Some(child.id()), device: None };
+    let watch = Watch { host: true, server: Some(child.id()), ..Watch::default() };
     let mut probes: Vec<Box<dyn Probe>> = all(&watch);
     probes.retain(|probe| probe.name().starts_with("server"));
     assert_eq!(probes.len(), 2);

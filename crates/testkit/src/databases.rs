@@ -171,6 +171,7 @@ pub fn target(connector: Arc<dyn Connector>, dialect: Dialect) -> Target {
         ours: true,
         connection: Connection::default(),
         patient: Arc::clone(&connector),
+        load_hosts: None,
         connector,
     }
 }

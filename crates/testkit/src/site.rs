@@ -232,6 +232,7 @@ impl Site for FakeSite {
             connection: model::Connection::default(),
             connector: Arc::new(self.dbms.clone()),
             patient: Arc::new(self.dbms.clone()),
+            load_hosts: None,
         }
     }
 

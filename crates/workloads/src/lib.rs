@@ -4,12 +4,14 @@
 mod insert;
 #[cfg(feature = "lua")]
 mod lua;
+mod part;
 mod sql;
 mod tpcc;
 
 use load::{Observer, Result, StepError, Stop, Target, Workload};
 use model::{Dialect, LuaSpec, StepRecord, WorkloadSpec};
 
+pub use self::part::{Part, part};
 pub use self::tpcc::acknowledged::{
     LoggedRun, Missing, Present, Survived, check_conditions, run_logged, survived,
 };

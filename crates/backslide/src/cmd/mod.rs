@@ -1,5 +1,6 @@
 //! One verb, one file.
 
+pub(crate) mod agent;
 pub(crate) mod bisect;
 pub(crate) mod builds;
 pub(crate) mod compare;

@@ -7,13 +7,14 @@ mod place;
 mod script;
 mod ssh;
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 use lab::Lab;
-use model::RunState;
+use model::{RunId, RunState};
 use report::format::plural;
 
 use self::place::{JOB, Place, SCRIPT};
@@ -28,7 +29,7 @@ pub(crate) fn run(args: &SubmitArgs, root: &Path, printer: Printer) -> Result<Ex
         let place = Place::of(root, name)?;
         let (_, job) = place.job()?;
         let job =
-            job.with_context(|| format!("campaign `{name}` has no Slurm job; ^C ends a `submit` over ssh, but hosts finish the rounds they began"))?;
+            job.with_context(|| format!("campaign `{name}` has no Slurm job; ^C ends a `submit` over ssh and the rounds under way"))?;
         call(Command::new("scancel").arg(&job))?;
         printer.note(&format!("cancelled job {job}; `backslide submit --status {name}` merges the rounds that are done"));
         return Ok(Exit::Fine);
@@ -61,7 +62,8 @@ fn submit(args: &SubmitArgs, root: &Path, printer: Printer) -> Result<Exit> {
             let path =
                 fs::canonicalize(named).map_or(named.to_owned(), |p| p.display().to_string());
             let request = Request { nodes: args.nodes, partition: args.partition.as_deref() };
-            campaign.for_slurm(&request, &program, &path, &place.directory)
+            let missing = place.missing(campaign.parts);
+            campaign.for_slurm(&request, &missing, &program, &path, &place.directory)
         }
         Target::Ssh(_) => campaign.for_ssh(&plan.source),
     };
@@ -69,35 +71,45 @@ fn submit(args: &SubmitArgs, root: &Path, printer: Printer) -> Result<Exit> {
         printer.result(script.trim_end());
         return Ok(Exit::Fine);
     }
-    // The script of a job that Slurm may still start again stays as it is.
-    ensure!(
-        matches!(target, Target::Ssh(_)) || !place.directory.join(JOB).exists(),
-        "campaign `{name}` was submitted already: `backslide submit --status {name}`, or name another (--campaign)"
-    );
-    place.prepare(&script)?;
+    if let Target::Slurm = target {
+        check_submitted(&place, campaign.parts)?;
+    }
+    place.check_plan(&plan)?;
+    place.prepare(&script, &plan)?;
     match target {
-        Target::Slurm => {
-            let said =
-                call(Command::new("sbatch").arg("--parsable").arg(place.directory.join(SCRIPT)))?;
-            let job = said.trim().split(';').next().unwrap_or_default();
-            place.write(JOB, &format!("{} {job}\n", campaign.parts))?;
-            let parts = plural(campaign.parts as usize, "part");
-            printer.note(&format!(
-                "submitted {parts} as job {job}; script and logs: {}",
-                place.directory.display()
-            ));
-            printer.note(&format!(
-                "`backslide submit --status {name}` shows them, and merges what is done"
-            ));
-            printer.result(name);
-            Ok(Exit::Fine)
-        }
+        Target::Slurm => give_to_slurm(&place, campaign.parts, printer),
         Target::Ssh(hosts) => {
             place.write(JOB, &format!("{}\n", campaign.parts))?;
             ssh::measure(hosts, &place, campaign.parts, &script, printer)?;
             status(&place, root, printer)
         }
     }
+}
+
+/// The script of a job that Slurm may still start again stays as it is. When the job is over, what failed may be
+/// submitted again.
+fn check_submitted(place: &Place, parts: u32) -> Result<()> {
+    let name = &place.name;
+    let Ok((_, Some(job))) = place.job() else { return Ok(()) };
+    let is_over = queue(&job)?.is_empty();
+    ensure!(
+        is_over && !place.missing(parts).is_empty(),
+        "campaign `{name}` was submitted already: `backslide submit --status {name}`, or name another (--campaign)"
+    );
+    Ok(())
+}
+
+fn give_to_slurm(place: &Place, parts: u32, printer: Printer) -> Result<Exit> {
+    let submitted = plural(place.missing(parts).len(), "part");
+    let said = call(Command::new("sbatch").arg("--parsable").arg(place.directory.join(SCRIPT)))?;
+    let job = said.trim().split(';').next().unwrap_or_default();
+    place.write(JOB, &format!("{parts} {job}\n"))?;
+    let (name, directory) = (&place.name, place.directory.display());
+    printer.note(&format!("submitted {submitted} as job {job}; script and logs: {directory}"));
+    printer
+        .note(&format!("`backslide submit --status {name}` shows them, and merges what is done"));
+    printer.result(name);
+    Ok(Exit::Fine)
 }
 
 /// Shows each part, and merges those that are done into the lab.
@@ -107,10 +119,9 @@ fn status(place: &Place, root: &Path, printer: Printer) -> Result<Exit> {
     let mut done = Vec::new();
     let mut missing = 0;
     for part in 1..=parts {
-        let lab = place.part(part);
         let state = queued.iter().find(|(queued, _)| *queued == part);
-        let told = if lab.join("lab.sqlite").is_file() {
-            done.push(lab);
+        let told = if place.is_done(part) {
+            done.push(part);
             "done".to_owned()
         } else if let Some((_, state)) = state {
             state.clone()
@@ -121,12 +132,38 @@ fn status(place: &Place, root: &Path, printer: Printer) -> Result<Exit> {
         printer.note(&format!("part {part}/{parts}: {told}"));
     }
     ensure!(!done.is_empty(), "no part of campaign `{}` is done yet", place.name);
-    let runs = merge::merge(&done, root, printer)?;
+    let (runs, refused) = merge_parts(place, &done, root, printer)?;
     for run in runs.keys() {
         printer.result(&run.to_string());
     }
     let is_whole = runs.values().all(|state| *state == RunState::Finished);
-    Ok(if is_whole || missing == 0 { Exit::Fine } else { Exit::Failed })
+    let is_fine = refused == 0 && (is_whole || missing == 0);
+    Ok(if is_fine { Exit::Fine } else { Exit::Failed })
+}
+
+/// Merges parts; where one is refused, each by itself, so that it keeps no other one back. How many were refused.
+fn merge_parts(
+    place: &Place,
+    parts: &[u32],
+    root: &Path,
+    printer: Printer,
+) -> Result<(BTreeMap<RunId, RunState>, usize)> {
+    let labs: Vec<PathBuf> = parts.iter().map(|part| place.part(*part)).collect();
+    let refusal = match merge::merge(&labs, root, printer) {
+        Ok(runs) => return Ok((runs, 0)),
+        Err(refusal) => refusal,
+    };
+    let (mut runs, mut refused) = (BTreeMap::new(), 0);
+    for (part, lab) in parts.iter().zip(labs) {
+        match merge::merge(&[lab], root, printer) {
+            Ok(merged) => runs.extend(merged),
+            Err(error) => {
+                refused += 1;
+                printer.note(&format!("part {part} is left out: {error:#}"));
+            }
+        }
+    }
+    if refused == parts.len() { Err(refusal) } else { Ok((runs, refused)) }
 }
 
 /// The parts that Slurm still has, and in which state: `pending`, `running on n1`.

@@ -143,10 +143,12 @@ impl Conductor<'_> {
         for text in spent.failures {
             self.warn(format!("{}: {text}", step.id))?;
         }
+        let mut counters = spent.counters;
+        counters.add_beside(&result.counters);
         let drift = result.timed.then(|| spent.stretches.drift());
         let mut record = result.of_step(step);
         record.drift = drift.flatten();
-        record.counters = disturbance::with_foreign(spent.counters, &*open.site);
+        record.counters = disturbance::with_foreign(counters, &*open.site);
         record.sizes = open.site.sizes();
         record.before = std::mem::replace(&mut open.sizes, record.sizes);
         let limits = self.plan.course.quarantine;
@@ -183,6 +185,7 @@ impl Conductor<'_> {
             server: None,
             host: watched != Watched::Nothing,
             device: self.device.clone().filter(|_| watched == Watched::HostAndDisk),
+            is_elsewhere: false,
         }
     }
 

@@ -314,7 +314,7 @@ pub(super) fn retold(outcome: Outcome, tell: impl FnOnce(String) -> String) -> O
 static ALLOWED: OnceLock<Vec<usize>> = OnceLock::new();
 
 /// Restricts this process to `cpus`, all that it may use for an empty list.
-pub(super) fn place_client(system: &System, cpus: &str) -> Result<(), LabError> {
+pub(crate) fn place_client(system: &System, cpus: &str) -> Result<(), LabError> {
     let failed = |cause: String| LabError::Placement { system: system.name.clone(), cause };
     let allowed = ALLOWED.get_or_init(probes::allowed).clone();
     let wanted = match cpus {

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use model::{Edge, Interval, KindSpec, Nanos};
+use serde::{Deserialize, Serialize};
 
 use super::client::{Client, Role};
 use crate::turns::Quota;
@@ -29,7 +30,7 @@ pub struct StepSetup {
 }
 
 /// When a step's window closes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
     /// When the last bounded client is done, or at the limit. The last interval is as long as is left.
     AllDone { limit: Option<Nanos> },
@@ -39,7 +40,7 @@ pub enum End {
 }
 
 impl End {
-    pub(super) const fn at_latest(self) -> Nanos {
+    pub const fn at_latest(self) -> Nanos {
         match self {
             Self::AllDone { limit: None } => Nanos(u64::MAX),
             Self::AllDone { limit: Some(at) } | Self::After(at) => at,
@@ -54,7 +55,7 @@ impl End {
         }
     }
 
-    pub(super) const fn when_done(self) -> bool {
+    pub const fn when_done(self) -> bool {
         matches!(self, Self::AllDone { .. })
     }
 }

@@ -43,7 +43,7 @@ fn unknown_keys_name_the_nearest() {
     assert_snapshot!(plan("bsae = \"x\"", SQLITE), @"my.toml:4: unknown key `bsae` in the plan, did you mean `base`?");
     assert_snapshot!(system("biuld = \"sqlite\""), @"my.toml:6: unknown key `biuld` in system, did you mean `build`?");
     assert_snapshot!(system("build = \"mariadb\"\ncpus = { sever = \"0\" }"), @"my.toml:7: unknown key `sever` in cpus, did you mean `server`?");
-    assert_snapshot!(plan("compression = true", SQLITE), @"my.toml:4: unknown key `compression` in the plan, which has: name, workload, base, seed, control, template, placement, connection, system, rounds, interleave, slice_ms, at_once, quarantine, profile, count, margins");
+    assert_snapshot!(plan("compression = true", SQLITE), @"my.toml:4: unknown key `compression` in the plan, which has: name, workload, base, seed, control, template, load_hosts, placement, connection, system, rounds, interleave, slice_ms, at_once, quarantine, profile, count, margins");
 }
 
 #[test]

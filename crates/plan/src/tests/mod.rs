@@ -10,6 +10,7 @@ mod errors;
 mod every_key;
 mod expand;
 mod keys;
+mod load_hosts;
 mod micro;
 mod overrides;
 mod placement;

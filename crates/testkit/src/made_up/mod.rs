@@ -425,6 +425,8 @@ fn system(name: &str) -> System {
         control: name == "control",
         preload: String::new(),
         huge_pages: false,
+        load_hosts: Vec::new(),
+        server_host: None,
         under: Vec::new(),
     }
 }

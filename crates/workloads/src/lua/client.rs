@@ -8,7 +8,7 @@ use lua::{Outcome, Script, Sent, SentKind};
 use model::Nanos;
 
 use super::{failed, keep_printed};
-use load::{Arrival, Client, ClientContext, Notes, Queue, Result, StepError, note};
+use load::{Arrival, Client, ClientContext, Notes, Queue, Result, Shared, StepError, note};
 
 /// The number of the kind of events; those of `read`, `write` and `other` follow.
 pub(super) const EVENTS: usize = 0;
@@ -32,15 +32,20 @@ impl Common {
         Self { queue, notes, most, begun, is_ended }
     }
 
-    /// The measured window opens: those of the warm-up do not count.
-    pub(super) fn count_anew(&self) {
-        self.begun.store(0, Ordering::Relaxed);
-    }
-
     /// May another event begin? Then it has begun.
     fn begins(&self) -> bool {
         !self.is_ended.load(Ordering::Relaxed)
             && (self.most == 0 || self.begun.fetch_add(1, Ordering::Relaxed) < self.most)
+    }
+}
+
+impl Shared for Common {
+    fn queue(&self) -> Option<&Queue> {
+        self.queue.as_ref()
+    }
+
+    fn opens(&self) {
+        self.begun.store(0, Ordering::Relaxed);
     }
 }
 

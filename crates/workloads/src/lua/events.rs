@@ -7,9 +7,9 @@ use model::{EVENT, Nanos, SqlPace, StepRecord, WarmUpEnd};
 use super::client::{Common, EVENTS, EventClient};
 use super::reports::{Reports, Seen};
 use super::{CommandRun, failed, keep_printed, name, printed, program};
-use load::measure::{Crew, Stream, Windows, ended};
+use load::measure::{Stream, Windows, ended};
 use load::warm::WarmUp;
-use load::{Clients, End, Observer, Result, Role, StepError};
+use load::{Clients, End, Observer, OwnCrew, Result, Role, Shared, StepError};
 
 impl CommandRun<'_> {
     pub(super) fn events(&self, observer: &mut dyn Observer) -> Result<StepRecord> {
@@ -40,11 +40,11 @@ impl CommandRun<'_> {
                 0 => End::After(length),
                 _ => End::AllDone { limit: Some(length) },
             },
-            stream: common.queue.as_ref().zip(stream.as_ref()),
+            stream: stream.as_ref(),
             counted: &[EVENTS],
-            opens: &|| common.count_anew(),
         };
-        let kinds = spec.kinds();
+        let shared: Arc<dyn Shared> = common.clone();
+        let mut crew = OwnCrew { kinds: spec.kinds(), clients, shared };
         let option = |name: &str| spec.options.get(name);
         let mut reports = Reports {
             observer,
@@ -55,7 +55,8 @@ impl CommandRun<'_> {
             percentile: option("percentile").and_then(|text| text.parse().ok()),
             seen: Seen::default(),
         };
-        let mut record = windows.measure(Crew { kinds, clients }, self.stop, &mut reports)?;
+        let mut record = windows.measure(&mut crew, self.stop, &mut reports)?;
+        drop(crew);
         reports.cumulative(&record);
         whole.call("done").map_err(failed(0))?;
         keep_printed(&whole, &common.notes);

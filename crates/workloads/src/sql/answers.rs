@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use model::{Check, Dialect, Verb};
+use serde::{Deserialize, Serialize};
 
 use super::compile::{Answer, Sent};
 use super::drawn::Values;
@@ -24,7 +25,23 @@ pub(crate) struct Answers {
     told: Mutex<Vec<String>>,
 }
 
+/// The wrong answers of one process, for another one.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct WrongAnswers {
+    number: u64,
+    told: Vec<String>,
+}
+
 impl Answers {
+    pub(crate) fn counted(&self) -> WrongAnswers {
+        WrongAnswers { number: self.wrong.load(Ordering::Relaxed), told: self.told() }
+    }
+
+    pub(crate) fn add_all(&self, of_process: WrongAnswers) {
+        self.wrong.fetch_add(of_process.number, Ordering::Relaxed);
+        of_process.told.into_iter().for_each(|text| self.tell(|| text));
+    }
+
     pub(crate) fn check(&self) -> Check {
         check("answers that were wrong".to_owned(), 0, self.wrong.load(Ordering::Relaxed))
     }
@@ -130,6 +147,10 @@ mod tests {
         assert_eq!((check.actual.as_str(), check.holds), ("20", false));
         assert_eq!(answers.told().len(), TOLD);
         assert_eq!(answers.told()[0], "answer 0");
+        let all = Answers::default();
+        all.add_all(answers.counted());
+        all.add_all(answers.counted());
+        assert_eq!((all.check().actual.as_str(), all.told().len()), ("40", TOLD));
     }
 
     #[test]

@@ -13,7 +13,8 @@ use super::shape::Shape;
 use super::statements::{Facts, Ids};
 use data::RowCounts;
 use load::{
-    Arrival, Client, ClientContext, Next, Queue, Recovering, Recovery, Refused, Result, Worker,
+    Arrival, Client, ClientContext, Next, Queue, Recovering, Recovery, Refused, Result, Shared,
+    Worker,
 };
 
 pub(super) fn name(number: u32) -> String {
@@ -36,6 +37,12 @@ pub(super) struct Common {
     /// Are all statements of an operation sent before the first answer is read, where that can be done?
     pub(super) pipeline: bool,
     pub(super) sampled: Sampled,
+}
+
+impl Shared for Common {
+    fn queue(&self) -> Option<&Queue> {
+        self.queue.as_ref()
+    }
 }
 
 impl Common {

@@ -11,6 +11,7 @@ mod drawn;
 mod effects;
 mod fixed;
 pub(super) mod limits;
+pub(super) mod part;
 mod run;
 mod sampled;
 mod shape;
@@ -24,7 +25,7 @@ use model::{Check, SqlSpec, SqlStep, SqlWork, Step, StepId, StepRecord};
 use self::contents::{Contents, Edge, Next};
 use self::run::RunStep;
 use data::{Loaded, RowCounts, state};
-use load::{Observer, Result, Stop, Target, Workload, lock};
+use load::{Observer, Result, Share, Stop, Target, Workload, lock};
 
 pub(super) struct Sql {
     spec: SqlSpec,
@@ -117,7 +118,7 @@ impl Workload for Sql {
         let Stage { clients, work, .. } = &self.stages[index];
         let edge = self.edge(index, target);
         if let Some(run) = edge.run {
-            let step = RunStep { seed: self.seed, edge, clients: *clients, run };
+            let step = RunStep { seed: self.seed, edge, share: Share::whole(*clients), run };
             return step.run(&mut lock(&self.contents), stop, observer);
         }
         let mut result = self.run_fixed(work.as_ref(), target, stop, observer)?;

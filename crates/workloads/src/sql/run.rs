@@ -11,17 +11,21 @@ use super::answers::Answers;
 use super::client::{Common, SqlClient, name};
 use super::compile::compile;
 use super::contents::{Contents, Edge};
+use super::part;
 use super::sampled::Sampled;
 use super::statements::Facts;
-use load::measure::{Crew, Stream, Windows, ended};
+use load::measure::{Stream, Windows, ended};
 use load::ramp::{Limit, RampSpec};
 use load::warm::WarmUp;
-use load::{Clients, End, Observer, Recovery, Result, Role, StepError, Stop};
+use load::{
+    Clients, Crew, End, Observer, OwnCrew, Recovery, Result, Role, Share, Shared, StepError, Stop,
+};
 
 pub(super) struct RunStep<'a> {
     pub(super) seed: u64,
     pub(super) edge: Edge<'a>,
-    pub(super) clients: u32,
+    /// Those of this process, if no other one has clients.
+    pub(super) share: Share,
     pub(super) run: &'a SqlRun,
 }
 
@@ -36,10 +40,11 @@ impl RunStep<'_> {
         let kinds = Kinds::of(self.run);
         let stream = self.stream(kinds.of_all());
         let common = self.common(&kinds, stream.as_ref())?;
+        let before = common.counts.counted();
         let Edge { spec, target, counts, .. } = self.edge;
         contents.begin(spec, self.run, target.dialect);
         let (all, subject) = (kinds.of_all(), &kinds.subject.kind);
-        let crew = Crew { kinds: kinds.specs, clients: self.clients(&common, stop)? };
+        let mut crew = self.crew(&kinds, &common, stop)?;
         let windows = Windows {
             warmup: WarmUp::of(self.run.warmup_end, self.run.warmup_seconds),
             end: if self.run.whole {
@@ -47,11 +52,13 @@ impl RunStep<'_> {
             } else {
                 End::After(Nanos::from_secs(self.run.seconds.into()))
             },
-            stream: common.queue.as_ref().zip(stream.as_ref()),
+            stream: stream.as_ref(),
             counted: &[all],
-            opens: &|| (),
         };
-        let mut measured = windows.measure(crew, stop, observer)?;
+        let mut measured = windows.measure(&mut *crew, stop, observer)?;
+        for report in crew.end()? {
+            part::take(&report, &common, &before)?;
+        }
         let elapsed = clock.now();
         let mut notes = std::mem::take(&mut measured.notes);
         let mut checks = self.answers(&common, contents);
@@ -88,7 +95,34 @@ impl RunStep<'_> {
         checks
     }
 
-    fn common(&self, kinds: &Kinds, stream: Option<&Stream>) -> Result<Arc<Common>> {
+    /// The clients, connected: on the load hosts if the target has some, otherwise here.
+    fn crew<'t>(
+        &'t self,
+        kinds: &Kinds,
+        common: &Arc<Common>,
+        stop: &Stop,
+    ) -> Result<Box<dyn Crew + 't>> {
+        match &self.edge.target.load_hosts {
+            Some(hosts) => {
+                let clients = self.share.all_clients;
+                hosts.crew(part::assignment(self)?, kinds.specs.clone(), clients)
+            }
+            None => Ok(Box::new(self.own_crew(kinds, common, stop)?)),
+        }
+    }
+
+    pub(super) fn own_crew(
+        &self,
+        kinds: &Kinds,
+        common: &Arc<Common>,
+        stop: &Stop,
+    ) -> Result<OwnCrew> {
+        let clients = self.clients(common, stop)?;
+        let shared: Arc<dyn Shared> = Arc::clone(common) as _;
+        Ok(OwnCrew { kinds: kinds.specs.clone(), clients, shared })
+    }
+
+    pub(super) fn common(&self, kinds: &Kinds, stream: Option<&Stream>) -> Result<Arc<Common>> {
         let Edge { spec, target, counts, .. } = self.edge;
         let whole_after = Nanos::from_secs(self.run.seconds.into());
         Ok(Arc::new(Common {
@@ -97,17 +131,18 @@ impl RunStep<'_> {
             recovery: Recovery::new(&spec.errors, target.dialect, &target.connector),
             answers: Arc::new(Answers::default()),
             facts: Facts::default(),
-            queue: stream.map(|stream| stream.queue(self.seed_of(u32::MAX))),
+            queue: stream
+                .map(|stream| stream.queue(self.seed_of(u32::MAX)).of_share(self.share.clone())),
             whole_after: self.run.whole.then_some(whole_after),
             every: kinds.every,
             pipeline: target.connection.pipeline,
-            sampled: Sampled::new(self.clients),
+            sampled: Sampled::new(self.share.all_clients),
         }))
     }
 
     fn clients(&self, common: &Arc<Common>, stop: &Stop) -> Result<Clients> {
         let mut clients = Clients::new();
-        for number in 0..self.clients {
+        for number in self.share.clients.clone() {
             if stop.is_asked() {
                 return Err(StepError::Interrupted);
             }
@@ -126,7 +161,7 @@ impl RunStep<'_> {
     }
 
     /// How operations arrive, whose kind is `kind`; `None` in a closed loop.
-    fn stream(&self, kind: usize) -> Option<Stream> {
+    pub(super) fn stream(&self, kind: usize) -> Option<Stream> {
         match self.run.pace {
             SqlPace::Unlimited => None,
             SqlPace::Rate { per_second, arrivals, queue } => {

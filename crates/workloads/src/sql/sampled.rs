@@ -8,6 +8,7 @@ use std::sync::Mutex;
 
 use drivers::{Row, Value};
 use model::Check;
+use serde::{Deserialize, Serialize};
 
 use super::compile::{Program, Statement};
 use super::shape::{Asked, Gives, Shape};
@@ -57,7 +58,7 @@ struct Client {
     operations: Vec<Vec<Answer>>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Answer {
     statement: usize,
     copy: u32,
@@ -66,7 +67,7 @@ pub(super) struct Answer {
     rows: Vec<Vec<Kept>>,
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Numbers {
     List(Vec<i64>),
     Range(i64, i64),
@@ -108,6 +109,15 @@ impl Sampled {
             kept.every = kept.every.saturating_mul(2);
         }
         turn.left = kept.every;
+    }
+
+    pub(super) fn all(&self) -> Vec<Vec<Answer>> {
+        lock(&self.clients).iter().flat_map(|client| client.operations.clone()).collect()
+    }
+
+    /// Adds the answers to operations of clients of another process.
+    pub(super) fn add_all(&self, operations: Vec<Vec<Answer>>) {
+        lock(&self.clients).push(Client { operations, ..Client::default() });
     }
 
     /// Judges all answers; `None` where nothing is known of any. `judges`: by table, where something is known.

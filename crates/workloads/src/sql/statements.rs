@@ -31,6 +31,10 @@ impl Facts {
         lock(&self.0).insert((what, text));
     }
 
+    pub(super) fn add_all(&self, notes: Vec<Note>) {
+        notes.into_iter().for_each(|note| self.tell(note.what, note.text));
+    }
+
     pub(super) fn notes(&self) -> Vec<Note> {
         let facts = lock(&self.0);
         facts.iter().map(|(what, text)| Note::new(what.clone(), text.as_str())).collect()

@@ -19,7 +19,7 @@ pub use self::survived::{Missing, Present, Survived, survived};
 use super::check::{self, When};
 use super::loading::Setting;
 use super::run::RunStep;
-use load::{Blind, Result, Stop, Target};
+use load::{Blind, Result, Share, Stop, Target};
 
 /// Transactions on a loaded database whose acknowledged commits are logged.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +43,7 @@ pub fn run_logged(run: &LoggedRun<'_>, target: &Target, stop: &Stop) -> Result {
     let LoggedRun { spec, number, seed, rows_seed, log } = *run;
     let log = Some(Arc::new(Acknowledged::create(log)?));
     let at = &Setting { spec, rows_seed, target, stop };
-    RunStep { at, number, seed, log }.run(&mut Blind).map(drop)
+    RunStep { at, number, seed, share: Share::whole(spec.clients), log }.run(&mut Blind).map(drop)
 }
 
 /// Whether the conditions hold that must hold in any database of the workload on which transactions ran.

@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 
 use model::{AUDIT, AUDIT_FROM, AuditRange, Check, TpccAudit};
+use serde::{Deserialize, Serialize};
 
 use super::input::{Customer, Input};
 use super::receipts::Receipts;
@@ -15,7 +16,7 @@ const ERRORS: f64 = 5.0;
 const VARIANCE_OF_LINES: f64 = 10.0;
 
 /// What one terminal did in one window, or all did in all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Tally {
     pub(super) transactions: u64,
     /// New-Orders that were committed, as far as is known.

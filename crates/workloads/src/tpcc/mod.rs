@@ -15,6 +15,7 @@ mod input;
 mod loading;
 mod meta;
 mod money;
+pub(super) mod part;
 mod population;
 mod procedures;
 mod random;
@@ -32,7 +33,7 @@ use self::loading::Setting;
 pub(super) use self::meta::loading;
 use self::receipts::Receipts;
 use self::run::RunStep;
-use load::{Observer, Result, Stop, Target, Workload};
+use load::{Observer, Result, Share, Stop, Target, Workload};
 
 pub(super) struct Tpcc {
     spec: TpccSpec,
@@ -67,7 +68,8 @@ impl Workload for Tpcc {
             Stage::Settle => at.settle(observer),
             Stage::Warm => at.warm(observer),
             Stage::Run(number) => {
-                let step = RunStep { at, number, seed: self.seed, log: None };
+                let share = Share::whole(self.spec.clients);
+                let step = RunStep { at, number, seed: self.seed, share, log: None };
                 let ran = step.run(observer);
                 let (result, receipts) = ran.inspect_err(|_| self.receipts = None)?;
                 if let Some(all) = &mut self.receipts {

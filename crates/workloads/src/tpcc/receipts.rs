@@ -2,12 +2,13 @@
 //! Whoever changes, adds or removes a row later changes a sum.
 
 use model::{Check, Note};
+use serde::{Deserialize, Serialize};
 
 use super::input::{Committed, Input, Line, NewOrder};
 use data::{Form, RowHash, Sum};
 
 /// Orders, their lines and payments.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Receipts {
     pub(super) orders: Sum,
     pub(super) lines: Sum,

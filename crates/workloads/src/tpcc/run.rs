@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use model::{
-    Check, Nanos, Note, NoteKind, StepRecord, TpccFacts, TpccForm, TpccPace, TpccStage,
+    Check, KindSpec, Nanos, Note, NoteKind, StepRecord, TpccFacts, TpccForm, TpccPace, TpccStage,
     TpccTransaction, WarmUpEnd, mix,
 };
 
@@ -11,16 +11,17 @@ use super::acknowledged::log::Acknowledged;
 use super::audit::{self, Tallies};
 use super::loading::Setting;
 use super::meta::refuse_other;
+use super::part;
 use super::random::Constants;
 use super::receipts::Receipts;
 use super::statements::{StepStatements, isolate};
 use super::terminal::{Common, Terminal, kind, name};
 use crate::sql::answers::Answers;
 use crate::sql::limits::{BESIDES, Most, check_needs};
-use load::measure::{Crew, Stream, Windows};
+use load::measure::{Stream, Windows};
 use load::ramp::{Limit, RampSpec};
 use load::warm::WarmUp;
-use load::{Clients, End, Observer, Recovery, Result, Role, StepError};
+use load::{Clients, Crew, End, Observer, OwnCrew, Recovery, Result, Role, Share, StepError};
 
 /// The sum of the districts' next order numbers: it grows by one with each order.
 const ORDERS: &str = "SELECT SUM(d_next_o_id) FROM district";
@@ -45,6 +46,8 @@ pub(super) struct RunStep<'a> {
     /// From 1.
     pub(super) number: u32,
     pub(super) seed: u64,
+    /// The terminals of this process, if no other one has terminals.
+    pub(super) share: Share,
     /// Where commits are written down as soon as they are acknowledged.
     pub(super) log: Option<Arc<Acknowledged>>,
 }
@@ -61,18 +64,17 @@ impl RunStep<'_> {
         let stream = self.stream();
         let common = self.common(stream.as_ref());
         self.check_limits(&common.statements)?;
-        let crew = Crew {
-            kinds: TpccStage::Run(self.number).kinds(spec),
-            clients: self.terminals(&common)?,
-        };
+        let mut crew = self.crew(&common)?;
         let windows = Windows {
             warmup: WarmUp::of(WarmUpEnd::Fixed, spec.warmup_seconds),
             end: End::After(Nanos::from_secs(spec.seconds.into())),
-            stream: common.queue.as_ref().zip(stream.as_ref()),
+            stream: stream.as_ref(),
             counted: &ALL,
-            opens: &|| common.tallies.open(),
         };
-        let measured = windows.measure(crew, stop, observer)?;
+        let measured = windows.measure(&mut *crew, stop, observer)?;
+        for report in crew.end()? {
+            part::take(&report, &common)?;
+        }
         let measured = StepRecord { elapsed: clock.now(), ..measured };
         let mut worker = self.at.worker(COUNTER)?;
         let counted = worker.number(ORDERS)?.saturating_sub(before);
@@ -81,7 +83,27 @@ impl RunStep<'_> {
         Ok((self.result(&common, measured, counted, backlog), receipts))
     }
 
-    fn common(&self, stream: Option<&Stream>) -> Arc<Common> {
+    /// The terminals, connected: on the load hosts if the target has some, otherwise here.
+    fn crew<'t>(&'t self, common: &Arc<Common>) -> Result<Box<dyn Crew + 't>> {
+        match &self.at.target.load_hosts {
+            Some(hosts) => {
+                let (kinds, clients) = (self.kinds(), self.share.all_clients);
+                hosts.crew(part::assignment(self)?, kinds, clients)
+            }
+            None => Ok(Box::new(self.own_crew(common)?)),
+        }
+    }
+
+    pub(super) fn own_crew(&self, common: &Arc<Common>) -> Result<OwnCrew> {
+        let clients = self.terminals(common)?;
+        Ok(OwnCrew { kinds: self.kinds(), clients, shared: Arc::clone(common) as _ })
+    }
+
+    fn kinds(&self) -> Vec<KindSpec> {
+        TpccStage::Run(self.number).kinds(self.at.spec)
+    }
+
+    pub(super) fn common(&self, stream: Option<&Stream>) -> Arc<Common> {
         let Setting { spec, rows_seed, target, .. } = *self.at;
         let dialect = target.dialect;
         Arc::new(Common {
@@ -94,14 +116,15 @@ impl RunStep<'_> {
             recovery: Recovery::new(&spec.errors, dialect, &target.connector),
             answers: Answers::default(),
             tallies: Tallies::default(),
-            queue: stream.map(|stream| stream.queue(self.seed_of(u32::MAX))),
+            queue: stream
+                .map(|stream| stream.queue(self.seed_of(u32::MAX)).of_share(self.share.clone())),
             log: self.log.clone(),
         })
     }
 
     fn terminals(&self, common: &Arc<Common>) -> Result<Clients> {
         let mut clients = Clients::new();
-        for number in 0..self.at.spec.clients {
+        for number in self.share.clients.clone() {
             if self.at.stop.is_asked() {
                 return Err(StepError::Interrupted);
             }
@@ -132,7 +155,7 @@ impl RunStep<'_> {
     }
 
     /// How transactions arrive; `None` where terminals decide.
-    fn stream(&self) -> Option<Stream> {
+    pub(super) fn stream(&self) -> Option<Stream> {
         match self.at.spec.pace {
             TpccPace::NoWait | TpccPace::Wait { .. } => None,
             TpccPace::Rate { per_second, arrivals, queue } => {

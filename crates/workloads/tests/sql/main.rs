@@ -4,9 +4,12 @@
 mod damage;
 mod errors;
 mod faulty;
+mod hosts;
 mod limits;
 mod pace;
 mod phases;
+#[path = "../common/shares.rs"]
+mod shares;
 mod spec;
 mod trial;
 

@@ -8,10 +8,13 @@
 mod beginning;
 mod damage;
 mod full;
+mod hosts;
 mod locks;
 mod mistakes;
 mod outages;
 mod proofs;
+#[path = "../common/shares.rs"]
+mod shares;
 mod spec;
 mod spoiled;
 mod storms;

@@ -4,8 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+use model::Plan;
 
 pub(super) const SCRIPT: &str = "job.sh";
+/// What the parts measure, expanded.
+const PLAN: &str = "plan.json";
 /// Number of parts, and the id of the job at Slurm.
 pub(super) const JOB: &str = "job";
 
@@ -25,9 +28,10 @@ impl Place {
         Ok(Self { name: name.to_owned(), directory: root.join("campaigns").join(name) })
     }
 
-    pub(super) fn prepare(&self, script: &str) -> Result<()> {
+    pub(super) fn prepare(&self, script: &str, plan: &Plan) -> Result<()> {
         fs::create_dir_all(self.directory.join("parts"))
             .with_context(|| format!("cannot create {}", self.directory.display()))?;
+        self.write(PLAN, &serde_json::to_string(plan)?)?;
         self.write(SCRIPT, script)
     }
 
@@ -50,6 +54,30 @@ impl Place {
     /// The lab of a part that is done.
     pub(super) fn part(&self, part: u32) -> PathBuf {
         self.directory.join("parts").join(part.to_string())
+    }
+
+    pub(super) fn is_done(&self, part: u32) -> bool {
+        self.part(part).join("lab.sqlite").is_file()
+    }
+
+    /// Of so many parts, those that are not done.
+    pub(super) fn missing(&self, parts: u32) -> Vec<u32> {
+        (1..=parts).filter(|part| !self.is_done(*part)).collect()
+    }
+
+    /// Refuses another plan than that by which parts were measured that are here.
+    pub(super) fn check_plan(&self, plan: &Plan) -> Result<()> {
+        let kept = fs::read(self.directory.join(PLAN)).ok();
+        let kept = kept.and_then(|text| serde_json::from_slice::<Plan>(&text).ok());
+        let Some(kept) = kept.filter(|kept| kept != plan) else { return Ok(()) };
+        let parts = kept.planned_cycles();
+        ensure!(
+            self.missing(parts).len() == parts as usize,
+            "campaign `{}` has parts that were measured by another plan, or with other builds: name another \
+             campaign (--campaign)",
+            self.name
+        );
+        Ok(())
     }
 
     pub(super) fn log(&self, part: u32) -> PathBuf {

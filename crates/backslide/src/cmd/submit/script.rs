@@ -19,10 +19,11 @@ pub(super) struct Request<'a> {
 }
 
 impl Campaign<'_> {
-    /// An array job: each element measures one part on a node of its own, and copies its lab into `directory`.
+    /// An array job for the `missing` parts: each element measures one part on a node of its own, and copies its lab into `directory`.
     pub(super) fn for_slurm(
         &self,
         request: &Request<'_>,
+        missing: &[u32],
         program: &Path,
         plan: &str,
         directory: &Path,
@@ -31,12 +32,17 @@ impl Campaign<'_> {
         let partition = request.partition.map(|name| format!("#SBATCH --partition={name}\n"));
         let directory = directory.display().to_string();
         let (name, parts) = (self.name, self.parts);
+        let array = if missing.len() == parts as usize {
+            format!("1-{parts}")
+        } else {
+            missing.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+        };
         // Slurm replaces what follows a percent sign.
         let log = quoted(&directory.replace('%', "%%"));
         let head = format!(
             "#!/bin/sh
 #SBATCH --job-name=backslide-{name}
-#SBATCH --array=1-{parts}{at_once}
+#SBATCH --array={array}{at_once}
 #SBATCH --nodes=1
 #SBATCH --exclusive
 #SBATCH --requeue
@@ -56,7 +62,9 @@ rm -rf \"$part\"
 mv \".$part.$SLURM_JOB_ID\" \"$part\"
 "
         );
-        head + &self.measure(&quoted(&program.display().to_string()), &quoted(plan), "") + &tail
+        let run = |run: &str| format!("{run} </dev/null || status=$?\n");
+        head + &self.measure(&quoted(&program.display().to_string()), &quoted(plan), "", &run)
+            + &tail
     }
 
     /// For `sh -s PART` on another host: reads the plan from its own text and prints the part's lab.
@@ -64,23 +72,52 @@ mv \".$part.$SLURM_JOB_ID\" \"$part\"
         // No line of a plan can end it: it would not be TOML.
         let plan =
             format!("cat >\"$lab/plan.toml\" <<'== end of plan =='\n{plan}\n== end of plan ==\n");
-        let measure = self.measure("backslide", "\"$lab/plan.toml\"", &plan);
-        format!("part=$1\nexec 3>&1 1>&2\n{measure}cat \"$lab/part/lab.sqlite\" >&3\n")
+        // The shell reads all of it before it begins, so that its input can tell when nobody waits any more.
+        let run = |run: &str| {
+            format!(
+                "exec 4<&0
+{run} </dev/null &
+run=$!
+(cat; kill \"$run\") <&4 >/dev/null 2>&1 3>&- &
+watch=$!
+wait \"$run\" || status=$?
+kill \"$watch\" || :
+"
+            )
+        };
+        let measure = self.measure("backslide", "\"$lab/plan.toml\"", &plan, &run);
+        format!(
+            "measure() {{
+part=$1
+exec 3>&1 1>&2
+{measure}cat \"$lab/part/lab.sqlite\" >&3
+}}
+measure \"$1\"; exit
+"
+        )
     }
 
-    /// `prepare` comes first, when `$lab` is there.
-    fn measure(&self, program: &str, plan: &str, prepare: &str) -> String {
+    /// `prepare` comes first, when `$lab` is there. `run` makes of a command what runs it and sets `$status`.
+    fn measure(
+        &self,
+        program: &str,
+        plan: &str,
+        prepare: &str,
+        run: &dyn Fn(&str) -> String,
+    ) -> String {
         let with: Vec<String> = self.with.iter().map(|argument| quoted(argument)).collect();
         let with = with.join(" ");
         let (name, parts) = (quoted(self.name), self.parts);
+        let run = run(&format!(
+            "{program} --lab \"$lab/lab\" run {plan} --rounds-of \"$part/{parts}\" --campaign {name} {with}"
+        ));
         format!(
             "set -eu
 lab=$(mktemp -d \"${{TMPDIR:-/tmp}}/backslide.XXXXXX\")
 trap 'rm -rf \"$lab\"' EXIT
 trap 'exit 143' HUP INT TERM
 {prepare}status=0
-{program} --lab \"$lab/lab\" run {plan} --rounds-of \"$part/{parts}\" --campaign {name} {with} </dev/null || status=$?
-# 20: a trial failed, which is a result.
+{run}# 20: a trial failed, which is a result.
 case $status in 0 | 20) ;; *) exit $status ;; esac
 # A copy without a journal, in one file.
 {program} merge \"$lab/lab\" -o \"$lab/part\"

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
-use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::process::Stdio;
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Result, ensure};
@@ -12,6 +12,46 @@ use lab::Lab;
 
 use super::place::Place;
 use crate::printer::Printer;
+
+/// The parts that are not measured. A host that finds none waits for those that others are at: they may fail.
+struct Queue {
+    parts: Mutex<Parts>,
+    changed: Condvar,
+}
+
+struct Parts {
+    left: VecDeque<u32>,
+    under_way: usize,
+}
+
+impl Queue {
+    fn new(left: Vec<u32>) -> Self {
+        Self {
+            parts: Mutex::new(Parts { left: left.into(), under_way: 0 }),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// The next part; `None` when every one is measured, or no host is left that could fail.
+    fn take(&self) -> Option<u32> {
+        let waits = |parts: &mut Parts| parts.left.is_empty() && parts.under_way > 0;
+        let waited = self.changed.wait_while(load::lock(&self.parts), waits);
+        let mut parts = waited.unwrap_or_else(PoisonError::into_inner);
+        let part = parts.left.pop_front()?;
+        parts.under_way += 1;
+        Some(part)
+    }
+
+    fn end(&self, part: u32, is_measured: bool) {
+        let mut parts = load::lock(&self.parts);
+        parts.under_way -= 1;
+        if !is_measured {
+            parts.left.push_front(part);
+        }
+        drop(parts);
+        self.changed.notify_all();
+    }
+}
 
 /// Measures the parts that are not done. A host that fails gets no further ones; the others take its part too.
 pub(super) fn measure(
@@ -21,18 +61,16 @@ pub(super) fn measure(
     script: &str,
     printer: Printer,
 ) -> Result<()> {
-    let open = (1..=parts).filter(|part| !place.part(*part).join("lab.sqlite").is_file());
-    let left = Mutex::new(open.collect::<VecDeque<u32>>());
-    let take = || left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-    let give_back = |part| left.lock().unwrap_or_else(PoisonError::into_inner).push_front(part);
+    let queue = Queue::new(place.missing(parts));
     thread::scope(|scope| {
         for host in hosts {
-            let (take, give_back) = (&take, &give_back);
+            let queue = &queue;
             scope.spawn(move || {
-                while let Some(part) = take() {
+                while let Some(part) = queue.take() {
                     printer.note(&format!("part {part}/{parts} begins on {host}"));
-                    if let Err(error) = measure_part(host, place, part, script) {
-                        give_back(part);
+                    let measured = measure_part(host, place, part, script);
+                    queue.end(part, measured.is_ok());
+                    if let Err(error) = measured {
                         printer.note(&format!("{host} gets no further parts: {error:#}"));
                         break;
                     }
@@ -40,9 +78,8 @@ pub(super) fn measure(
             });
         }
     });
-    let left = left.lock().unwrap_or_else(PoisonError::into_inner).len();
     ensure!(
-        left < parts as usize,
+        place.missing(parts).len() < parts as usize,
         "no host measured a part; their logs are in {}",
         place.directory.display()
     );
@@ -59,15 +96,16 @@ fn measure_part(host: &str, place: &Place, part: u32, script: &str) -> Result<()
     // Each attempt has its own: an `ssh` that outlives its attempt may still write.
     let new = tempfile::tempdir_in(&parts).with_context(failed)?;
     let file = File::create(new.path().join("lab.sqlite")).with_context(failed)?;
-    // Whoever measures at night cannot type a password.
-    let mut child = Command::new("ssh")
-        .args(["-o", "BatchMode=yes", "--", host, "sh", "-s", &part.to_string()])
+    let mut child = lab::ssh(host)
+        .args(["sh", "-s", &part.to_string()])
         .stdin(Stdio::piped())
         .stdout(file)
         .stderr(to_log)
         .spawn()
         .context("cannot start `ssh`")?;
-    let sent = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(script.as_bytes()));
+    // It stays open until the part is measured: the host ends the round when it closes.
+    let mut stdin = child.stdin.take();
+    let sent = stdin.as_mut().map_or(Ok(()), |stdin| stdin.write_all(script.as_bytes()));
     let status = child.wait().context("cannot wait for `ssh`")?;
     ensure!(
         status.success() && sent.is_ok(),

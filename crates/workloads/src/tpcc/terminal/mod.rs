@@ -18,7 +18,8 @@ use super::statements::StepStatements;
 use super::transactions::Runner;
 use crate::sql::answers::Answers;
 use load::{
-    Arrival, Client, ClientContext, Next, Queue, Recovering, Recovery, Refused, Result, Worker,
+    Arrival, Client, ClientContext, Next, Queue, Recovering, Recovery, Refused, Result, Shared,
+    Worker,
 };
 
 /// Code of a transaction of which an answer was wrong.
@@ -53,6 +54,16 @@ pub(super) struct Common {
     pub(super) queue: Option<Queue>,
     /// Where commits are written down as soon as they are acknowledged.
     pub(super) log: Option<Arc<Acknowledged>>,
+}
+
+impl Shared for Common {
+    fn queue(&self) -> Option<&Queue> {
+        self.queue.as_ref()
+    }
+
+    fn opens(&self) {
+        self.tallies.open();
+    }
 }
 
 impl Common {

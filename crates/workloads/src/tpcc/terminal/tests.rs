@@ -12,8 +12,8 @@ use crate::tpcc::loading::Setting;
 use crate::tpcc::run::RunStep;
 use crate::tpcc::scale;
 use crate::tpcc::transactions::tests::fixture::{Database, ROWS, target};
-use load::StepError;
 use load::engine::{Blind, Stop};
+use load::{Share, StepError};
 
 /// A second of three terminals.
 fn spec() -> TpccSpec {
@@ -23,7 +23,7 @@ fn spec() -> TpccSpec {
 fn step(spec: &TpccSpec, connector: &Arc<dyn Connector>) -> Result<StepRecord, StepError> {
     let (target, stop) = (target(connector), Stop::default());
     let at = &Setting { spec, rows_seed: ROWS, target: &target, stop: &stop };
-    let step = RunStep { at, number: 1, seed: 7, log: None };
+    let step = RunStep { at, number: 1, seed: 7, share: Share::whole(spec.clients), log: None };
     step.run(&mut Blind).map(|(result, _)| result)
 }
 

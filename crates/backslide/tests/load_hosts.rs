@@ -1,0 +1,188 @@
+//! Clients on other hosts, through the binary, with an `ssh` that starts the agents here.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+#[path = "common/stranger.rs"]
+mod stranger;
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::Child;
+
+use common::{Bench, Ran, end, plan, wait_for};
+use model::{Counter, Dbms, Nanos, RunId, StepRecord, StepTask};
+use rustix::process::{Pid, Signal, kill_process};
+use store::{Store, Want};
+use stranger::Stranger;
+
+/// Writes down which process is the agent of a host. Hosts with other names have troubles.
+const SSH: &str = r#"#!/bin/sh
+[ "$1 $2 $3" = "-o BatchMode=yes --" ] || exit 2
+host=$4
+shift 4
+case $host in
+down) echo "ssh: connect to host down port 22: No route to host" >&2; exit 255 ;;
+locked) echo "me@locked: Permission denied (publickey,password)." >&2; exit 255 ;;
+old) echo '{"Greeting":{"version":"0.0.1","cpus":2}}'; exec cat >/dev/null ;;
+ancient) echo "error: unrecognized subcommand 'agent'" >&2; exit 2 ;;
+chatty) echo "Welcome to chatty!" ;;
+esac
+echo $$ >"$host.pid"
+exec "$@"
+"#;
+
+const MICRO: &str = r#"kind = "micro", tables = 2, rows = 1_000, tests = ["point-query", "insert"], clients = [1, 5], read_seconds = 2, write_seconds = 2, warmup = "fixed", warmup_seconds = 1, settle = 0, warm_ups = false"#;
+const LONG: &str = r#"kind = "micro", tables = 1, rows = 1_000, tests = ["point-query"], clients = 4, read_seconds = 60, warmup = "fixed", warmup_seconds = 0, settle = 0, warm_ups = false"#;
+const TPCC: &str = r#"kind = "tpcc", warehouses = 1, clients = 5, items = 100, customers = 30, steps = 2, seconds = 2, warmup_seconds = 1, settle = 0"#;
+
+/// A bench with that `ssh`, and a server; `None` where this machine has none of this family.
+fn bench(dbms: Dbms) -> Option<(Bench, Stranger)> {
+    if !servers::discover().iter().any(|build| build.dbms == dbms) {
+        testkit::skipped("no server");
+        return None;
+    }
+    let bench = Bench::new();
+    fs::create_dir(bench.path("bin")).unwrap();
+    let ssh = bench.write("bin/ssh", SSH);
+    fs::set_permissions(ssh, fs::Permissions::from_mode(0o755)).unwrap();
+    symlink(env!("CARGO_BIN_EXE_backslide"), bench.path("bin/backslide")).unwrap();
+    Some((bench, Stranger::start(dbms)))
+}
+
+/// Writes a plan of the server with these load hosts.
+fn write(bench: &Bench, server: &Stranger, workload: &str, hosts: &str) {
+    let system = server.system(server.instance.superuser());
+    let system = format!("{system}\nlabel = \"theirs\"\nserver_host = \"ssh:db1\"");
+    let plan = plan(workload, 1, &[&system]);
+    bench.write("p.toml", &format!("load_hosts = [{hosts}]\n{plan}"));
+}
+
+fn start(bench: &Bench) -> Child {
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", bench.path("bin").display());
+    bench.command(&["run", "p.toml"]).env("PATH", path).spawn().unwrap()
+}
+
+fn run(bench: &Bench) -> Ran {
+    end(start(bench))
+}
+
+fn store(bench: &Bench) -> Store {
+    Store::open(&bench.lab().join("lab.sqlite")).unwrap()
+}
+
+/// The process of a host's agent.
+fn agent(bench: &Bench, host: &str) -> Option<Pid> {
+    let text = fs::read_to_string(bench.path(&format!("{host}.pid"))).ok()?;
+    Pid::from_raw(text.trim().parse().ok()?)
+}
+
+#[test]
+fn two_hosts_share_the_clients_of_each_step_and_every_check_holds() {
+    for (dbms, workload) in [(Dbms::Mariadb, MICRO), (Dbms::Postgres, TPCC)] {
+        let Some((bench, server)) = bench(dbms) else { continue };
+        write(&bench, &server, workload, "\"ssh:client1\", \"ssh:client2\"");
+        let ran = run(&bench);
+        assert_eq!(ran.code(), 0, "{ran:?}");
+        adds_up(&bench);
+        let report = bench.run(&["report", "-o", "-"]).fine();
+        let pid = server.instance.pid().unwrap();
+        for said in ["client1 (CPUs: ".to_owned(), format!("db1: process {pid}")] {
+            assert!(report.contains(&said), "the provenance names the hosts: {said}");
+        }
+        server.instance.remove().unwrap();
+    }
+}
+
+/// The intervals are the whole of each step, its histograms hold every operation, and the clients' costs are there.
+fn adds_up(bench: &Bench) {
+    let run = RunId("r1".to_owned());
+    let data = store(bench).load(&run, Want { series: true, histograms: true }).unwrap();
+    let records = store(bench).step_records(&run).unwrap();
+    let is_divided = |record: &&StepRecord| {
+        let step = record.step_of(&data.info.plan.steps);
+        step.task == StepTask::Run && step.measured
+    };
+    let divided = records.iter().map(|(_, record)| record).filter(is_divided);
+    assert!(divided.clone().count() >= 2);
+    for record in divided {
+        let name = &record.step;
+        assert!(record.checks.iter().all(|check| check.holds), "{:?}", record.checks);
+        assert!(record.subject_count() > 0, "{name}");
+        assert_eq!(record.window, Nanos::from_secs(2), "{name}");
+        for counter in [Counter::CLIENT_CPU, Counter::SERVER_CPU, Counter::HOST_CPU] {
+            assert!(record.counters.get(counter) > Some(1_000_000), "{name}: {counter}");
+        }
+        assert_eq!(record.counters.get(Counter::HOST_FOREIGN), None, "{name}");
+        let series = data.series.iter().find(|series| series.step == *name).unwrap();
+        assert_eq!(series.spans, [(0.0, 1.0), (1.0, 1.0)], "{name}");
+        for kind in record.kinds.iter().filter(|kind| kind.happened()) {
+            let is_it = |of: &str| *of == kind.spec.name;
+            let seconds = series.kinds.iter().find(|series| is_it(&series.kind)).unwrap();
+            assert_eq!(seconds.ops.iter().sum::<u64>(), kind.sums.ops, "{name}");
+            let mut histograms = data.histograms.iter().filter(|one| one.step == *name);
+            let histogram = histograms.find(|one| is_it(&one.kind) && !one.is_response).unwrap();
+            assert_eq!(histogram.latency.count(), kind.sums.ops, "{name}");
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_dies_or_stands_still_fails_the_trial_and_is_named() {
+    let Some((bench, server)) = bench(Dbms::Mariadb) else { return };
+    write(&bench, &server, LONG, "\"ssh:client1\", \"ssh:client2\"");
+    for (signal, says) in [
+        (Signal::KILL, "host `client2`: its agent has ended (signal: 9 (SIGKILL)"),
+        (Signal::STOP, "host `client2`: second "),
+    ] {
+        let _ = fs::remove_dir_all(bench.lab());
+        let child = start(&bench);
+        wait_for("the step", || is_measuring(&bench).then_some(()));
+        let agents = ["client1", "client2"].map(|host| agent(&bench, host).unwrap());
+        kill_process(agents[1], signal).unwrap();
+        let ran = end(child);
+        assert_eq!(ran.code(), 20, "{ran:?}");
+        let shown = bench.run(&["show"]).fine().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(shown.contains(says), "{shown}");
+        for agent in agents {
+            let agent = agent.as_raw_nonzero().get() as u32;
+            wait_for("its end", || {
+                (!std::path::Path::new(&format!("/proc/{agent}")).exists()).then_some(())
+            });
+        }
+    }
+    server.instance.remove().unwrap();
+}
+
+/// Has the lab's first run an interval of a point query?
+fn is_measuring(bench: &Bench) -> bool {
+    if !bench.lab().join("instances").exists() {
+        return false;
+    }
+    let under_way = store(bench).under_way(&RunId("r1".to_owned()), u32::MAX).ok().flatten();
+    under_way.is_some_and(|now| now.step.0 == "point-query" && now.latest.len() > 1)
+}
+
+#[test]
+fn a_host_that_cannot_take_part_is_told_before_anything_is_measured() {
+    let Some((bench, server)) = bench(Dbms::Mariadb) else { return };
+    for (host, says) in [
+        ("down", "host `down`: no agent started (exit status: 255: ssh: connect to host down"),
+        (
+            "locked",
+            "Permission denied (publickey,password).): `ssh locked backslide --version` must",
+        ),
+        ("old", "host `old`: it has backslide 0.0.1, and this is "),
+        (
+            "ancient",
+            "unrecognized subcommand 'agent'): `ssh ancient backslide --version` must print",
+        ),
+        ("chatty", "it printed `Welcome to chatty!` before its agent could say anything"),
+    ] {
+        write(&bench, &server, LONG, &format!("\"ssh:client1\", \"ssh:{host}\""));
+        let ran = run(&bench);
+        assert_eq!(ran.code(), 1, "{ran:?}");
+        assert!(ran.stderr.contains(says), "{host}: {}", ran.stderr);
+    }
+    server.instance.remove().unwrap();
+}

@@ -1,0 +1,82 @@
+//! Load hosts: on each, an agent runs a share of the clients of a step. An agent is this program, started over `ssh`.
+//!
+//! This process loads, checks, reads the probes and decides; it also says when a window opens, by each agent's own
+//! clock. Agents send their intervals as they are cut, and here they are added.
+
+mod agent;
+mod clock;
+mod crew;
+mod link;
+mod merge;
+mod protocol;
+mod server_host;
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use load::{Crew, LoadHosts, Result, Share, Stop, lock};
+use model::{KindSpec, System};
+
+pub use self::agent::run_agent;
+use self::crew::HostsCrew;
+use self::link::{Links, PATIENCE};
+use self::protocol::{Answer, Request, Server};
+pub(crate) use self::server_host::{ServerHost, ServerHostProbe};
+use crate::reach::{ForeignAddress, Secrets};
+
+/// The agents of a system in one trial. They end when this is dropped.
+pub(crate) struct Agents {
+    links: Mutex<Links>,
+    /// The longest wait for clients that are at work.
+    patience: Duration,
+}
+
+impl Agents {
+    /// Starts an agent on each load host of the system, whose server each must be able to reach.
+    pub(crate) fn start(
+        system: &System,
+        address: &ForeignAddress,
+        secrets: &Secrets,
+        timeout: Duration,
+        stop: &Stop,
+    ) -> Result<Self> {
+        let mut links = Links::start(&system.load_hosts, stop)?;
+        let server = |_| {
+            Request::Reach(Box::new(Server {
+                system: system.clone(),
+                address: address.to_string(),
+                password: secrets.password(&address.to_string()),
+                timeout_seconds: timeout.as_secs(),
+            }))
+        };
+        let places: Vec<usize> = links.places().collect();
+        let patience = timeout + PATIENCE;
+        links.ask_all(&places, server, patience, |answer| matches!(answer, Answer::Reached))?;
+        Ok(Self { links: Mutex::new(links), patience })
+    }
+
+    /// The hosts, for the provenance of a trial.
+    pub(crate) fn described(&self) -> String {
+        lock(&self.links).described()
+    }
+}
+
+impl LoadHosts for Agents {
+    fn crew(
+        &self,
+        assignment: String,
+        kinds: Vec<KindSpec>,
+        clients: u32,
+    ) -> Result<Box<dyn Crew + '_>> {
+        let mut links = lock(&self.links);
+        let shares = Share::divide(clients, links.places().len() as u32);
+        let places: Vec<usize> = links.places().take(shares.len()).collect();
+        let connect = |place: usize| {
+            let (assignment, share) = (assignment.clone(), shares[place].clone());
+            Request::Connect { assignment, share }
+        };
+        let are_connected = |answer: &Answer| matches!(answer, Answer::Connected);
+        links.ask_all(&places, connect, self.patience, are_connected)?;
+        Ok(Box::new(HostsCrew { links, places, kinds, patience: self.patience }))
+    }
+}

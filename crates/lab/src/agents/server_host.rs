@@ -1,0 +1,94 @@
+//! The host of a server that is not ours: an agent there reads its counters, and those of the server's process.
+
+use std::fs;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use load::{Result, StepError, Stop, lock};
+use model::{Dbms, Readings};
+use probes::{Detail, Probe, ProbeError, Watch};
+
+use super::link::{Links, PATIENCE};
+use super::protocol::{Answer, Request};
+use crate::foreign::serving_process;
+use crate::reach::ForeignAddress;
+
+/// How long a reading may take. What comes later is not of the moment that was asked for.
+const READS: Duration = Duration::from_secs(5);
+
+/// An agent on the host of a server. It ends when this is dropped.
+pub(crate) struct ServerHost {
+    host: String,
+    /// `None` once it has not answered.
+    links: Mutex<Option<Links>>,
+    process: Option<u32>,
+}
+
+impl ServerHost {
+    /// Starts an agent on `host`, which looks for the server's process by the server's address.
+    pub(crate) fn start(
+        host: &str,
+        address: &ForeignAddress,
+        dbms: Dbms,
+        stop: &Stop,
+    ) -> Result<Self> {
+        let mut links = Links::start(&[host.to_owned()], stop)?;
+        let request = Request::Watch { address: address.to_string(), dbms };
+        let Answer::Watching(process) = links.ask(0, &request, PATIENCE)? else {
+            return Err(links.nonsense(0));
+        };
+        Ok(Self { host: host.to_owned(), links: Mutex::new(Some(links)), process })
+    }
+
+    /// The host and what is watched there, for the provenance of a trial.
+    pub(crate) fn described(&self) -> String {
+        let watched = match self.process {
+            Some(pid) => format!("process {pid}"),
+            None => "its process was not found, so there are only the host's counters".to_owned(),
+        };
+        format!("{}: {watched}", self.host)
+    }
+
+    fn read(&self, is_edge: bool) -> Result<Readings> {
+        let mut all = lock(&self.links);
+        let links = all.as_mut().ok_or_else(|| StepError::Host {
+            host: self.host.clone(),
+            message: "its agent has not answered before".to_owned(),
+        })?;
+        let answered = links.ask(0, &Request::Read { is_edge }, READS).and_then(|answer| {
+            let Answer::Readings(readings) = answer else { return Err(links.nonsense(0)) };
+            Ok(readings)
+        });
+        if answered.is_err() {
+            *all = None;
+        }
+        answered
+    }
+}
+
+/// Reads the counters through the agent.
+pub(crate) struct ServerHostProbe(pub(crate) Arc<ServerHost>);
+
+impl Probe for ServerHostProbe {
+    fn name(&self) -> &'static str {
+        "server-host"
+    }
+
+    fn read(&mut self, detail: Detail) -> Result<Readings, ProbeError> {
+        let Self(host) = self;
+        host.read(detail == Detail::Edge).map_err(|error| ProbeError::Elsewhere {
+            host: host.host.clone(),
+            cause: error.to_string(),
+        })
+    }
+}
+
+/// For the agent: the server's process, and what reads its counters and those of its host.
+pub(super) fn watch(address: &str, dbms: Dbms) -> (Option<u32>, Vec<Box<dyn Probe>>) {
+    let address = ForeignAddress::parse(address).and_then(|it| it.address(dbms.dialect()));
+    let server = address.ok().and_then(|address| serving_process(&address, dbms));
+    // Where a server works, its data are.
+    let data = server.and_then(|pid| fs::read_link(format!("/proc/{pid}/cwd")).ok());
+    let device = data.and_then(|data| probes::device_of(&data));
+    (server, probes::all(&Watch { server, host: true, device, is_elsewhere: true }))
+}
