@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Fact, RunData, System};
+use model::{Made, RunData, System};
 use serde::Serialize;
 
 use crate::format::joined;
@@ -26,18 +26,12 @@ pub struct BuildValue {
     pub systems: Vec<String>,
 }
 
-type Read = fn(&RunData, &System) -> Option<String>;
+type Read = fn(&Made, &System) -> Option<String>;
 
 const FACTS: [(&str, bool, Read); 4] = [
-    ("compiler", true, |data, system| {
-        let known = &system.build.facts.compiler;
-        said(data, system, &Fact::Compiler).or_else(|| known.clone()).map(|said| to_minor(&said))
-    }),
-    ("allocator", true, |data, system| {
-        let known = &system.build.facts.allocator;
-        said(data, system, &Fact::Allocator).or_else(|| known.clone()).map(|said| to_minor(&said))
-    }),
-    ("flags", true, |_, system| system.build.facts.flags.clone()),
+    ("compiler", true, |made, _| made.compiler.clone()),
+    ("allocator", true, |made, _| made.allocator.clone()),
+    ("flags", true, |made, _| made.flags.clone()),
     ("symbols", false, |_, system| {
         let named = |has: bool| if has { "all functions" } else { "exported functions only" };
         system.build.facts.symbols.map(|has| named(has).to_owned())
@@ -49,7 +43,7 @@ pub fn differing_builds(data: &RunData) -> Vec<BuildDifference> {
     let all = FACTS.iter().map(|(fact, is_cause, read)| {
         let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for system in &data.info.plan.systems {
-            if let Some(value) = read(data, system) {
+            if let Some(value) = read(&Made::of(data, system), system) {
                 values.entry(value).or_default().push(system.name.clone());
             }
         }
@@ -76,20 +70,4 @@ pub(crate) fn finding(report: &Report<'_>) -> Option<Finding> {
         title: format!("The builds differ in {}", facts.join(" and ")),
         text: format!("{lines}. Part of a difference may come from that."),
     })
-}
-
-fn said(data: &RunData, system: &System, fact: &Fact) -> Option<String> {
-    let mut trials = data.trials.iter().filter(|trial| trial.system == system.name);
-    let said = trials.find_map(|trial| trial.provenance.get(fact))?;
-    // Behind the name of an allocator stands where it lies.
-    Some(said.split(" (").next().unwrap_or(said).to_owned())
-}
-
-/// Versions to their second number, which is all that the catalog knows: `gcc 7.5` for `gcc 7.5.0`.
-fn to_minor(value: &str) -> String {
-    let each = value.split(", ").map(|one| {
-        let end = one.match_indices('.').nth(1).map(|(at, _)| at);
-        end.and_then(|end| one.get(..end)).unwrap_or(one)
-    });
-    joined(each, ", ")
 }

@@ -1,7 +1,10 @@
 //! The tables of a history: what changed, then each metric over the builds.
 
+use std::fmt::Write;
+
 use stats::{Change, History, HistoryLine, HistoryPoint, Ratio};
 
+use super::made::{is_made_otherwise, made_otherwise};
 use super::{
     confidence, fell_to_zero, name, ratio_of_change, ratio_text, standing, step_name, value_text,
     verdict,
@@ -38,12 +41,22 @@ fn changes(history: &History) -> Table {
             "\n† No run links the builds before and after: the change may come from the day.",
         );
     }
+    let otherwise = made_otherwise(history);
+    if !otherwise.is_empty() {
+        let _infallible =
+            write!(note, "\n‡ The build was made otherwise than the one before: {otherwise}.");
+    }
     of_lines(history, |(line, _): &(&HistoryLine, &Change)| line)
         .words("first build", |(_, change)| Cell::text(name(history, change.at)))
         .numbers("ratio", "", move |(line, change)| ratio(line, change))
-        .numbers("confidence", "", |(_, change)| {
+        .numbers("confidence", "", move |(_, change)| {
             let cell = Cell::number(change.confidence(), confidence(change));
-            if change.may_be_day { cell.marked(Tone::Plain, "†") } else { cell }
+            match (change.may_be_day, is_made_otherwise(history, change)) {
+                (false, false) => cell,
+                (true, false) => cell.marked(Tone::Plain, "†"),
+                (false, true) => cell.marked(Tone::Plain, "‡"),
+                (true, true) => cell.marked(Tone::Plain, "† ‡"),
+            }
         })
         .table("Changes", note, rows)
 }

@@ -1,6 +1,6 @@
 //! What is said of a made-up history.
 
-use model::{MetricId, RunId, StepId};
+use model::{Made, MetricId, RunId, StepId};
 use stats::Replicate;
 
 use super::*;
@@ -11,6 +11,7 @@ fn made_up() -> History {
     let at = |run: &str, system: &str| At {
         of: vec![(RunId(run.into()), system.into())],
         build: format!("build of {system}"),
+        made: Made::default(),
     };
     let point = |value: f64, standing: Standing| {
         Some(HistoryPoint {
@@ -116,6 +117,23 @@ fn the_tables_say_what_changed_and_what_stands_apart() {
     for table in &tables {
         assert!(table.rows.iter().all(|row| row.len() == table.headers.len()), "{}", table.title);
     }
+}
+
+#[test]
+fn a_change_where_the_compiler_changes_too_is_marked() {
+    let mut history = made_up();
+    let made = |compiler: &str| Made { compiler: Some(compiler.into()), ..Made::default() };
+    history.builds[2].made = made("gcc 4.4");
+    history.builds[3].made = made("gcc 7.5");
+    let said = history_sentence(&history);
+    assert!(said.contains(" 2 of these may come from the compiler"), "{said}");
+    let changes = &history_tables(&history, false)[0];
+    assert_eq!(changes.rows[0][4].shown(), "99.8 % ‡");
+    assert!(changes.note.ends_with(": r2 a (compiler gcc 4.4, then gcc 7.5)."), "{}", changes.note);
+    assert!(history_json(&history).contains(r#""compiler": "gcc 4.4""#));
+    // Of a build that is not known to differ, nothing is said.
+    history.builds[2].made = Made::default();
+    assert!(!history_sentence(&history).contains("compiler"));
 }
 
 /// The rows of the table of lines.

@@ -63,7 +63,7 @@ struct Runs<'a, 'd> {
 fn base(named: Option<&str>, members: &[Member<'_>]) -> Result<usize, HistoryError> {
     let Some(name) = named else { return Ok(0) };
     let is_meant = |member: &Member<'_>| {
-        let At { of, build } = &member.at;
+        let At { of, build, .. } = &member.at;
         let is_named = |run: &str, system: &str| {
             run == name || system == name || name.split_once('/') == Some((run, system))
         };

@@ -1,6 +1,6 @@
 //! The question to a history, and its answer: builds, and a line for each metric of each step.
 
-use model::{MetricId, RunId, StepId, Unit};
+use model::{Made, MetricId, RunId, StepId, Unit};
 
 use super::{Change, Standing};
 use crate::options::Selection;
@@ -11,6 +11,8 @@ pub struct At {
     /// The runs, as they were given, and the system's name in each; there is at least one.
     pub of: Vec<(RunId, String)>,
     pub build: String,
+    /// How it was made, as the first of the runs knows.
+    pub made: Made,
 }
 
 impl At {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use model::{Build, BuildSource, Cell, Dbms, Engine, RunData, System};
+use model::{Build, BuildSource, Cell, Dbms, Engine, Made, RunData, System};
 
 use super::collect::Part;
 use super::lines::{At, Copied};
@@ -45,6 +45,7 @@ pub(super) fn in_order<'a>(parts: &[Part<'a>]) -> Vec<Member<'a>> {
                 at: At {
                     of: vec![(run, name.to_owned())],
                     build: build.map_or_else(|| name.to_owned(), Build::id),
+                    made: system.map(|system| Made::of(part.data, system)).unwrap_or_default(),
                 },
                 of: vec![(place, name)],
                 series: system
