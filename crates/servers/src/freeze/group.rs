@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::tree::{FreezeError, IN_KERNEL, POLL, Tree};
+use super::tree::{FreezeError, POLL, Tree};
 use crate::error::PathError;
 use crate::identity::{self, Identity};
 
 const PREFIX: &str = "backslide-";
+/// A server that waits for a disk for longer counts as frozen: it does nothing of its own before it freezes.
+const FOR_DISK: Duration = Duration::from_secs(1);
 
 /// A control group that holds the processes of one server. Dropping it puts them back into the group above
 /// and removes it.
@@ -119,7 +121,7 @@ impl Group {
             let path = self.directory.join(state);
             let text = fs::read_to_string(&path).map_err(PathError::of("read", &path))?;
             if text.lines().any(|line| line == complete)
-                || (began.elapsed() >= IN_KERNEL && !self.runs())
+                || (began.elapsed() >= FOR_DISK && !self.runs())
             {
                 return Ok(true);
             }

@@ -12,7 +12,7 @@ use crate::identity::Identity;
 
 /// After this time a process that waits in the kernel counts as stopped: it does nothing of its own before it
 /// gets the signal. One that waits for a stopped `vfork` child would never get it.
-pub(super) const IN_KERNEL: Duration = Duration::from_millis(50);
+const IN_KERNEL: Duration = Duration::from_millis(50);
 
 /// A server's first process and all that descend from it.
 #[derive(Debug)]
