@@ -1,7 +1,8 @@
 //! Windows in which clients run operations: warmed up, then measured, in a closed or an open loop.
 
 use model::{
-    Arrivals, Check, KindSpec, KindTotals, Nanos, Note, NoteKind, OpenLoop, StepRecord, grouped,
+    Arrivals, Check, KindSpec, KindTotals, Nanos, Note, NoteKind, OpenLoop, SqlPace, StepRecord,
+    grouped,
 };
 
 use super::clients::Clients;
@@ -9,7 +10,7 @@ use super::warm::{Rates, WINDOW, WarmUp};
 use crate::Result;
 use crate::arrivals::Queue;
 use crate::engine::{Blind, End, Observer, StepSetup, Stop, pass, run};
-use crate::ramp::{Attempt, RampSpec, Ramped, percentile, ramp};
+use crate::ramp::{Attempt, Limit, RampSpec, Ramped, percentile, ramp};
 
 /// The clients of a step, connected, and what they count.
 pub struct Crew {
@@ -38,6 +39,22 @@ pub struct Stream {
 }
 
 impl Stream {
+    /// That of operations of this kind; `None` in a closed loop.
+    pub fn of(pace: &SqlPace, kind: usize) -> Option<Self> {
+        match *pace {
+            SqlPace::Unlimited => None,
+            SqlPace::Rate { per_second, arrivals, queue } => {
+                Some(Self { per_second, arrivals, queue, ramp: None })
+            }
+            SqlPace::Ramp { from, arrivals, queue, permille, limit_micros, attempt_seconds } => {
+                let limits = vec![Limit { kind, at_most: Nanos(limit_micros * 1_000) }];
+                let attempt = Nanos::from_secs(attempt_seconds.into());
+                let ramp = Some(RampSpec { from, permille, limits, attempt });
+                Some(Self { per_second: from, arrivals, queue, ramp })
+            }
+        }
+    }
+
     /// Their queue; `seed` decides random times.
     pub fn queue(&self, seed: u64) -> Queue {
         Queue::new(self.per_second, self.arrivals, self.queue, seed)
@@ -289,7 +306,6 @@ mod tests {
     use model::{KindInterval, Latency};
 
     use super::*;
-    use crate::ramp::Limit;
 
     /// A window of a hundred operations that took so long from their arrival, whose service was quick.
     fn window(response: Nanos) -> StepRecord {
