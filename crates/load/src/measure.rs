@@ -1,13 +1,14 @@
 //! Windows in which clients run operations: warmed up, then measured, in a closed or an open loop.
 
 use model::{
-    Arrivals, Check, KindSpec, KindTotals, Nanos, Note, NoteKind, OpenLoop, StepRecord, grouped,
+    Arrivals, Check, KindSpec, KindTotals, Nanos, Note, NoteKind, OpenLoop, SqlPace, StepRecord,
+    grouped,
 };
 
 use super::warm::{Rates, WINDOW, WarmUp};
 use crate::arrivals::Queue;
 use crate::engine::{Blind, End, Observer, Stop};
-use crate::ramp::{Attempt, RampSpec, Ramped, percentile, ramp};
+use crate::ramp::{Attempt, Limit, RampSpec, Ramped, percentile, ramp};
 use crate::{Crew, Result, Window};
 
 /// The windows of a step, which its crew runs one after the other.
@@ -30,6 +31,22 @@ pub struct Stream {
 }
 
 impl Stream {
+    /// That of operations of this kind; `None` in a closed loop.
+    pub fn of(pace: &SqlPace, kind: usize) -> Option<Self> {
+        match *pace {
+            SqlPace::Unlimited => None,
+            SqlPace::Rate { per_second, arrivals, queue } => {
+                Some(Self { per_second, arrivals, queue, ramp: None })
+            }
+            SqlPace::Ramp { from, arrivals, queue, permille, limit_micros, attempt_seconds } => {
+                let limits = vec![Limit { kind, at_most: Nanos(limit_micros * 1_000) }];
+                let attempt = Nanos::from_secs(attempt_seconds.into());
+                let ramp = Some(RampSpec { from, permille, limits, attempt });
+                Some(Self { per_second: from, arrivals, queue, ramp })
+            }
+        }
+    }
+
     /// Their queue; `seed` decides random times.
     pub fn queue(&self, seed: u64) -> Queue {
         Queue::new(self.per_second, self.arrivals, self.queue, seed)
@@ -269,7 +286,6 @@ mod tests {
     use model::{KindInterval, Latency};
 
     use super::*;
-    use crate::ramp::Limit;
     use crate::{Client, ClientContext, Quota, Role};
 
     /// A window of a hundred operations that took so long from their arrival, whose service was quick.

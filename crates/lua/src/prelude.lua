@@ -1,8 +1,12 @@
 -- The interface of sysbench 1.0.20 for scripts, and the names of 0.5. `native` is what the program offers:
 -- connections, random numbers, options that are given, and where text goes.
 local native = ...
-ffi = require("ffi")
-local debug = debug
+local ffi = require("ffi")
+_G.ffi = ffi
+-- A script may have globals of these names.
+local debug, math, table = debug, math, table
+local error, ipairs, pairs, pcall, select, setmetatable = error, ipairs, pairs, pcall, select, setmetatable
+local tonumber, tostring, type, unpack = tonumber, tostring, type, unpack
 
 local mine = debug.getinfo(1, "S").source
 

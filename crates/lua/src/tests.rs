@@ -167,6 +167,12 @@ fn errors_say_script_and_line() {
             "\n\n sysbench.sql.driver():connect():query('SELEC 1')",
             "test.lua:3: error SQLITE_ERROR: near \"SELEC\": syntax error at offset 0 (in `SELEC 1`)",
         ),
+        ("\n sysbench.rand.uniform(nil, 2)", "test.lua:2: a number is expected, not a nil"),
+        (
+            "\n local s = sysbench.sql.driver():connect():prepare('SELECT ?') \
+             s:bind_create(sysbench.sql.type.INT):set(true)",
+            "test.lua:2: an integer parameter was set to a boolean",
+        ),
         ("os.exit(1)", "test.lua:1: the script calls os.exit(); use error() to end with a message"),
     ] {
         let fixture = load(&format!("function event() {event} end"), &[]);
@@ -278,6 +284,50 @@ fn a_parameter_may_be_null_and_of_any_type() {
         "VARCHAR\tnil",
     ];
     assert_eq!(fixture.printed(), expected);
+}
+
+#[test]
+fn an_event_is_compiled_as_a_whole() {
+    let fixture = load(
+        &format!(
+            "{TABLE}
+             local connect = thread_init
+             function thread_init()
+                connect()
+                local types = sysbench.sql.type
+                select = con:prepare('SELECT name FROM t WHERE id = ?')
+                update = con:prepare('UPDATE t SET name = ? WHERE id = ?')
+                id, name = select:bind_create(types.INT), update:bind_create(types.CHAR, 120)
+                select:bind_param(id)
+                update:bind_param(name, id)
+             end
+             function event()
+                id:set(sysbench.rand.default(1, 5))
+                select:execute()
+                name:set_rand_str('###-@@@')
+                id:set(sysbench.rand.uniform(1, 5))
+                update:execute()
+                con:query('SELECT 1')
+             end
+             function told()
+                local kinds = {{}}
+                for trace = 1, 100 do
+                   local info = require('jit.util').traceinfo(trace)
+                   if info then kinds[info.linktype] = true end
+                end
+                print(kinds['return'], kinds.stitch, kinds.interpreter)
+             end"
+        ),
+        &[],
+    );
+    let script = fixture.script.as_ref().unwrap();
+    script.call("thread_init").unwrap();
+    for _ in 0..500 {
+        assert_eq!(fixture.event(), Ok(Outcome::Done));
+    }
+    script.call("told").unwrap();
+    // Neither left for a function of mlua, nor given up.
+    assert_eq!(fixture.printed(), ["true\tnil\tnil"]);
 }
 
 #[test]

@@ -19,7 +19,11 @@ pub struct LuaSpec {
     pub options: BTreeMap<String, String>,
     /// The commands, in order; each is a step.
     pub commands: Vec<String>,
+    /// The most of any step.
     pub clients: u32,
+    /// The numbers of clients where [`Self::RUN`] is a step for each of several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sweep: Vec<u32>,
     /// Length of the measured window; the most where `events` are counted.
     pub seconds: u32,
     /// Events of all clients together after which it ends; 0 for any number.
@@ -44,12 +48,29 @@ impl LuaSpec {
             options: BTreeMap::new(),
             commands: ["prepare", Self::RUN, "cleanup"].map(str::to_owned).into(),
             clients: 1,
+            sweep: Vec::new(),
             seconds: 60,
             events: 0,
             warmup_seconds: 5,
             pace: SqlPace::Unlimited,
             statement_timeout: 600,
         }
+    }
+
+    pub fn set_clients(&mut self, numbers: Vec<u32>) {
+        self.clients = numbers.iter().copied().max().unwrap_or(1);
+        self.sweep = if numbers.len() > 1 { numbers } else { Vec::new() };
+    }
+
+    /// The command of each step, and its clients.
+    pub fn stages(&self) -> Vec<(&str, u32)> {
+        let usual = [self.clients];
+        let each = self.commands.iter().flat_map(|command| {
+            let is_swept = command == Self::RUN && !self.sweep.is_empty();
+            let numbers = if is_swept { &self.sweep[..] } else { &usual };
+            numbers.iter().map(|clients| (command.as_str(), *clients))
+        });
+        each.collect()
     }
 
     /// The script's name without its directory and ending: `oltp_read_write`.

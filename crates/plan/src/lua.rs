@@ -9,7 +9,7 @@ use crate::document::{Node, Value};
 use crate::fields::{Fields, Item};
 use crate::keys::Takes::{Count, Later, Other, Small};
 use crate::keys::{self, Key};
-use crate::sql::options::{MAX_CLIENTS, MAX_SECONDS};
+use crate::sql::options::{self, MAX_SECONDS};
 use crate::sql::pace::{self, MAX_RATE, QUEUE_KEYS, Queue};
 use crate::{Place, Result};
 
@@ -26,13 +26,14 @@ pub(crate) static KEYS: &[Key<LuaSpec>] = &[
     Key("kind", Later),
     Key("script", Later),
     Key("path", Other(|s, v| v.each(text).map(|it| s.path = it))),
-    Key("options", Other(|s, v| options(v).map(|it| s.options = it))),
+    Key("options", Other(|s, v| script_options(v).map(|it| s.options = it))),
     Key("commands", Other(|s, v| commands(v).map(|it| s.commands = it))),
-    Key("clients", Small(1..=MAX_CLIENTS, |s, n| s.clients = n)),
+    Key("clients", Other(|s, v| options::clients(v).map(|it| s.set_clients(it)))),
     Key("seconds", Small(1..=MAX_SECONDS, |s, n| s.seconds = n)),
     Key("events", Count(0..=i64::MAX as u64, |s, n| s.events = n)),
     Key("warmup_seconds", Small(0..=MAX_SECONDS, |s, n| s.warmup_seconds = n)),
-    Key("rate", Count(1..=MAX_RATE, |s, n| s.pace = rate(n, Queue::default()))),
+    Key("rate", Count(1..=MAX_RATE, |s, n| s.pace = rate(n))),
+    Key("ramp", Other(|s, v| pace::ramp(v).map(|it| s.pace = it.pace(Queue::default())))),
     Key("statement_timeout", Small(1..=MAX_SECONDS, |s, n| s.statement_timeout = n)),
 ];
 
@@ -72,16 +73,31 @@ pub(crate) fn resolve(table: &Node, script: &ScriptFile) -> Result<LuaSpec> {
             "`script` has the name of one of its commands, and each is a step; rename the file",
         ));
     }
-    let mut queue = Queue::default();
-    keys::apply(QUEUE_KEYS, &fields, &mut queue)?;
-    if let SqlPace::Rate { per_second, .. } = spec.pace {
-        spec.pace = rate(per_second, queue);
+    set_queue(&fields, &mut spec.pace)?;
+    if let (SqlPace::Ramp { .. }, Some(events)) = (&spec.pace, fields.get("events")) {
+        return Err(events
+            .conflict("`events` and `ramp` exclude each other: each rate is tried for a time"));
     }
-    pace::check(&fields, spec.pace != SqlPace::Unlimited)?;
     Ok(spec)
 }
 
-fn rate(per_second: u64, Queue { arrivals, queue }: Queue) -> SqlPace {
+/// How events arrive and wait, where they arrive by themselves.
+fn set_queue(fields: &Fields<'_>, pace: &mut SqlPace) -> Result<()> {
+    fields.only_one(&["rate", "ramp"])?;
+    pace::check(fields, *pace != SqlPace::Unlimited)?;
+    let mut open = Queue::default();
+    keys::apply(QUEUE_KEYS, fields, &mut open)?;
+    match pace {
+        SqlPace::Unlimited => {}
+        SqlPace::Rate { arrivals, queue, .. } | SqlPace::Ramp { arrivals, queue, .. } => {
+            (*arrivals, *queue) = (open.arrivals, open.queue);
+        }
+    }
+    Ok(())
+}
+
+fn rate(per_second: u64) -> SqlPace {
+    let Queue { arrivals, queue } = Queue::default();
     SqlPace::Rate { per_second, arrivals, queue }
 }
 
@@ -90,7 +106,7 @@ fn text(item: Item<'_>) -> Result<String> {
 }
 
 /// The script's options, as its command line would give them.
-fn options(item: Item<'_>) -> Result<BTreeMap<String, String>> {
+fn script_options(item: Item<'_>) -> Result<BTreeMap<String, String>> {
     let each = Fields::named(item)?.all();
     each.map(|one| Ok((one.key.replace('-', "_"), option(one)?))).collect()
 }

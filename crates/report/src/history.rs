@@ -15,7 +15,6 @@ use crate::chart::sparkline::Spark;
 use crate::page::tone as tone_class;
 use crate::{Tone, format, markdown, object, pretty_json};
 
-use made::is_made_otherwise;
 pub use page::history_html;
 pub use picture::history_svg;
 pub use tables::{history_tables, of_two_builds};
@@ -54,7 +53,7 @@ pub fn history_sentence(history: &History) -> String {
             " {untested} could not be tested: a test needs 8 builds, or builds of one run in several rounds."
         );
     }
-    text + &fallen(history) + &between_days(history) + &otherwise(history) + &copies(history)
+    text + &fallen(history) + &between_days(history) + &made::sentence(history) + &copies(history)
 }
 
 /// How many changes stand where the runs change, and nothing tells the version from the day.
@@ -65,17 +64,6 @@ fn between_days(history: &History) -> String {
         count => format!(
             " {count} of these may come from the day: no run links the builds before and after. Measure one version \
              in both runs."
-        ),
-    }
-}
-
-/// How many changes stand where the way of making builds changes, and nothing tells the version from that.
-fn otherwise(history: &History) -> String {
-    let changes = history.lines.iter().flat_map(|line| &line.changes);
-    match changes.filter(|change| is_made_otherwise(history, change)).count() {
-        0 => String::new(),
-        count => format!(
-            " {count} of these may come from the compiler, the allocator or the flags, which change at the same build."
         ),
     }
 }

@@ -2,7 +2,7 @@
 #![cfg(feature = "lua")]
 
 use load::{Blind, Result, StepError, Stop};
-use model::{LuaSpec, Note, StepRecord, WorkloadSpec};
+use model::{Arrivals, LuaSpec, Note, NoteKind, SqlPace, StepRecord, WorkloadSpec};
 use testkit::databases::Database;
 
 const SCRIPT: &str = "
@@ -112,6 +112,44 @@ fn systems_draw_the_same_numbers_in_a_trial_of_one_seed() {
     let usual: Vec<i64> = drawn(None);
     assert_eq!(drawn(None), usual);
     assert_ne!(drawn(Some("42")), usual);
+}
+
+#[test]
+fn a_sweep_runs_events_with_each_number_of_clients() {
+    let text = format!("{SCRIPT} function init() print(sysbench.opt.threads) end");
+    let mut spec = spec(&text);
+    spec.set_clients(vec![1, 3]);
+    let steps = WorkloadSpec::Lua(spec.clone()).steps();
+    let found: Vec<_> = steps.iter().map(|step| (step.id.0.as_str(), step.clients)).collect();
+    assert_eq!(found, [("prepare", 3), ("test@1", 1), ("test@3", 3), ("cleanup", 3)]);
+    let database = Database::default();
+    run(&spec, &database, 0).unwrap();
+    for (step, threads) in [(1, "1"), (2, "3")] {
+        let ran = run(&spec, &database, step).unwrap();
+        assert_eq!(ran.kind("event").unwrap().sums.ops, 50);
+        assert_eq!(ran.notes, [Note::new("script", threads)]);
+    }
+}
+
+#[test]
+fn a_ramp_looks_for_the_highest_rate_of_events() {
+    let pace = SqlPace::Ramp {
+        from: 2,
+        arrivals: Arrivals::Even,
+        queue: 100,
+        permille: 500,
+        // No event is that quick.
+        limit_micros: 1,
+        attempt_seconds: 1,
+    };
+    let (database, spec) = (Database::default(), spec(SCRIPT));
+    run(&spec, &database, 0).unwrap();
+    let ran = run(&LuaSpec { events: 0, seconds: 1, pace, ..spec }, &database, 1).unwrap();
+    assert_eq!(ran.open_loop.unwrap().highest_rate, Some(0));
+    let tried: Vec<_> = ran.notes.iter().filter(|note| note.what == NoteKind::Ramp).collect();
+    let [two, one] = tried.as_slice() else { panic!("{:?}", ran.notes) };
+    assert!(two.text.starts_with("2/s: p50 ") && two.text.ends_with("over 1.00µs"), "{two:?}");
+    assert!(one.text.starts_with("1/s: "), "{one:?}");
 }
 
 #[test]

@@ -1,10 +1,8 @@
 //! The steps of a script: one for each of its commands.
 
-use super::sql::pace;
+use super::sql::{pace, paced};
 use crate::step::placed;
-use crate::{
-    Counts, KindSpec, LuaSpec, Nanos, Step, StepClass, StepId, StepPace, StepTask, Subject, grouped,
-};
+use crate::{Counts, KindSpec, LuaSpec, Nanos, Step, StepClass, StepId, StepTask, Subject};
 
 /// The kind of an event, and of a command that is no result.
 pub const EVENT: &str = "event";
@@ -22,12 +20,12 @@ impl LuaSpec {
 }
 
 pub(super) fn steps(spec: &LuaSpec) -> Vec<Step> {
-    placed(spec.commands.iter().map(|command| of(spec, command)), 0)
+    placed(spec.stages().into_iter().map(|(command, clients)| of(spec, command, clients)), 0)
 }
 
-fn of(spec: &LuaSpec, command: &str) -> Step {
+fn of(spec: &LuaSpec, command: &str, clients: u32) -> Step {
     if command == LuaSpec::RUN {
-        return of_run(spec);
+        return of_run(spec, clients);
     }
     let subject = Subject { kind: COMMAND.to_owned(), counts: Counts::Rows };
     Step {
@@ -36,25 +34,25 @@ fn of(spec: &LuaSpec, command: &str) -> Step {
         measured: false,
         kinds: vec![KindSpec::unscheduled(COMMAND)],
         description: format!("The script's command `{command}`."),
-        ..Step::new(StepId::new(command), 0, spec.clients, subject)
+        ..Step::new(StepId::new(command), 0, clients, subject)
     }
 }
 
-fn of_run(spec: &LuaSpec) -> Step {
+fn of_run(spec: &LuaSpec, clients: u32) -> Step {
     let pace = pace(&spec.pace);
     let subject = Subject { kind: EVENT.to_owned(), counts: Counts::Operations };
-    let arrivals = match pace {
-        StepPace::Rate { per_second } => {
-            format!(" Events arrive at {} a second.", grouped(per_second))
-        }
-        StepPace::Closed | StepPace::Ramp { .. } => String::new(),
+    let counted = format!("Counts events of the script `{}`.", spec.stem());
+    let id = match spec.sweep.as_slice() {
+        [] => spec.stem().to_owned(),
+        _ => format!("{}@{clients}", spec.stem()),
     };
     Step {
+        test: spec.stem().to_owned(),
         kinds: spec.kinds(),
         metric: pace.deciding(&subject),
         pace,
         window: (spec.events == 0).then(|| Nanos::from_secs(spec.seconds.into())),
-        description: format!("Counts events of the script `{}`.{arrivals}", spec.stem()),
-        ..Step::new(StepId::new(spec.stem()), 0, spec.clients, subject)
+        description: [counted, paced("Events", &spec.pace)].join(" ").trim_end().to_owned(),
+        ..Step::new(StepId(id), 0, clients, subject)
     }
 }

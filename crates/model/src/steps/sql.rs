@@ -56,7 +56,10 @@ fn of_run(spec: &SqlSpec, step: &SqlStep, run: &SqlRun) -> Step {
         window: Some(Nanos::from_secs(run.seconds.into())),
         slices: slices(run),
         compat: spec.compat,
-        description: [counted(run, subject.counts), paced(run)].join(" ").trim_end().to_owned(),
+        description: [counted(run, subject.counts), paced("Operations", &run.pace)]
+            .join(" ")
+            .trim_end()
+            .to_owned(),
         ..Step::new(step.id.clone(), 0, step.clients, subject)
     }
 }
@@ -122,12 +125,12 @@ fn counted(run: &SqlRun, counts: Counts) -> String {
     }
 }
 
-/// When operations start, where clients do not decide it.
-fn paced(run: &SqlRun) -> String {
-    match &run.pace {
+/// When operations start, which are called `what`, where clients do not decide it.
+pub(super) fn paced(what: &str, pace: &SqlPace) -> String {
+    match pace {
         SqlPace::Unlimited => String::new(),
         SqlPace::Rate { per_second, .. } => {
-            format!("Operations arrive at {} a second.", grouped(*per_second))
+            format!("{what} arrive at {} a second.", grouped(*per_second))
         }
         SqlPace::Ramp { permille, limit_micros, .. } => format!(
             "Looks for the highest rate at which p{} of response time stays within {}, and measures that.",

@@ -9,7 +9,8 @@ mod system;
 mod tpcc;
 
 use model::{
-    Bytes, Costs, InsertStage, Nanos, Plan, Settle, Step, StepId, System, TpccStage, WorkloadSpec,
+    Bytes, Costs, InsertStage, Nanos, Plan, Settle, SqlPace, Step, StepId, System, TpccStage,
+    WorkloadSpec,
 };
 
 use crate::{PlanError, Result};
@@ -151,6 +152,14 @@ pub fn step_times(plan: &Plan) -> Vec<(StepId, Nanos)> {
     steps(plan, cost).map(|(step, time)| (step.id.clone(), Nanos(time))).collect()
 }
 
+/// Seconds of a ramp's attempts.
+fn attempts(pace: &SqlPace) -> u64 {
+    match pace {
+        SqlPace::Ramp { attempt_seconds, .. } => ATTEMPTS * u64::from(*attempt_seconds),
+        SqlPace::Unlimited | SqlPace::Rate { .. } => 0,
+    }
+}
+
 /// The steps of a trial that loads, each with its nanoseconds and what is around it.
 fn steps<'a>(plan: &'a Plan, cost: &Costs) -> impl Iterator<Item = (&'a Step, u64)> {
     let times: Vec<u64> = match &plan.workload {
@@ -166,7 +175,7 @@ fn steps<'a>(plan: &'a Plan, cost: &Costs) -> impl Iterator<Item = (&'a Step, u6
             stages.iter().map(|stage| tpcc::step(spec, *stage, cost)).collect()
         }
         WorkloadSpec::Lua(spec) => {
-            spec.commands.iter().map(|command| lua::step(spec, command)).collect()
+            spec.stages().iter().map(|(command, _)| lua::step(spec, command)).collect()
         }
         WorkloadSpec::Imported(_) => Vec::new(),
     };

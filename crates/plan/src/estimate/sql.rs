@@ -4,12 +4,12 @@
 //! for one that does not wait for its disk.
 
 use model::{
-    Bytes, ColumnKind, Costs, Nanos, SqlColumn, SqlPace, SqlRun, SqlSpec, SqlStep, SqlTable,
-    SqlWork, System, Verb,
+    Bytes, ColumnKind, Costs, Nanos, SqlColumn, SqlRun, SqlSpec, SqlStep, SqlTable, SqlWork,
+    System, Verb,
 };
 
 use super::system::logs;
-use super::{AROUND_STEP, ATTEMPTS, at_rate, settling, sum, total};
+use super::{AROUND_STEP, at_rate, attempts, settling, sum, total};
 use crate::sql::statements;
 
 /// Statements per second that write, all clients together.
@@ -62,11 +62,7 @@ fn index(spec: &SqlSpec, cost: &Costs) -> u64 {
 }
 
 fn seconds(run: &SqlRun) -> u64 {
-    let attempts = match run.pace {
-        SqlPace::Ramp { attempt_seconds, .. } => ATTEMPTS * u64::from(attempt_seconds),
-        SqlPace::Unlimited | SqlPace::Rate { .. } => 0,
-    };
-    Nanos::from_secs(attempts + u64::from(run.seconds) + u64::from(run.warmup_seconds)).0
+    Nanos::from_secs(attempts(&run.pace) + u64::from(run.seconds) + u64::from(run.warmup_seconds)).0
 }
 
 fn runs(spec: &SqlSpec) -> impl Iterator<Item = &SqlRun> {

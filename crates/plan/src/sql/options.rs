@@ -192,11 +192,7 @@ impl Options {
     pub(crate) fn pace(&self) -> SqlPace {
         let Queue { arrivals, queue } = self.open;
         match (self.rate, &self.ramp) {
-            (_, Some(Ramp { from, attempt_seconds, limits })) => {
-                let (permille, limit_micros) = limits.first().copied().unwrap_or_default();
-                let (from, attempt_seconds) = (*from, *attempt_seconds);
-                SqlPace::Ramp { from, arrivals, queue, permille, limit_micros, attempt_seconds }
-            }
+            (_, Some(ramp)) => ramp.pace(self.open),
             (Some(per_second), None) => SqlPace::Rate { per_second, arrivals, queue },
             (None, None) => SqlPace::Unlimited,
         }
@@ -250,7 +246,7 @@ fn seconds(item: Item<'_>) -> Result<Vec<(Mention, u32)>> {
 }
 
 /// A number of clients, or several: then every test runs with each.
-fn clients(item: Item<'_>) -> Result<Vec<u32>> {
+pub(crate) fn clients(item: Item<'_>) -> Result<Vec<u32>> {
     if !matches!(item.node.value, Value::List(_)) {
         return Ok(vec![item.small(1..=MAX_CLIENTS)?]);
     }

@@ -1,6 +1,6 @@
 //! When operations start: `rate`, `arrivals`, `queue` and `ramp`.
 
-use model::{Arrivals, set_word};
+use model::{Arrivals, SqlPace, set_word};
 
 use crate::Result;
 use crate::fields::{Fields, Item};
@@ -50,6 +50,12 @@ pub(crate) static RAMP_KEYS: &[Key<Ramp>] = &[
 ];
 
 impl Ramp {
+    pub(crate) fn pace(&self, Queue { arrivals, queue }: Queue) -> SqlPace {
+        let (permille, limit_micros) = self.limits.first().copied().unwrap_or_default();
+        let Self { from, attempt_seconds, .. } = *self;
+        SqlPace::Ramp { from, arrivals, queue, permille, limit_micros, attempt_seconds }
+    }
+
     fn limit(&mut self, permille: u32, item: Item<'_>) -> Result<()> {
         let expected =
             "a whole number of us, ms or s, up to a minute, such as \"500us\", \"10ms\" or \"1s\"";

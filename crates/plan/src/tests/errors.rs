@@ -171,11 +171,15 @@ fn files_that_are_no_catalog() {
 }
 
 #[test]
-fn a_script_with_the_name_of_a_command() {
+fn keys_of_a_script_that_contradict_each_other() {
     let script = |keys: &str| {
         let workload = format!("workload = {{ kind = \"lua\", {keys} }}");
         error(&format!("name = \"p\"\nrounds = 2\n{workload}{SQLITE}"))
     };
+    let ramp = "script = \"a.lua\", ramp = { from = 5, p99 = \"1s\" }";
+    assert_snapshot!(script(&format!("{ramp}, events = 5")), @"my.toml:3: `events` and `ramp` exclude each other: each rate is tried for a time");
+    assert_snapshot!(script(&format!("{ramp}, rate = 5")), @"my.toml:3: `rate` and `ramp` exclude each other: leave one of them out");
+    assert_snapshot!(script("script = \"a.lua\", clients = [1, 1]"), @"my.toml:3: `clients` has 1 twice");
     assert_snapshot!(script("script = \"x/prepare.lua\""), @"my.toml:3: `script` has the name of one of its commands, and each is a step; rename the file");
     assert_snapshot!(script("script = \"a.lua\", commands = [\"prepare\"]"), @r#"my.toml:3: `commands` without "run": it is the command that is measured"#);
 }

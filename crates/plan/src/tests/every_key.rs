@@ -125,3 +125,13 @@ fn of_a_script() {
     let plan = crate::expand(&file, &super::CATALOG, &super::find, super::HOST).unwrap();
     assert_snapshot!(format!("{:#?}\n{:#?}", plan.workload, plan.steps));
 }
+
+#[test]
+fn of_a_script_at_several_numbers_of_clients_and_rates() {
+    let plan = "workload = { kind = \"lua\", script = \"a.lua\", clients = [8, 1], \
+        ramp = { from = 10, p99 = \"10ms\", attempt_seconds = 2 }, arrivals = \"even\", queue = 5 }";
+    let file = crate::read(&around(plan).replace("template = true\n", ""), "my.toml").unwrap();
+    let file = file.with_script("text".to_owned(), "/d/a.lua".to_owned(), Vec::new());
+    let plan = crate::expand(&file, &super::CATALOG, &super::find, super::HOST).unwrap();
+    assert_snapshot!(format!("{:#?}\n{:#?}", plan.workload, plan.steps));
+}

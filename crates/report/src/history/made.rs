@@ -33,3 +33,14 @@ pub(super) fn made_otherwise(history: &History) -> String {
         places.iter().map(|at| format!("{} ({})", name(history, *at), differences(history, *at)));
     format::joined(builds, "; ")
 }
+
+/// How many changes stand where the way of making builds changes, and nothing tells the version from that.
+pub(super) fn sentence(history: &History) -> String {
+    let changes = history.lines.iter().flat_map(|line| &line.changes);
+    match changes.filter(|change| is_made_otherwise(history, change)).count() {
+        0 => String::new(),
+        count => format!(
+            " {count} of these may come from the compiler, the allocator or the flags, which change at the same build."
+        ),
+    }
+}

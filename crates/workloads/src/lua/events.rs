@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::{EVENT, Nanos, SqlPace, StepRecord, WarmUpEnd};
+use model::{EVENT, Nanos, StepRecord, WarmUpEnd};
 
 use super::client::{Common, EVENTS, EventClient};
 use super::reports::{Reports, Seen};
@@ -22,7 +22,7 @@ impl CommandRun<'_> {
             let message = format!("{} defines no function `event`", spec.script);
             return Err(StepError::Unsupported(message));
         }
-        let stream = self.stream();
+        let stream = Stream::of(&spec.pace, EVENTS);
         let queue = stream.as_ref().map(|stream| stream.queue(self.seed));
         let common = Arc::new(Common::new(queue, spec.events));
         let mut seeds = self.seeds();
@@ -64,15 +64,5 @@ impl CommandRun<'_> {
         record.checks.push(ended(&record, EVENT));
         record.notes.extend(printed(&common.notes));
         Ok(record)
-    }
-
-    /// How events arrive; `None` in a closed loop.
-    const fn stream(&self) -> Option<Stream> {
-        match self.spec.pace {
-            SqlPace::Rate { per_second, arrivals, queue } => {
-                Some(Stream { per_second, arrivals, queue, ramp: None })
-            }
-            SqlPace::Unlimited | SqlPace::Ramp { .. } => None,
-        }
     }
 }

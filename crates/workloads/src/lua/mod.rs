@@ -39,9 +39,9 @@ impl Workload for Lua {
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<StepRecord> {
-        let command = &self.spec.commands[index];
+        let (command, clients) = self.spec.stages()[index];
         let connector = if command == LuaSpec::RUN { &target.connector } else { &target.patient };
-        let (spec, watch) = (&self.spec, Watch::default());
+        let (spec, watch) = (&LuaSpec { clients, ..self.spec.clone() }, Watch::default());
         let run =
             CommandRun { spec, command, target, connector, seed: self.seed, stop, watch: &watch };
         let act = || {

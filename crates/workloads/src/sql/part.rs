@@ -12,6 +12,7 @@ use super::run::RunStep;
 use super::sampled::Answer;
 use crate::part::{Assignment, Part};
 use data::{Counted, RowCounts, state};
+use load::measure::Stream;
 use load::{Result, Share, Stop, Target};
 
 #[derive(Serialize, Deserialize)]
@@ -55,7 +56,7 @@ impl SqlAssignment {
             Edge { spec: &spec, target, counts: &counts, step: &step, run: Some(&run), next };
         let step = RunStep { seed, edge, share, run: &run };
         let kinds = Kinds::of(&run);
-        let common = step.common(&kinds, step.stream(kinds.of_all()).as_ref())?;
+        let common = step.common(&kinds, Stream::of(&run.pace, kinds.of_all()).as_ref())?;
         let crew = step.own_crew(&kinds, &common, stop)?;
         Ok(Part { crew, report: Box::new(move || report(&common)) })
     }

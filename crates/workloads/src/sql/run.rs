@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use model::{
-    Check, Nanos, Note, NoteKind, Rng, SqlKinds as Kinds, SqlPace, SqlRun, SqlStatement,
-    StepRecord, Verb, mix,
+    Check, Nanos, Note, NoteKind, Rng, SqlKinds as Kinds, SqlRun, SqlStatement, StepRecord, Verb,
+    mix,
 };
 
 use super::answers::Answers;
@@ -15,7 +15,6 @@ use super::part;
 use super::sampled::Sampled;
 use super::statements::Facts;
 use load::measure::{Stream, Windows, ended};
-use load::ramp::{Limit, RampSpec};
 use load::warm::WarmUp;
 use load::{
     Clients, Crew, End, Observer, OwnCrew, Recovery, Result, Role, Share, Shared, StepError, Stop,
@@ -38,7 +37,7 @@ impl RunStep<'_> {
     ) -> Result<StepRecord> {
         let clock = stop.clock();
         let kinds = Kinds::of(self.run);
-        let stream = self.stream(kinds.of_all());
+        let stream = Stream::of(&self.run.pace, kinds.of_all());
         let common = self.common(&kinds, stream.as_ref())?;
         let before = common.counts.counted();
         let Edge { spec, target, counts, .. } = self.edge;
@@ -158,22 +157,6 @@ impl RunStep<'_> {
         let mut salt: Vec<u64> = self.edge.step.0.bytes().map(u64::from).collect();
         salt.push(u64::from(number));
         mix(self.seed, &salt)
-    }
-
-    /// How operations arrive, whose kind is `kind`; `None` in a closed loop.
-    pub(super) fn stream(&self, kind: usize) -> Option<Stream> {
-        match self.run.pace {
-            SqlPace::Unlimited => None,
-            SqlPace::Rate { per_second, arrivals, queue } => {
-                Some(Stream { per_second, arrivals, queue, ramp: None })
-            }
-            SqlPace::Ramp { from, arrivals, queue, permille, limit_micros, attempt_seconds } => {
-                let limits = vec![Limit { kind, at_most: Nanos(limit_micros * 1_000) }];
-                let attempt = Nanos::from_secs(attempt_seconds.into());
-                let ramp = Some(RampSpec { from, permille, limits, attempt });
-                Some(Stream { per_second: from, arrivals, queue, ramp })
-            }
-        }
     }
 
     /// May there be another number of rows afterwards?
