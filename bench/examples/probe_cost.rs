@@ -24,6 +24,7 @@ fn main() -> ExitCode {
         host: true,
         server: pid.or_else(|| Some(std::process::id())),
         device: identify(Path::new(".")).ok().and_then(|host| host.disk.device),
+        is_elsewhere: false,
     };
     println!("{watch:?}, {threads} idle threads of our own; CPU per reading:");
     for detail in [Detail::Second, Detail::Edge] {
