@@ -235,6 +235,7 @@ fn rows() -> Result<()> {
         connection: Connection::default(),
         connector: Arc::new(Nowhere),
         patient: Arc::new(Nowhere),
+        load_hosts: None,
     };
     let mut workload = workloads::workload(&plan.workload, plan.seed);
     workload.run(0, &target, &Stop::default(), &mut Unobserved)?;

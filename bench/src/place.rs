@@ -124,6 +124,7 @@ impl Place {
             connection: Connection::default(),
             connector: Arc::clone(&connector),
             patient: connector,
+            load_hosts: None,
         })
     }
 }

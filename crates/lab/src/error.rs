@@ -187,6 +187,12 @@ impl From<ServerError> for SiteError {
     }
 }
 
+impl From<StepError> for SiteError {
+    fn from(error: StepError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
 impl From<PathError> for SiteError {
     fn from(error: PathError) -> Self {
         Self::new(error.to_string())

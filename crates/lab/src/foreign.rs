@@ -352,7 +352,9 @@ impl Site for Foreign {
         )))
     }
 
-    fn remove(self: Box<Self>) -> Result<()> {
+    fn remove(mut self: Box<Self>) -> Result<()> {
+        // PostgreSQL drops no database in which sessions are, such as those of clients that are still at work.
+        self.agents = None;
         let failed = |error: SessionError| {
             SiteError::new(format!("cannot drop database {DATABASE}: {error}"))
         };

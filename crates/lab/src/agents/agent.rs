@@ -43,6 +43,7 @@ pub fn run_agent() -> Result<()> {
 }
 
 /// Requests as they come. When there are no more, nobody wants the clients' work, whatever they are doing.
+#[expect(clippy::exit, reason = "clients have no other end than that of their window")]
 fn listen() -> Receiver<Request> {
     let (tell, requests) = mpsc::channel();
     thread::spawn(move || {
@@ -109,7 +110,7 @@ impl Agent {
             Request::Report => {
                 let Part { crew, report } = self.part.take().ok_or_else(out_of_turn)?;
                 drop(crew);
-                Ok(Answer::Report(report().map_err(failed)?))
+                Ok(Answer::Report(report()?))
             }
         }
     }
@@ -123,7 +124,7 @@ impl Agent {
         raise_limits(&[step], &[system], false).map_err(fails)?;
         place_client(system, &system.cpus.client).map_err(fails)?;
         let target = Target { ours: false, ..sessions(server)?.target(system) };
-        workloads::part(assignment, &target, share, &Stop::default()).map_err(failed)
+        Ok(workloads::part(assignment, &target, share, &Stop::default())?)
     }
 
     fn run(&mut self, part: &mut Part, window: Window) -> Result<Ended> {
@@ -140,7 +141,7 @@ impl Agent {
         let Teller { opened, closed, trouble, .. } = teller;
         match trouble {
             Some(trouble) => Err(trouble),
-            None => Ok(ended(record.map_err(failed)?, opened, closed)),
+            None => Ok(ended(record?, opened, closed)),
         }
     }
 }
@@ -237,8 +238,4 @@ impl Observer for Teller<'_> {
 
 fn out_of_turn() -> SiteError {
     SiteError::new("it was asked out of turn, which is a bug in backslide")
-}
-
-fn failed(error: load::StepError) -> SiteError {
-    SiteError::new(error.to_string())
 }

@@ -26,7 +26,7 @@ const MOST_WORDS: u64 = 4 << 10;
 
 /// The agents of one system in one trial.
 pub(super) struct Links {
-    links: Vec<Link>,
+    all: Vec<Link>,
     heard: Receiver<(usize, Heard)>,
     stop: Stop,
 }
@@ -55,21 +55,21 @@ impl Links {
         let (tell, heard) = mpsc::channel();
         let links = hosts.iter().enumerate();
         let links = links.map(|(place, host)| Link::start(host, place, &tell));
-        let mut all = Self { links: links.collect::<Result<_>>()?, heard, stop: stop.clone() };
-        all.greet()?;
-        for place in all.places() {
-            all.links[place].clock = all.look_at_clock(place)?;
+        let mut links = Self { all: links.collect::<Result<_>>()?, heard, stop: stop.clone() };
+        links.greet()?;
+        for place in links.places() {
+            links.all[place].clock = links.look_at_clock(place)?;
         }
-        Ok(all)
+        Ok(links)
     }
 
     pub(super) fn places(&self) -> std::ops::Range<usize> {
-        0..self.links.len()
+        0..self.all.len()
     }
 
     /// Each host with its CPUs and how well its clock is known.
     pub(super) fn described(&self) -> String {
-        let each = self.links.iter().map(|link| {
+        let each = self.all.iter().map(|link| {
             let Clock { off_by, .. } = link.clock;
             let cpus = link.cpus.unwrap_or_default();
             format!("{} (CPUs: {cpus}, clock known to {off_by})", link.host)
@@ -79,12 +79,12 @@ impl Links {
 
     /// When our clock will say `at`, what will that of an agent say?
     pub(super) fn says_at(&self, place: usize, at: Nanos) -> Nanos {
-        self.links[place].clock.says_at(at)
+        self.all[place].clock.says_at(at)
     }
 
     /// How long the slowest of these needs to hear from us.
     pub(super) fn farthest(&self, places: &[usize]) -> Nanos {
-        let each = places.iter().map(|place| self.links[*place].clock.off_by);
+        let each = places.iter().map(|place| self.all[*place].clock.off_by);
         Nanos(2 * each.max().unwrap_or_default().0)
     }
 
@@ -92,14 +92,14 @@ impl Links {
     pub(super) fn follow_clocks(&mut self, places: &[usize], was_open: bool) -> Result {
         for &place in places {
             let clock = self.look_at_clock(place)?;
-            let moved = clock.moved_since(&self.links[place].clock);
+            let moved = clock.moved_since(&self.all[place].clock);
             if was_open && moved > CLOSE {
                 return Err(self.trouble(place, format!(
                     "its clock moved by {moved} against this host's during the window, so its intervals \
                      are not those of the others; look at its time service, and at this host's"
                 )));
             }
-            self.links[place].clock = clock;
+            self.all[place].clock = clock;
         }
         Ok(())
     }
@@ -169,7 +169,7 @@ impl Links {
     }
 
     pub(super) fn tell(&mut self, place: usize, request: &Request) -> Result {
-        let input = self.links[place].input.as_mut();
+        let input = self.all[place].input.as_mut();
         match input.map(|input| protocol::write(input, request)) {
             Some(Ok(())) => Ok(()),
             // It has ended; why is in what it said last.
@@ -207,7 +207,7 @@ impl Links {
     /// Waits for the first words of all agents.
     fn greet(&mut self) -> Result {
         let until = Instant::now() + PATIENCE;
-        while let Some(silent) = self.links.iter().position(|link| link.cpus.is_none()) {
+        while let Some(silent) = self.all.iter().position(|link| link.cpus.is_none()) {
             match self.next(until)? {
                 None => return Err(self.silence(silent, PATIENCE)),
                 Some((place, Heard::Said(Answer::Greeting(Greeting { version, cpus })))) => {
@@ -216,7 +216,7 @@ impl Links {
                             "it has backslide {version}, and this is {VERSION}: install the same version there"
                         )));
                     }
-                    self.links[place].cpus = Some(cpus);
+                    self.all[place].cpus = Some(cpus);
                 }
                 Some((place, Heard::Said(_))) => return Err(self.nonsense(place)),
                 Some((place, Heard::Unreadable(text))) => {
@@ -226,11 +226,11 @@ impl Links {
                     )));
                 }
                 Some((place, Heard::Ended)) => {
-                    let host = &self.links[place].host;
+                    let host = &self.all[place].host;
                     let remedy = format!(
                         "`ssh {host} backslide --version` must print {VERSION}, without a password"
                     );
-                    let words = self.links[place].last_words();
+                    let words = self.all[place].last_words();
                     return Err(
                         self.trouble(place, format!("no agent started ({words}): {remedy}"))
                     );
@@ -241,11 +241,11 @@ impl Links {
     }
 
     pub(super) fn trouble(&self, place: usize, message: String) -> StepError {
-        StepError::Host { host: self.links[place].host.clone(), message }
+        StepError::Host { host: self.all[place].host.clone(), message }
     }
 
     fn lost(&mut self, place: usize) -> StepError {
-        let words = self.links[place].last_words();
+        let words = self.all[place].last_words();
         self.trouble(place, format!(
             "its agent has ended ({words}), and with it its clients; look at the memory and the log of that host"
         ))

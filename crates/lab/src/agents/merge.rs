@@ -86,7 +86,9 @@ impl Merge {
     pub(super) fn record(self, kinds: &[KindSpec], timed: bool) -> StepRecord {
         let ended: Vec<Ended> = self.parts.into_iter().filter_map(|part| part.ended).collect();
         let mut counters = Readings::default();
-        ended.iter().for_each(|one| counters.add_beside(&one.counters));
+        for one in &ended {
+            counters.add_beside(&one.counters);
+        }
         let late = |place: usize| ended.iter().filter_map(|one| one.late.get(place)).sum();
         let kinds = kinds.iter().zip(self.totals).enumerate();
         let kinds = kinds.map(|(place, (spec, sums))| KindTotals {
@@ -151,7 +153,9 @@ mod tests {
 
     fn interval(index: u32, length: Nanos, latencies: &[Nanos]) -> Interval {
         let mut latency = Latency::new();
-        latencies.iter().for_each(|nanos| latency.record(*nanos));
+        for nanos in latencies {
+            latency.record(*nanos);
+        }
         let mut readings = Readings::default();
         readings.total("client.cpu_ns", 5);
         Interval {
@@ -197,7 +201,9 @@ mod tests {
                 // Few slow operations on one host, many quick ones on the other.
                 let (number, scale) = [(20, 1 << 30), (1_000, 1 << 20)][part];
                 let latencies: Vec<Nanos> = (0..number).map(|_| Nanos(rng.below(scale))).collect();
-                latencies.iter().for_each(|nanos| pooled.record(*nanos));
+                for nanos in &latencies {
+                    pooled.record(*nanos);
+                }
                 assert!(merge.add(part, interval(index, Nanos::SECOND, &latencies)));
             }
             assert!(merge.has_next() && merge.hand_out().is_some());

@@ -161,7 +161,9 @@ mod tests {
     fn an_interval_arrives_as_it_was_sent() {
         let mut kind =
             KindInterval { ops: 2, rows: 3, errors: 4, retries: 5, ..Default::default() };
-        [17, 40_000_000].map(|nanos| kind.service.record(Nanos(nanos)));
+        for nanos in [17, 40_000_000] {
+            kind.service.record(Nanos(nanos));
+        }
         let scheduled = KindInterval { response: Some(kind.service.clone()), ..kind.clone() };
         let mut readings = Readings::default();
         readings.total("client.cpu_ns", 7);

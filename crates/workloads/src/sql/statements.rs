@@ -32,7 +32,7 @@ impl Facts {
     }
 
     pub(super) fn add_all(&self, notes: Vec<Note>) {
-        notes.into_iter().for_each(|note| self.tell(note.what, note.text));
+        lock(&self.0).extend(notes.into_iter().map(|note| (note.what, note.text)));
     }
 
     pub(super) fn notes(&self) -> Vec<Note> {
