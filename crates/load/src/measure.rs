@@ -98,7 +98,7 @@ impl Windows<'_> {
     ) -> Result<Vec<Note>> {
         if let Some(quota) = stop.quota() {
             // A number of operations, whatever their rate.
-            unseen(crew, flow, Nanos::SECOND, &stop.with_quota(Some(quota.to_warm_up())))?;
+            unseen(crew, flow, Nanos::SECOND, &stop.with_quota(Some(quota.before())))?;
             return Ok(Vec::new());
         }
         match self.warmup {
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_with_a_quota_do_ten_times_as_much_before() {
+    fn clients_with_a_quota_have_another_one_before() {
         let done = Arc::new(AtomicU64::new(0));
         let client: Box<dyn Client> = Box::new(Counting(Arc::clone(&done)));
         let role = Role { name: "client 1".to_owned(), bounded: false };
@@ -347,7 +347,7 @@ mod tests {
             counted: &[0],
             opens: &|| (),
         };
-        let quota = Quota { operations: 5, at_most: Nanos::from_secs(60) };
+        let quota = Quota { operations: 5, warm_up: 50, at_most: Nanos::from_secs(60) };
         let stop = Stop::default().with_quota(Some(quota));
         let crew = Crew { kinds, clients: vec![(role, client)] };
         let measured = windows.measure(crew, &stop, &mut Blind).unwrap();

@@ -80,17 +80,18 @@ pub fn unknown_instruction(log: &[String]) -> Option<&'static str> {
 pub struct Counter {
     directory: PathBuf,
     serving: Vec<String>,
+    spinning: Vec<String>,
     /// Dumps of earlier windows.
     known: BTreeSet<OsString>,
     trouble: Option<ProfileError>,
 }
 
 impl Counter {
-    /// `serving` are functions of the threads and processes that work for a client.
-    pub fn new(directory: &Path, serving: &[String]) -> Self {
+    /// `serving` are functions of the threads and processes that work for a client; `spinning` are those that only wait.
+    pub fn new(directory: &Path, serving: &[String], spinning: &[String]) -> Self {
         let known = dumps(directory).into_iter().collect();
-        let (directory, serving) = (directory.to_owned(), serving.to_owned());
-        Self { directory, serving, known, trouble: None }
+        let (serving, spinning) = (serving.to_owned(), spinning.to_owned());
+        Self { directory: directory.to_owned(), serving, spinning, known, trouble: None }
     }
 
     /// The window begins.
@@ -105,7 +106,7 @@ impl Counter {
     }
 
     /// Instructions by stack of what worked for clients. Those of other threads and processes depend on the time, and are
-    /// lost: vacuum, purge, checkpoints. Where none can be told from others, all count.
+    /// lost: vacuum, purge, checkpoints. So are those of waits. Where no thread can be told from others, all count.
     ///
     /// # Errors
     /// Where a process did not obey, or a dump cannot be read.
@@ -127,8 +128,15 @@ impl Counter {
         if serving.is_empty() {
             std::mem::swap(&mut serving, &mut others);
         }
-        let (lost, stacks) = (others.values().sum(), serving.into_iter().collect());
+        let waits = serving.extract_if(.., |stack, _| self.waits(stack));
+        let lost = waits.chain(others).map(|(_, cost)| cost).sum();
+        let stacks = serving.into_iter().collect();
         Ok(Profile { of: Resource::Instructions, lost, stacks, ..Profile::default() })
+    }
+
+    fn waits(&self, stack: &str) -> bool {
+        let innermost = stack.rsplit(';').next();
+        self.spinning.iter().any(|one| Some(one.as_str()) == innermost)
     }
 
     fn tell(&mut self, command: &str) {
@@ -255,6 +263,21 @@ mod tests {
     }
 
     #[test]
+    fn threads_that_serve_nobody_and_waits_are_lost() {
+        let directory = tempfile::tempdir().unwrap();
+        let functions = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let counter =
+            Counter::new(directory.path(), &functions(&["serves"]), &functions(&["spins"]));
+        let dumps =
+            ["fn=(1) works'serves\n0 40\nfn=(2) spins'works\n0 7\n", "fn=(1) spins'purges\n0 9\n"];
+        for (number, dump) in dumps.iter().enumerate() {
+            fs::write(directory.path().join(format!("{DUMPS}.1.1-{number}")), dump).unwrap();
+        }
+        let profile = counter.finish().unwrap();
+        assert_eq!((profile.samples(), profile.lost), (40, 16));
+    }
+
+    #[test]
     fn an_instruction_that_valgrind_does_not_know_is_named_so() {
         let log = |line: &str| ["starting".to_owned(), line.to_owned()];
         let said =
@@ -296,7 +319,7 @@ mod tests {
         };
         turn(100);
         let mut count = |number: u32| {
-            let mut counter = Counter::new(directory.path(), &[]);
+            let mut counter = Counter::new(directory.path(), &[], &[]);
             counter.open();
             turn(number);
             counter.close();
@@ -308,7 +331,7 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(
-            matches!(Counter::new(directory.path(), &[]).finish(), Ok(profile) if profile.stacks.is_empty())
+            matches!(Counter::new(directory.path(), &[], &[]).finish(), Ok(profile) if profile.stacks.is_empty())
         );
     }
 }
