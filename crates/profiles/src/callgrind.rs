@@ -28,12 +28,38 @@ const WAKE: u32 = 10;
 /// How the names of dumps, and of what [`VGDB`] reaches processes by, begin.
 const DUMPS: &str = "callgrind";
 const CHANNELS: &str = "vgdb";
+/// The variables whose values are in the names of the files of [`VGDB`]; servers have none of them.
+const NAMING: [&str; 3] = ["LOGNAME", "USER", "HOST"];
+
+/// Programs that a server starts are counted, too. Forked processes, as those of PostgreSQL, are in any case.
+const FOLLOW: &str = "--trace-children=yes";
+
 /// The program and arguments that run a server, which follows them, so that its instructions can be counted. It writes
 /// into `directory`.
 ///
 /// # Errors
 /// Where Valgrind is not installed.
 pub fn under_valgrind(directory: &Path) -> Result<Vec<String>, ProfileError> {
+    let mut words = valgrind(directory)?;
+    words.push(FOLLOW.to_owned());
+    Ok(words)
+}
+
+/// The same for a program that counts itself, and no program that it starts.
+///
+/// # Errors
+/// Where Valgrind is not installed.
+pub fn itself_under_valgrind(directory: &Path) -> Result<Command, ProfileError> {
+    let words = valgrind(directory)?;
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).arg(format!("--log-file={}/log", directory.display()));
+    for variable in NAMING {
+        command.env_remove(variable);
+    }
+    Ok(command)
+}
+
+fn valgrind(directory: &Path) -> Result<Vec<String>, ProfileError> {
     let named = |option: &str, name: &str| format!("{option}={}/{name}", directory.display());
     let program = find(VALGRIND)?.display().to_string();
     let fixed = [
@@ -42,8 +68,6 @@ pub fn under_valgrind(directory: &Path) -> Result<Vec<String>, ProfileError> {
         "--dump-line=no",
         "--demangle=no",
         "--separate-threads=yes",
-        // The processes that PostgreSQL forks are followed in any case, programs that a server starts by this.
-        "--trace-children=yes",
     ];
     let fixed = fixed.map(str::to_owned);
     let places =
@@ -172,11 +196,11 @@ fn processes(directory: &Path) -> BTreeSet<u32> {
 
 fn tell(directory: &Path, process: u32, command: &str) -> io::Result<()> {
     let program = find(VGDB).map_err(io::Error::other)?;
-    let output = Command::new(program)
-        // The names of its files have the user and the host by these, and the server has no such variables.
-        .env_remove("LOGNAME")
-        .env_remove("USER")
-        .env_remove("HOST")
+    let mut vgdb = Command::new(program);
+    for variable in NAMING {
+        vgdb.env_remove(variable);
+    }
+    let output = vgdb
         .arg(format!("--vgdb-prefix={}/{CHANNELS}", directory.display()))
         .args([format!("--cmd-time-out={PATIENCE}"), format!("--max-invoke-ms={WAKE}")])
         .arg(format!("--pid={process}"))

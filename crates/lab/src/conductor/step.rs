@@ -27,6 +27,13 @@ const fn quota(class: StepClass) -> Quota {
     Quota { operations, warm_up: 3_000, at_most: Nanos::from_secs(8) }
 }
 
+/// What only threads of clients call while an embedded system is counted. Other threads of this process use the store's
+/// SQLite, by other ways.
+const EMBEDDED: [&str; 2] = [
+    "<drivers::sqlite::SqliteSession as drivers::session::Session>::execute_prepared",
+    "<drivers::sqlite::SqliteSession as drivers::session::Session>::query",
+];
+
 /// Notes of a step that are said at once: its numbers are not what the plan asked for.
 const SAID_AT_ONCE: [NoteKind; 10] = [
     NoteKind::CutShort,
@@ -77,6 +84,8 @@ impl Conductor<'_> {
         let program = system.map(|system| &system.build.dbms.product().program);
         let serving = program.map_or(&[][..], |program| &program.serving);
         if let Some(directory) = &open.counts_in {
+            let clients = EMBEDDED.map(str::to_owned);
+            let serving = if open.site.pid().is_some() { serving } else { &clients[..] };
             let spinning = program.map_or(&[][..], |program| &program.spinning);
             return Ok(Watcher::Counter(Counter::new(directory, serving, spinning)));
         }
