@@ -27,10 +27,13 @@ rounds=${WHY_ROUNDS:-6}
 counts=${WHY_COUNTS:-3}
 seconds=${WHY_SECONDS:-8}
 aa=${WHY_AA:-20}
-read -r -a pairs <<<"${WHY_FUNCTIONS:-sqlite3VdbeExec point-query sqlite3BtreeTableMoveto point-query
-    moveToRoot point-query sqlite3PcacheFetch point-query sqlite3VdbeHalt point-query
-    sqlite3BtreeInsert insert fillInCell insert insertCell update-index
-    sqlite3BtreeIndexMoveto update-index walWriteOneFrame update-index}"
+usual=(
+    sqlite3VdbeExec point-query sqlite3BtreeTableMoveto point-query moveToRoot point-query
+    sqlite3PcacheFetch point-query sqlite3VdbeHalt point-query
+    sqlite3BtreeInsert insert fillInCell insert
+    insertCell update-index sqlite3BtreeIndexMoveto update-index walWriteOneFrame update-index
+)
+read -r -a pairs <<<"${WHY_FUNCTIONS:-${usual[*]}}"
 
 if [[ -z ${BACKSLIDE:-} ]]; then
     cargo build --release --quiet --package backslide >&2
