@@ -202,7 +202,7 @@ fn resume_under_valgrind(lab: &Lab, run: &RunId, printer: Printer) -> Error {
         command.arg("--lab").arg(lab.root()).args(["run", "--resume", &run.0, "--counts-in"]);
         Err(command.arg(directory).exec().into())
     };
-    let error = replaced().map_or_else(|error| error, |never| match never {});
+    let Err(error) = replaced();
     error
         .context(format!("cannot count under Valgrind; `backslide run --resume {run}` tries again"))
 }
