@@ -230,7 +230,6 @@ fn rows() -> Result<()> {
         dialect: Dialect::Mysql,
         engine: Engine::Innodb,
         version: plan.systems[0].build.version.clone(),
-        load_hosts: None,
         ours: true,
         connection: Connection::default(),
         connector: Arc::new(Nowhere),

@@ -119,7 +119,6 @@ impl Place {
             dialect: self.dialect,
             engine,
             version,
-            load_hosts: None,
             ours: true,
             connection: Connection::default(),
             connector: Arc::clone(&connector),

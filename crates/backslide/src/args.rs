@@ -355,6 +355,9 @@ pub(crate) struct RunArgs {
     /// Resume this run
     #[arg(long, value_name = "RUN", conflicts_with_all = ["rounds", "seconds", "set", "profile", "count"])]
     pub(crate) resume: Option<String>,
+    /// Where this process, which runs under Valgrind, counts its instructions
+    #[arg(long, value_name = "DIR", hide = true, requires = "resume")]
+    pub(crate) counts_in: Option<PathBuf>,
     /// Disk for templates, such as 50G; the least recently used go first [default: a quarter of the
     /// lab's filesystem]
     #[arg(long, value_name = "SIZE", value_parser = size)]

@@ -37,6 +37,10 @@ impl Printer {
         Self { quiet }
     }
 
+    pub(crate) const fn is_quiet(self) -> bool {
+        self.quiet
+    }
+
     pub(crate) fn result(self, text: &str) {
         self.styled(&printable(text));
     }

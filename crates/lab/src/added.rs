@@ -10,16 +10,12 @@ impl Lab {
     /// as it is. The plan as it was before.
     ///
     /// # Errors
-    /// Also when the run is not finished, and when instructions shall be counted of what runs in backslide.
+    /// Also when the run is not finished.
     pub fn add_profiled_rounds(&mut self, run: &RunId, rounds: u32, counts: bool) -> Result<Plan> {
         let _lock = self.lock()?;
         let info = self.store.run_info(run)?;
         if info.state != RunState::Finished {
             return Err(LabError::NotFinished(run.clone()));
-        }
-        let embedded = info.plan.systems.iter().find(|system| system.build.dbms.is_embedded());
-        if let (Some(system), true) = (embedded, counts) {
-            return Err(LabError::NotCounted { system: system.name.clone() });
         }
         let last = self.store.journal(run)?.iter().map(|(trial, _)| trial.round).max();
         let mut plan = info.plan.clone();

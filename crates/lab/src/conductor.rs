@@ -33,6 +33,8 @@ pub enum Ended {
         failed: u32,
     },
     Interrupted,
+    /// What is left counts instructions of an embedded system: resume it in a process under Valgrind.
+    NeedsValgrind,
 }
 
 impl Lab {
@@ -56,10 +58,8 @@ impl Lab {
         for text in swept {
             listen(&Event::Warning { text });
         }
-        if info.plan.profiled_rounds().next().is_some() {
-            // Before hours of judged rounds.
-            check_profiled(&info.plan)?;
-        }
+        // Before hours of judged rounds.
+        check_profiled(&info.plan)?;
         let mut rounds = Rounds::of(&info.plan, &done).resumed();
         let left = rounds.systems_left();
         check(&info.plan, &left, provider)?;
@@ -87,10 +87,12 @@ impl Lab {
             told: BTreeSet::new(),
             templates,
             freezes: false,
+            counts_in: self.counts_in.clone(),
         };
         match conductor.make_templates(&left).and_then(|()| conductor.rounds(&mut rounds)) {
             Ok(()) => {}
             Err(Halt::Interrupted) => return Ok(Ended::Interrupted),
+            Err(Halt::NeedsValgrind) => return Ok(Ended::NeedsValgrind),
             Err(Halt::Lab(error)) => return Err(error),
         }
         for text in self.count_false_alarms() {
@@ -148,6 +150,9 @@ fn check(plan: &Plan, left: &[usize], provider: &dyn Provider) -> Result<()> {
 
 /// A plan file with systems of others cannot ask for profiles; its run may get them later.
 fn check_profiled(plan: &Plan) -> Result<()> {
+    if plan.profiled_rounds().next().is_none() {
+        return Ok(());
+    }
     if plan.profiled_rounds().any(|round| plan.is_counted(round)) {
         profiles::check_counting().map_err(LabError::Count)?;
     }

@@ -4,6 +4,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use model::{Bytes, Host, Plan, RunId};
 use obtain::now;
@@ -23,19 +24,21 @@ pub struct Lab {
     pub store: Store,
     /// How much of the disk templates may take; `None` for a quarter of the lab's filesystem.
     pub template_budget: Option<Bytes>,
+    /// The directory in which this process counts its own instructions, if it runs under Valgrind.
+    pub counts_in: Option<PathBuf>,
 }
 
 impl Lab {
     /// Opens the lab in `root`, making it where there is none.
     pub fn open(root: &Path) -> Result<Self> {
         let (root, file) = made(root)?;
-        Ok(Self { store: Store::open(&file)?, root, template_budget: None })
+        Ok(Self { store: Store::open(&file)?, root, template_budget: None, counts_in: None })
     }
 
     /// Opens the lab in `root` only to read its results, also while a run writes them. Neither creates nor migrates.
     pub fn open_to_read(root: &Path) -> Result<Self> {
         let store = Store::open_to_read(&root.join("lab.sqlite"))?;
-        Ok(Self { root: root.to_owned(), store, template_budget: None })
+        Ok(Self { root: root.to_owned(), store, template_budget: None, counts_in: None })
     }
 
     pub fn root(&self) -> &Path {
@@ -44,6 +47,18 @@ impl Lab {
 
     pub fn instances(&self) -> PathBuf {
         self.root.join("instances")
+    }
+
+    /// The command that runs this program, which follows it, so that it counts its own instructions, and the directory
+    /// where it does.
+    pub fn under_valgrind(&self) -> Result<(Command, PathBuf)> {
+        let _lock = self.lock()?;
+        let directory = self.root.join("counts");
+        crate::site::remove_all(&directory)
+            .and_then(|()| fs::create_dir(&directory))
+            .map_err(PathError::of("create", &directory))?;
+        let command = profiles::itself_under_valgrind(&directory).map_err(LabError::Count)?;
+        Ok((command, directory))
     }
 
     /// The directory of logs and cores of failures.

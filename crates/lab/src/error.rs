@@ -44,10 +44,6 @@ pub enum LabError {
     LooksInParts,
     #[error("run {0} is not finished: `backslide run --resume {0}` finishes it")]
     NotFinished(RunId),
-    #[error(
-        "`{system}` runs inside backslide; only instructions of servers can be counted. Leave out `--count` to sample it"
-    )]
-    NotCounted { system: String },
     /// A system differs from the plan, or cannot be reached. Nothing was started.
     #[error("`{system}` cannot be measured: {cause}")]
     System { system: String, cause: Box<SystemError> },

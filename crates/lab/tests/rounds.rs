@@ -132,6 +132,21 @@ fn profiled_rounds_come_last_and_are_in_nothing_that_is_judged() {
 }
 
 #[test]
+fn counted_rounds_of_what_runs_here_are_left_to_a_process_under_valgrind() {
+    if let Err(error) = profiles::check_counting() {
+        return testkit::not_permitted(&error.to_string());
+    }
+    let mut bench = Bench::new();
+    let run = bench.begin(&plan("rounds = 3\nquarantine = false\ncount = 1"));
+    for _ in 0..2 {
+        let ended = bench.carry_out(&run, &FakeProvider::default()).unwrap();
+        assert_eq!(ended, Ended::NeedsValgrind);
+        let data = bench.load(&run);
+        assert_eq!((data.trials.len(), data.info.state), (6, RunState::Unfinished));
+    }
+}
+
+#[test]
 fn profiled_rounds_are_added_to_a_finished_run_and_change_no_verdict() {
     if let Err(error) = profiles::check() {
         return testkit::not_permitted(&error.to_string());

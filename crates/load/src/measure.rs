@@ -106,7 +106,7 @@ impl Windows<'_> {
     ) -> Result<Vec<Note>> {
         if let Some(quota) = stop.quota() {
             // A number of operations, whatever their rate.
-            unseen(crew, per_second, Nanos::SECOND, &stop.with_quota(Some(quota.to_warm_up())))?;
+            unseen(crew, per_second, Nanos::SECOND, &stop.with_quota(Some(quota.before())))?;
             return Ok(Vec::new());
         }
         match self.warmup {
@@ -286,7 +286,7 @@ mod tests {
     use model::{KindInterval, Latency};
 
     use super::*;
-    use crate::{Client, ClientContext, Quota, Role};
+    use crate::{Client, ClientContext, OwnCrew, Quota, Role, Shared};
 
     /// A window of a hundred operations that took so long from their arrival, whose service was quick.
     fn window(response: Nanos) -> StepRecord {
@@ -327,8 +327,17 @@ mod tests {
         }
     }
 
+    /// A closed loop.
+    struct Closed;
+
+    impl Shared for Closed {
+        fn queue(&self) -> Option<&Queue> {
+            None
+        }
+    }
+
     #[test]
-    fn clients_with_a_quota_do_ten_times_as_much_before() {
+    fn clients_with_a_quota_have_another_one_before() {
         let done = Arc::new(AtomicU64::new(0));
         let client: Box<dyn Client> = Box::new(Counting(Arc::clone(&done)));
         let role = Role { name: "client 1".to_owned(), bounded: false };
@@ -338,12 +347,12 @@ mod tests {
             end: End::After(Nanos::from_secs(60)),
             stream: None,
             counted: &[0],
-            opens: &|| (),
         };
-        let quota = Quota { operations: 5, at_most: Nanos::from_secs(60) };
+        let quota = Quota { operations: 5, warm_up: 50, at_most: Nanos::from_secs(60) };
         let stop = Stop::default().with_quota(Some(quota));
-        let crew = Crew { kinds, clients: vec![(role, client)] };
-        let measured = windows.measure(crew, &stop, &mut Blind).unwrap();
+        let clients = vec![(role, client)];
+        let mut crew = OwnCrew { kinds, clients, shared: Arc::new(Closed) };
+        let measured = windows.measure(&mut crew, &stop, &mut Blind).unwrap();
         assert_eq!((measured.kinds[0].sums.ops, done.load(Ordering::Relaxed)), (5, 55));
     }
 

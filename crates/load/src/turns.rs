@@ -299,15 +299,16 @@ pub struct Stop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
     pub operations: u64,
+    /// What it does before.
+    pub warm_up: u64,
     pub at_most: Nanos,
 }
 
 impl Quota {
-    /// What is done before such a window: ten times as much. The first change of each page of an index that was built in
-    /// one piece splits the page, for three times the instructions of later ones; a table of 100,000 rows has a hundred.
+    /// That of the window before, in which clients warm up.
     #[must_use]
-    pub const fn to_warm_up(self) -> Self {
-        Self { operations: self.operations.saturating_mul(10), ..self }
+    pub const fn before(self) -> Self {
+        Self { operations: self.warm_up, ..self }
     }
 }
 

@@ -94,6 +94,8 @@ pub struct Program {
     pub greeting: Banner,
     /// Functions that only threads and processes have which work for a client.
     pub serving: Vec<String>,
+    /// Functions that do nothing but wait: how many instructions they take depends on time.
+    pub spinning: Vec<String>,
     pub tree: Tree,
 }
 

@@ -207,7 +207,7 @@ pub(crate) fn resolve(
     Ok(Course { quarantine, interleave: entry.interleave(steps), ..entry.course.clone() })
 }
 
-/// Only what backslide starts itself can be sampled, and only a server run under Valgrind.
+/// Only what backslide starts itself can be sampled or counted.
 fn check_profiles(entry: &CourseEntry, systems: &[System]) -> Result<()> {
     let is_foreign = |system: &&System| matches!(system.build.source, BuildSource::Connect(_));
     for (key, place, rounds, verb) in [
@@ -220,11 +220,7 @@ fn check_profiles(entry: &CourseEntry, systems: &[System]) -> Result<()> {
             format!("`{key}` and `connect` of `{name}`: backslide {verb} servers that it starts; leave one of them out")
         }))?;
     }
-    let embedded = systems.iter().find(|system| system.build.dbms.is_embedded());
-    entry.count_place.refuse(embedded.filter(|_| entry.course.counted > 0).map(|system| {
-        let name = &system.name;
-        format!("`count` and `{name}`: SQLite runs inside backslide, and only instructions of servers are counted; use `profile`")
-    }))
+    Ok(())
 }
 
 const QUARANTINE: &str = "quarantine";

@@ -28,12 +28,38 @@ const WAKE: u32 = 10;
 /// How the names of dumps, and of what [`VGDB`] reaches processes by, begin.
 const DUMPS: &str = "callgrind";
 const CHANNELS: &str = "vgdb";
+/// The variables whose values are in the names of the files of [`VGDB`]; servers have none of them.
+const NAMING: [&str; 3] = ["LOGNAME", "USER", "HOST"];
+
+/// Programs that a server starts are counted, too. Forked processes, as those of PostgreSQL, are in any case.
+const FOLLOW: &str = "--trace-children=yes";
+
 /// The program and arguments that run a server, which follows them, so that its instructions can be counted. It writes
 /// into `directory`.
 ///
 /// # Errors
 /// Where Valgrind is not installed.
 pub fn under_valgrind(directory: &Path) -> Result<Vec<String>, ProfileError> {
+    let mut words = valgrind(directory)?;
+    words.push(FOLLOW.to_owned());
+    Ok(words)
+}
+
+/// The same for a program that counts itself, and no program that it starts.
+///
+/// # Errors
+/// Where Valgrind is not installed.
+pub fn itself_under_valgrind(directory: &Path) -> Result<Command, ProfileError> {
+    let words = valgrind(directory)?;
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).arg(format!("--log-file={}/log", directory.display()));
+    for variable in NAMING {
+        command.env_remove(variable);
+    }
+    Ok(command)
+}
+
+fn valgrind(directory: &Path) -> Result<Vec<String>, ProfileError> {
     let named = |option: &str, name: &str| format!("{option}={}/{name}", directory.display());
     let program = find(VALGRIND)?.display().to_string();
     let fixed = [
@@ -42,8 +68,6 @@ pub fn under_valgrind(directory: &Path) -> Result<Vec<String>, ProfileError> {
         "--dump-line=no",
         "--demangle=no",
         "--separate-threads=yes",
-        // The processes that PostgreSQL forks are followed in any case, programs that a server starts by this.
-        "--trace-children=yes",
     ];
     let fixed = fixed.map(str::to_owned);
     let places =
@@ -80,17 +104,18 @@ pub fn unknown_instruction(log: &[String]) -> Option<&'static str> {
 pub struct Counter {
     directory: PathBuf,
     serving: Vec<String>,
+    spinning: Vec<String>,
     /// Dumps of earlier windows.
     known: BTreeSet<OsString>,
     trouble: Option<ProfileError>,
 }
 
 impl Counter {
-    /// `serving` are functions of the threads and processes that work for a client.
-    pub fn new(directory: &Path, serving: &[String]) -> Self {
+    /// `serving` are functions of the threads and processes that work for a client; `spinning` are those that only wait.
+    pub fn new(directory: &Path, serving: &[String], spinning: &[String]) -> Self {
         let known = dumps(directory).into_iter().collect();
-        let (directory, serving) = (directory.to_owned(), serving.to_owned());
-        Self { directory, serving, known, trouble: None }
+        let (serving, spinning) = (serving.to_owned(), spinning.to_owned());
+        Self { directory: directory.to_owned(), serving, spinning, known, trouble: None }
     }
 
     /// The window begins.
@@ -105,7 +130,7 @@ impl Counter {
     }
 
     /// Instructions by stack of what worked for clients. Those of other threads and processes depend on the time, and are
-    /// lost: vacuum, purge, checkpoints. Where none can be told from others, all count.
+    /// lost: vacuum, purge, checkpoints. So are those of waits. Where no thread can be told from others, all count.
     ///
     /// # Errors
     /// Where a process did not obey, or a dump cannot be read.
@@ -127,8 +152,15 @@ impl Counter {
         if serving.is_empty() {
             std::mem::swap(&mut serving, &mut others);
         }
-        let (lost, stacks) = (others.values().sum(), serving.into_iter().collect());
+        let waits = serving.extract_if(.., |stack, _| self.waits(stack));
+        let lost = waits.chain(others).map(|(_, cost)| cost).sum();
+        let stacks = serving.into_iter().collect();
         Ok(Profile { of: Resource::Instructions, lost, stacks, ..Profile::default() })
+    }
+
+    fn waits(&self, stack: &str) -> bool {
+        let innermost = stack.rsplit(';').next();
+        self.spinning.iter().any(|one| Some(one.as_str()) == innermost)
     }
 
     fn tell(&mut self, command: &str) {
@@ -164,11 +196,11 @@ fn processes(directory: &Path) -> BTreeSet<u32> {
 
 fn tell(directory: &Path, process: u32, command: &str) -> io::Result<()> {
     let program = find(VGDB).map_err(io::Error::other)?;
-    let output = Command::new(program)
-        // The names of its files have the user and the host by these, and the server has no such variables.
-        .env_remove("LOGNAME")
-        .env_remove("USER")
-        .env_remove("HOST")
+    let mut vgdb = Command::new(program);
+    for variable in NAMING {
+        vgdb.env_remove(variable);
+    }
+    let output = vgdb
         .arg(format!("--vgdb-prefix={}/{CHANNELS}", directory.display()))
         .args([format!("--cmd-time-out={PATIENCE}"), format!("--max-invoke-ms={WAKE}")])
         .arg(format!("--pid={process}"))
@@ -255,6 +287,21 @@ mod tests {
     }
 
     #[test]
+    fn threads_that_serve_nobody_and_waits_are_lost() {
+        let directory = tempfile::tempdir().unwrap();
+        let functions = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let counter =
+            Counter::new(directory.path(), &functions(&["serves"]), &functions(&["spins"]));
+        let dumps =
+            ["fn=(1) works'serves\n0 40\nfn=(2) spins'works\n0 7\n", "fn=(1) spins'purges\n0 9\n"];
+        for (number, dump) in dumps.iter().enumerate() {
+            fs::write(directory.path().join(format!("{DUMPS}.1.1-{number}")), dump).unwrap();
+        }
+        let profile = counter.finish().unwrap();
+        assert_eq!((profile.samples(), profile.lost), (40, 16));
+    }
+
+    #[test]
     fn an_instruction_that_valgrind_does_not_know_is_named_so() {
         let log = |line: &str| ["starting".to_owned(), line.to_owned()];
         let said =
@@ -296,7 +343,7 @@ mod tests {
         };
         turn(100);
         let mut count = |number: u32| {
-            let mut counter = Counter::new(directory.path(), &[]);
+            let mut counter = Counter::new(directory.path(), &[], &[]);
             counter.open();
             turn(number);
             counter.close();
@@ -308,7 +355,7 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(
-            matches!(Counter::new(directory.path(), &[]).finish(), Ok(profile) if profile.stacks.is_empty())
+            matches!(Counter::new(directory.path(), &[], &[]).finish(), Ok(profile) if profile.stacks.is_empty())
         );
     }
 }

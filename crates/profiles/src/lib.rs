@@ -22,7 +22,9 @@ mod stacks;
 mod unwind;
 mod watcher;
 
-pub use callgrind::{Counter, check_counting, under_valgrind, unknown_instruction};
+pub use callgrind::{
+    Counter, check_counting, itself_under_valgrind, under_valgrind, unknown_instruction,
+};
 pub use error::ProfileError;
 pub use names::fold;
 pub use sampler::{Sampler, Target};

@@ -1,9 +1,11 @@
 //! `backslide run`: carries a plan out.
 
+use std::convert::Infallible;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use lab::{Builds, Ended, Lab, Providers, Secrets};
 use load::Stop;
 use model::{Event, HostShape, Nanos, Outcome, Plan, RunId, TrialKey, WorkloadSpec};
@@ -37,6 +39,7 @@ pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit>
         (lab, run, builds.secrets())
     };
     lab.template_budget = args.template_budget;
+    lab.counts_in.clone_from(&args.counts_in);
     let exit = carry_out(&mut lab, &run, secrets, printer);
     match &exit {
         Ok(ended) => {
@@ -180,12 +183,28 @@ pub(crate) fn carry_out(
         printer.result(&run.to_string());
     }
     let ended = ended?;
+    if ended == Ended::NeedsValgrind {
+        return Err(resume_under_valgrind(lab, run, printer));
+    }
     if ended != Ended::Interrupted
         && let Some(told) = disturbed::at_the_end(&info.plan, &lab.store.journal(run)?)
     {
         printer.note(&format!("{told}; `backslide show {run}` prints the details"));
     }
     Ok(say_end(ended, run, printer))
+}
+
+/// Replaces this process by one that goes on under Valgrind; returns only if it cannot.
+fn resume_under_valgrind(lab: &Lab, run: &RunId, printer: Printer) -> Error {
+    let replaced = || -> Result<Infallible> {
+        let (mut command, directory) = lab.under_valgrind()?;
+        command.arg(std::env::current_exe()?).args(printer.is_quiet().then_some("--quiet"));
+        command.arg("--lab").arg(lab.root()).args(["run", "--resume", &run.0, "--counts-in"]);
+        Err(command.arg(directory).exec().into())
+    };
+    let Err(error) = replaced();
+    error
+        .context(format!("cannot count under Valgrind; `backslide run --resume {run}` tries again"))
 }
 
 /// Runs what is left of a run until `stop`, with a live line; `listen` gets each event before the line does.
@@ -218,7 +237,7 @@ fn say_end(ended: Ended, run: &RunId, printer: Printer) -> Exit {
             printer.note(&format!("{trials} failed: `backslide show {run}` says why"));
             Exit::TrialFailed
         }
-        Ended::Interrupted => {
+        Ended::Interrupted | Ended::NeedsValgrind => {
             printer.note(&format!("interrupted; continue with `backslide run --resume {run}`"));
             Exit::Failed
         }

@@ -229,6 +229,10 @@ impl Conductor<'_> {
             self.round(rounds, turn.round)?;
         }
         while let Some(round) = rounds.next_profiled() {
+            let is_embedded = self.plan.systems.iter().any(|system| !system.has_server());
+            if self.plan.is_counted(round) && is_embedded && self.counts_in.is_none() {
+                return Err(Halt::NeedsValgrind);
+            }
             self.round(rounds, round)?;
         }
         if rounds.is_pointless() {

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use load::{Observer, Quota, StepError, Stop, Workload};
-use model::{Event, Moment, Nanos, Note, NoteKind, Placement, Step, StepRecord, System};
+use model::{Event, Moment, Nanos, Note, NoteKind, Placement, Step, StepClass, StepRecord};
 use probes::{Detail, Probe, Watch};
 use profiles::{Counter, Sampler, Target, Watcher};
 
@@ -16,9 +16,23 @@ use crate::template::Figure;
 /// Why a step failed whose clients have not said so themselves; how the server ended is told after it.
 const DIED: &str = "the server's process has ended";
 
-/// What each client does in a window of a counted round, and before it to warm up: enough for a mean that holds to a
-/// few thousandths, in seconds also where an operation reads a whole table.
-const QUOTA: Quota = Quota { operations: 300, at_most: Nanos::from_secs(8) };
+/// What each client does in a window of a counted round, and before it to warm up; at most so long, for operations that
+/// read a whole table. Reads are all alike. Of updates of an index, the few that split a page took half of all
+/// instructions in MySQL.
+const fn quota(class: StepClass) -> Quota {
+    let operations = match class {
+        StepClass::Reading => 300,
+        StepClass::Writing | StepClass::Loading => 3_000,
+    };
+    Quota { operations, warm_up: 3_000, at_most: Nanos::from_secs(8) }
+}
+
+/// What only threads of clients call while an embedded system is counted. Other threads of this process use the store's
+/// SQLite, by other ways.
+const EMBEDDED: [&str; 2] = [
+    "<drivers::sqlite::SqliteSession as drivers::session::Session>::execute_prepared",
+    "<drivers::sqlite::SqliteSession as drivers::session::Session>::query",
+];
 
 /// Notes of a step that are said at once: its numbers are not what the plan asked for.
 const SAID_AT_ONCE: [NoteKind; 10] = [
@@ -48,7 +62,7 @@ impl Conductor<'_> {
         let mut probes = self.probes(&*open.site);
         let is_watched = open.is_profiled && step.measured;
         let mut watcher = is_watched.then(|| self.watcher(step, open)).transpose()?;
-        let quota = open.counts_in.is_some().then_some(QUOTA);
+        let quota = open.counts_in.is_some().then(|| quota(step.class));
         let (result, spent) = self.observe(step, &mut probes, &*open.site, |stop, observer| {
             let mut observer = Profiled { observer, watcher: watcher.as_mut() };
             workload.run(step.ordinal as usize, &target, &stop.with_quota(quota), &mut observer)
@@ -67,10 +81,13 @@ impl Conductor<'_> {
     /// Begins to count, or to sample, on any CPU that this process may use: those of the clients are for them.
     fn watcher(&self, step: &Step, open: &OpenSite) -> Result<Watcher> {
         let system = self.plan.system(&open.system);
-        let of = |system: &'_ System| &*system.build.dbms.product().program.serving;
-        let serving = system.map_or(&[][..], of);
+        let program = system.map(|system| &system.build.dbms.product().program);
+        let serving = program.map_or(&[][..], |program| &program.serving);
         if let Some(directory) = &open.counts_in {
-            return Ok(Watcher::Counter(Counter::new(directory, serving)));
+            let clients = EMBEDDED.map(str::to_owned);
+            let serving = if open.site.pid().is_some() { serving } else { &clients[..] };
+            let spinning = program.map_or(&[][..], |program| &program.spinning);
+            return Ok(Watcher::Counter(Counter::new(directory, serving, spinning)));
         }
         let place = |cpus: fn(&Placement) -> &str| {
             system.map_or(Ok(()), |system| place_client(system, cpus(&system.cpus)))

@@ -39,10 +39,13 @@ pub(super) struct Conductor<'a> {
     pub(super) templates: Option<Templates>,
     /// Is every server frozen whose turn it is not?
     pub(super) freezes: bool,
+    /// The directory in which this process counts its own instructions, if it runs under Valgrind.
+    pub(super) counts_in: Option<PathBuf>,
 }
 
 pub(super) enum Halt {
     Interrupted,
+    NeedsValgrind,
     Lab(LabError),
 }
 
@@ -106,7 +109,7 @@ pub(super) struct OpenSite {
     pub(super) disturbed: Vec<String>,
     /// Are its stacks sampled, or its instructions counted?
     pub(super) is_profiled: bool,
-    /// The directory in which its server counts its instructions under Valgrind.
+    /// The directory in which its server, or for an embedded one this process, counts its instructions under Valgrind.
     pub(super) counts_in: Option<PathBuf>,
 }
 
@@ -155,10 +158,12 @@ impl<'a> Conductor<'a> {
     /// Runs the steps of a trial; what disturbed them by more than the plan allows.
     fn attempt(&mut self, due: &Due, template: Option<&Template>) -> Result<Vec<String>> {
         let (system, name) = self.place_of(due);
-        let counts_in = self.plan.is_counted(due.key.round).then(|| self.instances.join(&name));
-        let under = counts_in.as_deref().map(profiles::under_valgrind).transpose();
+        let is_counted = self.plan.is_counted(due.key.round);
+        let server_in = (is_counted && system.has_server()).then(|| self.instances.join(&name));
+        let under = server_in.as_deref().map(profiles::under_valgrind).transpose();
         let under = under.map_err(|error| failed(None, error.to_string(), Vec::new()))?;
         let system = System { under: under.unwrap_or_default(), ..system.clone() };
+        let counts_in = server_in.or_else(|| self.counts_in.clone().filter(|_| is_counted));
         let mut open = self.open(&system, name, template)?;
         open.is_profiled = self.is_profiled(due);
         open.counts_in = counts_in;

@@ -219,10 +219,10 @@ fn a_quota_is_a_number_of_operations_of_each_client_and_at_least_one() {
         let stop = Stop::default().with_quota(Some(quota));
         run(setup, &stop, &mut Seen::default()).unwrap()
     };
-    let record = run_with(Quota { operations: 500, at_most: Nanos::from_secs(60) }, 60);
+    let record = run_with(Quota { operations: 500, warm_up: 0, at_most: Nanos::from_secs(60) }, 60);
     assert_eq!((record.kinds[1].sums.ops, record.kinds[1].late), (1_000, 0));
     assert!(record.window < Nanos::from_secs(60) && !record.cut_short && !record.timed);
-    let record = run_with(Quota { operations: u64::MAX, at_most: Nanos(0) }, 60);
+    let record = run_with(Quota { operations: u64::MAX, warm_up: 0, at_most: Nanos(0) }, 60);
     assert_eq!(record.kinds[1].sums.ops, 2);
 }
 
