@@ -55,6 +55,18 @@ end
 local copy, string_of = ffi.copy, ffi.string
 local Bytes = ffi.typeof("char[?]")
 
+local function number_of(value)
+   return tonumber(value) or fail("a number is expected, not a " .. type(value))
+end
+
+local function text_of(value)
+   local kind = type(value)
+   if kind ~= "string" and kind ~= "number" then
+      fail("a text is expected, not a " .. kind)
+   end
+   return tostring(value)
+end
+
 -- Random numbers
 
 local random = ffi.cast("void *", native.random)
@@ -67,10 +79,6 @@ local fill_varied = native_function("void (*)(void *, char *, size_t)", "fill_va
 
 -- The first of `native.laws`.
 local UNIFORM = 0
-
-local function number_of(value)
-   return tonumber(value) or fail("a number is expected, not a " .. type(value))
-end
 
 local function drawn(law)
    return function(low, high)
@@ -98,6 +106,7 @@ end
 
 -- A random digit for each `#`, and a random letter for each `@`.
 function sysbench.rand.string(format)
+   format = text_of(format)
    local bytes = Bytes(#format)
    copy(bytes, format, #format)
    fill(random, bytes, #format)
@@ -177,6 +186,7 @@ local function answer(con, query, how)
 end
 
 function Connection:query(text)
+   text = text_of(text)
    return answer(self, text, send(self.channel, text, #text, returned))
 end
 
@@ -331,6 +341,7 @@ function Param:set(value)
 end
 
 function Param:set_rand_str(format)
+   format = text_of(format)
    if is_int[self.type] then
       return self:set(sysbench.rand.string(format))
    end

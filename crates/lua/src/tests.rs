@@ -2,7 +2,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use drivers::Endpoint;
+use drivers::{
+    Connector, Done, Endpoint, Param, ParamType, Row, Session, SessionError, SessionInfo,
+    StatementId,
+};
 use model::Dialect;
 
 use crate::{Outcome, Program, Script, Seeds, SentKind, Thread, Watch};
@@ -25,6 +28,16 @@ fn load_watched(text: &str, options: &[(&str, &str)], watch: &Watch) -> Fixture 
         pragmas: Vec::new(),
         timeout: Duration::from_secs(5),
     };
+    let script = load_on(Arc::new(endpoint), text, options, watch);
+    Fixture { script, _directory: directory }
+}
+
+fn load_on(
+    connector: Arc<dyn Connector>,
+    text: &str,
+    options: &[(&str, &str)],
+    watch: &Watch,
+) -> Result<Script, String> {
     let options = options.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
     let program = Program {
         path: "test.lua".to_owned(),
@@ -37,13 +50,45 @@ fn load_watched(text: &str, options: &[(&str, &str)], watch: &Watch) -> Fixture 
     let thread = Thread {
         number: 1,
         dialect: Dialect::Sqlite,
-        connector: Arc::new(endpoint),
+        connector,
         stop: Arc::default(),
         watch,
         seeds: &mut Seeds::new(42),
     };
-    let script = Script::load(&program, thread).map_err(|error| error.to_string());
-    Fixture { script, _directory: directory }
+    Script::load(&program, thread).map_err(|error| error.to_string())
+}
+
+/// A session that panics at each statement.
+#[derive(Default)]
+struct Panicking(SessionInfo);
+
+impl Connector for Panicking {
+    fn connect(&self) -> Result<Box<dyn Session>, SessionError> {
+        Ok(Box::new(Self::default()))
+    }
+}
+
+impl Session for Panicking {
+    fn query(&mut self, sql: &str, _: &mut dyn FnMut(&dyn Row)) -> Result<Done, SessionError> {
+        panic!("{sql}")
+    }
+
+    fn prepare(&mut self, sql: &str, _: &[ParamType]) -> Result<StatementId, SessionError> {
+        panic!("{sql}")
+    }
+
+    fn execute_prepared(
+        &mut self,
+        _: StatementId,
+        _: &[Param<'_>],
+        _: &mut dyn FnMut(&dyn Row),
+    ) -> Result<Done, SessionError> {
+        panic!("a statement")
+    }
+
+    fn info(&self) -> &SessionInfo {
+        &self.0
+    }
 }
 
 impl Fixture {
@@ -168,6 +213,11 @@ fn errors_say_script_and_line() {
             "test.lua:3: error SQLITE_ERROR: near \"SELEC\": syntax error at offset 0 (in `SELEC 1`)",
         ),
         ("\n sysbench.rand.uniform(nil, 2)", "test.lua:2: a number is expected, not a nil"),
+        ("\n sysbench.rand.string()", "test.lua:2: a text is expected, not a nil"),
+        (
+            "\n sysbench.sql.driver():connect():query({})",
+            "test.lua:2: a text is expected, not a table",
+        ),
         (
             "\n local s = sysbench.sql.driver():connect():prepare('SELECT ?') \
              s:bind_create(sysbench.sql.type.INT):set(true)",
@@ -186,6 +236,14 @@ fn errors_say_script_and_line() {
     assert_eq!(growing.event(), Err(message.to_owned()));
     let syntax = load("function event(", &[]).script.err().unwrap();
     assert!(syntax.starts_with("test.lua:1: "), "{syntax}");
+}
+
+#[test]
+fn a_bug_in_a_session_fails_the_script_and_not_the_program() {
+    let text = "function event() sysbench.sql.driver():connect():query('SELECT 1') end";
+    let script = load_on(Arc::new(Panicking::default()), text, &[], &Watch::default()).unwrap();
+    let message = "test.lua:1: protocol error: a bug of backslide; its text is above";
+    assert_eq!(script.event().unwrap_err().to_string(), message);
 }
 
 #[test]
@@ -315,7 +373,7 @@ fn an_event_is_compiled_as_a_whole() {
                    local info = require('jit.util').traceinfo(trace)
                    if info then kinds[info.linktype] = true end
                 end
-                print(kinds['return'], kinds.stitch, kinds.interpreter)
+                print(kinds['return'], kinds.stitch)
              end"
         ),
         &[],
@@ -326,8 +384,8 @@ fn an_event_is_compiled_as_a_whole() {
         assert_eq!(fixture.event(), Ok(Outcome::Done));
     }
     script.call("told").unwrap();
-    // Neither left for a function of mlua, nor given up.
-    assert_eq!(fixture.printed(), ["true\tnil\tnil"]);
+    // A function of mlua would be where two pieces are stitched together.
+    assert_eq!(fixture.printed(), ["true\tnil"]);
 }
 
 #[test]
