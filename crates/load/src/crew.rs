@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use model::{KindSpec, StepRecord};
+use model::{KindSpec, Nanos, StepRecord};
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
 use crate::arrivals::Queue;
 use crate::clients::Clients;
-use crate::engine::{End, Observer, Stop, pass};
+use crate::engine::{Blind, End, Observer, Stop, pass};
 
 /// A window in which the clients of a step run operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +34,17 @@ pub trait Crew {
 
     /// Closes the clients' sessions; what those of other processes know of the step, a text from each process.
     fn end(self: Box<Self>) -> Result<Vec<String>>;
+}
+
+/// Runs a window that nobody sees.
+pub(crate) fn unseen(
+    crew: &mut dyn Crew,
+    per_second: Option<u64>,
+    length: Nanos,
+    stop: &Stop,
+) -> Result<StepRecord> {
+    let window = Window { end: End::After(length), per_second, measured: false };
+    crew.window(window, stop, &mut Blind)
 }
 
 /// What the clients of a step share.

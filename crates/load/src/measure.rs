@@ -7,7 +7,8 @@ use model::{
 
 use super::warm::{Rates, WINDOW, WarmUp};
 use crate::arrivals::Queue;
-use crate::engine::{Blind, End, Observer, Stop};
+use crate::crew::unseen;
+use crate::engine::{End, Observer, Stop};
 use crate::ramp::{Attempt, Limit, RampSpec, Ramped, percentile, ramp};
 use crate::{Crew, Result, Window};
 
@@ -171,17 +172,6 @@ impl Windows<'_> {
     }
 }
 
-/// Runs a window that nobody sees.
-pub(crate) fn unseen(
-    crew: &mut dyn Crew,
-    per_second: Option<u64>,
-    length: Nanos,
-    stop: &Stop,
-) -> Result<StepRecord> {
-    let window = Window { end: End::After(length), per_second, measured: false };
-    crew.window(window, stop, &mut Blind)
-}
-
 fn done(measured: &StepRecord, counted: &[usize], number: impl Fn(&KindTotals) -> u64) -> u64 {
     let kinds = counted.iter().filter_map(|kind| measured.kinds.get(*kind));
     kinds.map(number).sum()
@@ -286,7 +276,7 @@ mod tests {
     use model::{KindInterval, Latency};
 
     use super::*;
-    use crate::{Client, ClientContext, OwnCrew, Quota, Role, Shared};
+    use crate::{Blind, Client, ClientContext, OwnCrew, Quota, Role, Shared};
 
     /// A window of a hundred operations that took so long from their arrival, whose service was quick.
     fn window(response: Nanos) -> StepRecord {

@@ -5,8 +5,8 @@
 
 use model::{KindTotals, Nanos};
 
+use crate::crew::unseen;
 use crate::engine::Stop;
-use crate::measure::unseen;
 use crate::{Crew, Result};
 
 /// The result is at most so much below the lowest rate that was not kept, in per cent.

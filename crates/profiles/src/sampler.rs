@@ -304,7 +304,7 @@ mod tests {
             thread::sleep(Duration::from_millis(100));
             drop(child.stdin.take());
             // Nobody has waited for it, so that it is still there.
-            thread::sleep(Duration::from_millis(1_000));
+            thread::sleep(Duration::from_secs(1));
         });
         child.wait().unwrap();
         let Some([_, sleeps]) = profiles else { return };

@@ -2,12 +2,11 @@
 
 use stats::{Change, History};
 
-use super::name;
 use crate::format;
 
 /// `compiler gcc 4.4, then gcc 7.5`: what differs between the build at this place and the one before it; empty where
 /// nothing does.
-fn differences(history: &History, at: usize) -> String {
+pub(super) fn differences(history: &History, at: usize) -> String {
     let Some(after) = history.builds.get(at) else { return String::new() };
     let Some(before) = at.checked_sub(1).and_then(|before| history.builds.get(before)) else {
         return String::new();
@@ -18,20 +17,6 @@ fn differences(history: &History, at: usize) -> String {
 
 pub(super) fn is_made_otherwise(history: &History, change: &Change) -> bool {
     !differences(history, change.at).is_empty()
-}
-
-/// The builds at which something changed, and which were made otherwise than the one before; empty where there are none.
-pub(super) fn made_otherwise(history: &History) -> String {
-    let changes = history.lines.iter().flat_map(|line| &line.changes);
-    let mut places: Vec<usize> = changes
-        .filter(|change| is_made_otherwise(history, change))
-        .map(|change| change.at)
-        .collect();
-    places.sort_unstable();
-    places.dedup();
-    let builds =
-        places.iter().map(|at| format!("{} ({})", name(history, *at), differences(history, *at)));
-    format::joined(builds, "; ")
 }
 
 /// How many changes stand where the way of making builds changes, and nothing tells the version from that.

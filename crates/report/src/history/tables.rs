@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use stats::{Change, History, HistoryLine, HistoryPoint, Ratio};
 
-use super::made::{is_made_otherwise, made_otherwise};
+use super::made::{differences, is_made_otherwise};
 use super::{
     confidence, fell_to_zero, name, ratio_of_change, ratio_text, standing, step_name, value_text,
     verdict,
@@ -59,6 +59,20 @@ fn changes(history: &History) -> Table {
             }
         })
         .table("Changes", note, rows)
+}
+
+/// The builds at which something changed, and which were made otherwise than the one before; empty where there are none.
+fn made_otherwise(history: &History) -> String {
+    let changes = history.lines.iter().flat_map(|line| &line.changes);
+    let mut places: Vec<usize> = changes
+        .filter(|change| is_made_otherwise(history, change))
+        .map(|change| change.at)
+        .collect();
+    places.sort_unstable();
+    places.dedup();
+    let builds =
+        places.iter().map(|at| format!("{} ({})", name(history, *at), differences(history, *at)));
+    format::joined(builds, "; ")
 }
 
 /// The columns that say which line a row is of.
