@@ -46,6 +46,7 @@ impl Server {
             Error("lost") => Err(SessionError::Lost { cause: "test".to_owned() }),
             Error(code) => Err(SessionError::Server {
                 code: code.to_owned(),
+                state: String::new(),
                 message: "test".to_owned(),
                 statement: sent.to_owned(),
             }),
