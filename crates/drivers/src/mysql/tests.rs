@@ -167,7 +167,7 @@ fn rows_come_in_text_and_in_binary() {
             rows.push((row.value(0).as_int(), row.value(1).to_text()));
         })
         .unwrap();
-    assert_eq!(done, Done { rows: 2, affected: 0, columns: 1 });
+    assert_eq!(done, Done { rows: 2, affected: 0, columns: 2 });
     assert_eq!(rows, [(Some(7), None), (Some(8), Some("x".to_owned()))]);
     let statement = session.prepare("select id, c from t where id = ?", &[ParamType::Int]).unwrap();
     for _ in 0..2 {
