@@ -576,13 +576,13 @@ end
 function db_store_results() end
 db_free_results, db_bind_result = db_store_results, db_store_results
 
-sysbench.db = {}
-for name, value in pairs(_G) do
-   local short = name:match("^db_(.*)") or name:match("^DB_ERROR_.*")
-   if short then
-      sysbench.db[short] = value
-   end
-end
+sysbench.db = {
+   connect = db_connect, disconnect = db_disconnect, query = db_query, bulk_insert_init = db_bulk_insert_init,
+   bulk_insert_next = db_bulk_insert_next, bulk_insert_done = db_bulk_insert_done, prepare = db_prepare,
+   bind_param = db_bind_param, bind_result = db_bind_result, execute = db_execute, close = db_close,
+   store_results = db_store_results, free_results = db_free_results, DB_ERROR_NONE = DB_ERROR_NONE,
+   DB_ERROR_RESTART_TRANSACTION = DB_ERROR_RESTART_TRANSACTION, DB_ERROR_FAILED = DB_ERROR_FAILED,
+}
 
 -- Functions of C that scripts call
 
