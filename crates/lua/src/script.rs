@@ -25,7 +25,7 @@ const MOST_PRINTED: usize = 1 << 16;
 
 /// Where `require` looks last: Lua 5.1's packages of a distribution.
 const PACKAGES: &str = "/usr/share/lua/5.1/?.lua;/usr/share/lua/5.1/?/init.lua";
-/// The same of a user's LuaRocks, below the home directory.
+/// The same of a user's packages, below the home directory.
 const ROCKS: &str = ".luarocks/share/lua/5.1";
 
 /// What all clients run.
