@@ -279,7 +279,7 @@ impl Session for NoServer {
                 let _ = raise(MARK);
             }
         }
-        Ok(Done { rows: 0, affected: ROWS })
+        Ok(Done { affected: ROWS, ..Done::default() })
     }
 
     fn prepare(&mut self, _: &str, _: &[ParamType]) -> Result<StatementId, SessionError> {

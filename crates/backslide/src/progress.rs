@@ -3,12 +3,15 @@
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
-use model::{Counts, Event, Interval, Nanos, Outcome, Plan, TrialKey};
+use model::{Counts, Event, Interval, Nanos, NoteKind, Outcome, Plan, StepRecord, TrialKey};
 use report::printable;
 
 use crate::disturbed;
 use crate::printer::Printer;
 use crate::wrap;
+
+/// Lines of a step that a script printed and that are shown at once; `show` has more.
+const MOST_PRINTED: usize = 20;
 
 /// Shows events as they come: one live line on a terminal, a line a trial elsewhere.
 pub(crate) struct Progress {
@@ -108,15 +111,22 @@ impl Progress {
                 "round {disturbed} was disturbed: round {round} takes its place (re-run {times} of at most {most})"
             )),
             Event::Warning { text } => self.say(&format!("warning: {text}")),
-            Event::StepFinished { record } if record.measured => {
-                let rate = record.subject_count() as f64 / record.window.as_secs_f64().max(1e-9);
-                self.last = format!("(after {}: {})", record.step, self.rate(rate));
-            }
+            Event::StepFinished { record } => self.step_finished(record),
             Event::ServerReady { .. }
             | Event::Captured { .. }
             | Event::Sliced { .. }
-            | Event::Profiled { .. }
-            | Event::StepFinished { .. } => {}
+            | Event::Profiled { .. } => {}
+        }
+    }
+
+    fn step_finished(&mut self, record: &StepRecord) {
+        let printed = record.notes.iter().filter(|note| note.what == NoteKind::Script);
+        for note in printed.take(MOST_PRINTED) {
+            self.say(&format!("{}: {}", record.step, printable(&note.text)));
+        }
+        if record.measured {
+            let rate = record.subject_count() as f64 / record.window.as_secs_f64().max(1e-9);
+            self.last = format!("(after {}: {})", record.step, self.rate(rate));
         }
     }
 

@@ -16,6 +16,13 @@ impl Connector for Endpoint {
             }
         })
     }
+
+    fn database(&self) -> &str {
+        match self {
+            Self::Mysql(server) | Self::Postgres(server) => &server.login.database,
+            Self::Sqlite { .. } => "main",
+        }
+    }
 }
 
 #[cfg(test)]

@@ -26,6 +26,8 @@ pub enum SessionError {
     Server {
         /// `1213`, `40P01`, `SQLITE_BUSY`.
         code: String,
+        /// The SQL state that MySQL sends beside its code; empty where there is none, or where it is the code.
+        state: Box<str>,
         message: String,
         statement: String,
     },
@@ -69,7 +71,12 @@ impl SessionError {
     /// An error that the server gives, or would give with this code; the caller adds the statement.
     #[cold]
     pub(crate) fn server(code: &str, message: impl Into<String>) -> Self {
-        Self::Server { code: code.to_owned(), message: message.into(), statement: String::new() }
+        Self::Server {
+            code: code.to_owned(),
+            state: Box::default(),
+            message: message.into(),
+            statement: String::new(),
+        }
     }
 
     #[cold]

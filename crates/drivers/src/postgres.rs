@@ -121,12 +121,19 @@ impl Pipelined for PostgresSession {
 
 impl Session for PostgresSession {
     fn query(&mut self, sql: &str, each: &mut dyn FnMut(&dyn Row)) -> Result<Done> {
+        self.query_bytes(sql.as_bytes(), each)
+    }
+
+    fn query_bytes(&mut self, sql: &[u8], each: &mut dyn FnMut(&dyn Row)) -> Result<Done> {
         self.request.clear();
-        encode::message(&mut self.request, b'Q', |body| encode::string(body, sql));
+        encode::message(&mut self.request, b'Q', |body| {
+            body.extend_from_slice(sql);
+            body.push(0);
+        });
         self.described.clear();
         let columns = Columns::Described(&mut self.described);
         let answer = exchange(&mut self.wire, &self.request, columns, Each(each));
-        answer.map_err(|error| self.wire.stream.settle(error, sql))
+        answer.map_err(|error| self.wire.stream.settle(error, &String::from_utf8_lossy(sql)))
     }
 
     fn prepare(&mut self, sql: &str, types: &[ParamType]) -> Result<StatementId> {

@@ -17,6 +17,15 @@ pub trait Session: Send {
     /// Sends one statement as text and shows each row that it returns.
     fn query(&mut self, sql: &str, each: &mut dyn FnMut(&dyn Row)) -> Result<Done>;
 
+    /// As [`Session::query`], for a statement in the connection's own encoding.
+    fn query_bytes(&mut self, sql: &[u8], each: &mut dyn FnMut(&dyn Row)) -> Result<Done> {
+        let text = std::str::from_utf8(sql).map_err(|error| {
+            let statement = String::from_utf8_lossy(sql);
+            SessionError::protocol(format!("{error} in `{}`", crate::error::excerpt(&statement)))
+        })?;
+        self.query(text, each)
+    }
+
     /// Prepares a statement on the server. Placeholders are the protocol's own: `?` or `$1`.
     fn prepare(&mut self, sql: &str, types: &[ParamType]) -> Result<StatementId>;
 
@@ -79,6 +88,12 @@ pub trait Session: Send {
 pub trait Connector: Send + Sync {
     fn connect(&self) -> Result<Box<dyn Session>>;
 
+    /// The database that its sessions use; empty where there is no name for it.
+    #[expect(clippy::unnecessary_literal_bound, reason = "other connectors lend their own name")]
+    fn database(&self) -> &str {
+        ""
+    }
+
     /// Can no later attempt succeed either, because the server has ended and nobody starts it again?
     fn is_hopeless(&self) -> bool {
         false
@@ -90,6 +105,8 @@ pub struct Done {
     pub rows: u64,
     /// Rows inserted, deleted or updated.
     pub affected: u64,
+    /// Columns of its last result; 0 where it returned none.
+    pub columns: u32,
 }
 
 pub type Execution<'a> = (StatementId, &'a [Param<'a>]);
@@ -113,6 +130,8 @@ pub enum Param<'a> {
     Int(i64),
     /// For all other types.
     Text(&'a str),
+    /// For [`ParamType::Text`], in the connection's own encoding.
+    Bytes(&'a [u8]),
 }
 
 /// One returned row, read in place; valid only during the call that shows it.

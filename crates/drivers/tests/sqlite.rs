@@ -56,16 +56,16 @@ fn both_journals_take_text_statements() {
         let rows: Vec<String> =
             (1..=50).map(|i| format!("({i}, {}, 'name {i}', {i}.5)", i * 2)).collect();
         let insert = format!("INSERT INTO t VALUES {}", rows.join(", "));
-        assert_eq!(session.execute(&insert).unwrap(), Done { rows: 0, affected: 50 });
+        assert_eq!(session.execute(&insert).unwrap(), Done { affected: 50, ..Done::default() });
         assert_eq!(ints(&mut session, "SELECT sum(n) FROM t"), [Some(2550)]);
         assert_eq!(words(&mut session, "PRAGMA journal_mode"), [journal]);
         let deleted = session.execute("DELETE FROM t WHERE id > 40").unwrap();
-        assert_eq!(deleted, Done { rows: 0, affected: 10 });
+        assert_eq!(deleted, Done { affected: 10, ..Done::default() });
         // Neither a statement of structure nor a query inherits the ten rows of the delete.
         let created = session.execute("CREATE INDEX t_n ON t (n)").unwrap();
         assert_eq!(created, Done::default());
         let read = session.execute("SELECT id FROM t").unwrap();
-        assert_eq!(read, Done { rows: 40, affected: 0 });
+        assert_eq!(read, Done { rows: 40, affected: 0, columns: 1 });
         assert_eq!(session.info().server_version, sqlite_version());
     }
 }
@@ -81,7 +81,7 @@ fn prepared_statements_take_and_return_every_type() {
     for id in 1..=3 {
         let params = [Param::Int(id), Param::Int(i64::MIN + id), Param::Text("naïve 'quoted'")];
         let done = session.execute_prepared(insert, &params, &mut |_| ()).unwrap();
-        assert_eq!(done, Done { rows: 0, affected: 1 });
+        assert_eq!(done, Done { affected: 1, ..Done::default() });
     }
     session.execute("UPDATE t SET price = 1.5 WHERE id = 2").unwrap();
     let select = session
@@ -102,7 +102,7 @@ fn prepared_statements_take_and_return_every_type() {
             assert_eq!(row.value(3), Value::Null);
         })
         .unwrap();
-    assert_eq!((seen, done), (2, Done { rows: 2, affected: 0 }));
+    assert_eq!((seen, done), (2, Done { rows: 2, affected: 0, columns: 3 }));
 }
 
 #[test]
@@ -354,7 +354,7 @@ fn a_library_does_what_is_built_in() {
     let insert = session.prepare("INSERT INTO t VALUES (?, ?, 1.5)", &types).unwrap();
     let row = [Param::Int(7), Param::Text("seven")];
     let done = session.execute_prepared(insert, &row, &mut |_| ()).unwrap();
-    assert_eq!(done, Done { rows: 0, affected: 1 });
+    assert_eq!(done, Done { affected: 1, ..Done::default() });
     let twice = session.execute_prepared(insert, &row, &mut |_| ()).unwrap_err();
     assert_eq!(twice.code(), "SQLITE_CONSTRAINT");
     let mut seen = Vec::new();

@@ -107,6 +107,10 @@ impl Connector for WhileAlive {
         })
     }
 
+    fn database(&self) -> &str {
+        self.inner.database()
+    }
+
     fn is_hopeless(&self) -> bool {
         self.process.as_ref().is_some_and(|process| !process.is_alive())
     }

@@ -168,6 +168,7 @@ mod tests {
     fn server(code: &str, message: &str) -> SessionError {
         SessionError::Server {
             code: code.to_owned(),
+            state: Box::default(),
             message: message.to_owned(),
             statement: "UPDATE".to_owned(),
         }

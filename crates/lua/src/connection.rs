@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use drivers::{Connector, Done, ParamType, Session, SessionError, StatementId};
-use mlua::{LightUserData, UserData, UserDataMethods, Value, Variadic};
+use mlua::{LightUserData, LuaString, UserData, UserDataMethods, Value, Variadic};
 use model::Dialect;
 
 use crate::calls::{How, Returned, address};
 use crate::ledger::{Ledger, SentKind};
 use crate::placeholders::numbered;
 use crate::rows::Rows;
-use crate::slot::{Slot, not_text};
+use crate::slot::Slot;
 
 /// MySQL: this statement cannot be prepared.
 const NOT_PREPARED: &str = "1295";
@@ -45,11 +45,11 @@ pub(crate) struct Channel {
 struct Prepared {
     id: StatementId,
     types: Vec<ParamType>,
-    reads: bool,
 }
 
-/// An error as Lua gets it: its code, its text, and whether the event begins anew.
-type Failure = (String, String, bool);
+/// An error as Lua gets it: number, SQL state and message as sysbench has them, the text that says more, its code,
+/// and whether the event begins anew.
+type Failure = (u32, String, String, String, String, bool);
 
 /// A channel as Lua's data, which must not be tied to a thread. Nobody ever waits for it.
 pub(crate) struct Connection(Arc<Mutex<Channel>>);
@@ -96,10 +96,9 @@ impl Channel {
         sql: &[u8],
         returned: &mut Returned,
     ) -> Result<How, SessionError> {
-        let sql = std::str::from_utf8(sql).map_err(not_text)?;
         let started = Instant::now();
-        let done = self.send(|session, rows| session.query(sql, &mut |row| rows.add(row)))?;
-        Ok(self.ended(started, reads(sql), done, returned))
+        let done = self.send(|session, rows| session.query_bytes(sql, &mut |row| rows.add(row)))?;
+        Ok(self.ended(started, done, returned))
     }
 
     pub(crate) fn execute(
@@ -108,20 +107,20 @@ impl Channel {
         slots: &[&Slot],
         returned: &mut Returned,
     ) -> Result<How, SessionError> {
-        let Some(Prepared { id, types, reads }) = self.statements.get(place) else {
+        let Some(Prepared { id, types }) = self.statements.get(place) else {
             return Err(SessionError::Protocol { what: "the statement is closed".to_owned() });
         };
         if slots.iter().any(|slot| slot.is_null()) {
             return Ok(How::AsText);
         }
-        let (id, reads) = (*id, *reads);
+        let id = *id;
         let params = slots.iter().zip(types).map(|(slot, kind)| slot.param(*kind));
         let params = params.collect::<Result<Vec<_>, _>>()?;
         let started = Instant::now();
         let done = self.send(|session, rows| {
             session.execute_prepared(id, &params, &mut |row| rows.add(row))
         })?;
-        Ok(self.ended(started, reads, done, returned))
+        Ok(self.ended(started, done, returned))
     }
 
     fn send(
@@ -138,13 +137,12 @@ impl Channel {
     fn ended(
         &mut self,
         started: Instant,
-        reads: bool,
-        Done { rows, affected }: Done,
+        Done { rows, affected, columns: fields }: Done,
         returned: &mut Returned,
     ) -> How {
-        if reads || rows > 0 {
+        if fields > 0 {
             self.wire.ledger.add(SentKind::Read, started, rows);
-            *returned = Returned { rows: rows as f64, fields: self.rows.fields() as u32 };
+            *returned = Returned { rows: rows as f64, fields };
             return How::Rows;
         }
         let kind = if affected > 0 { SentKind::Write } else { SentKind::Other };
@@ -172,7 +170,7 @@ impl Channel {
         match self.session()?.prepare(&text, &types) {
             Ok(id) => {
                 let place = self.statements.len();
-                self.statements.push(Prepared { id, types, reads: reads(sql) });
+                self.statements.push(Prepared { id, types });
                 self.places.insert(key, place);
                 Ok(Some(place))
             }
@@ -193,17 +191,31 @@ impl Channel {
             // It fails where no transaction is open.
             let _ = self.session().and_then(|session| session.execute("ROLLBACK"));
         }
-        (error.code().to_owned(), error.to_string(), ignored)
+        let (text, code) = (error.to_string(), error.code().to_owned());
+        let (state, message) = match error {
+            SessionError::Server { state, message, .. } if !state.is_empty() => {
+                (state.into(), message)
+            }
+            SessionError::Server { message, .. } => (code.clone(), message),
+            _ => (code.clone(), text.clone()),
+        };
+        // The codes of PostgreSQL are states, though some look like numbers.
+        let number = match self.wire.dialect {
+            Dialect::Mysql => code.parse().unwrap_or(0),
+            Dialect::Postgres | Dialect::Sqlite => 0,
+        };
+        (number, state, message, text, code, ignored)
     }
 }
 
 impl UserData for Connection {
     fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
         // The place; nil where the statement must be sent as text, and `false` where it fails.
-        methods.add_method("prepare", |_, this, (sql, types): (String, Variadic<u32>)| {
+        methods.add_method("prepare", |_, this, (sql, types): (LuaString, Variadic<u32>)| {
             let mut channel = this.channel();
             let types = types.iter().map(|number| param_type(*number)).collect();
-            Ok(match channel.prepare(&sql, types) {
+            let place = sql.to_str().map_or(Ok(None), |sql| channel.prepare(&sql, types));
+            Ok(match place {
                 Ok(Some(place)) => Value::Integer(place as i64),
                 Ok(None) => Value::Nil,
                 Err(error) => {
@@ -233,45 +245,5 @@ fn param_type(number: u32) -> ParamType {
         5 | 6 => ParamType::Decimal,
         8..=10 => ParamType::DateTime,
         _ => ParamType::Text,
-    }
-}
-
-/// Does the statement return rows, be it none?
-fn reads(sql: &str) -> bool {
-    const VERBS: [&str; 8] =
-        ["SELECT", "SHOW", "WITH", "EXPLAIN", "VALUES", "TABLE", "DESCRIBE", "PRAGMA"];
-    let begin = statement(sql);
-    VERBS
-        .iter()
-        .any(|verb| begin.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb)))
-}
-
-/// From its first word on.
-fn statement(mut sql: &str) -> &str {
-    loop {
-        sql = sql.trim_start_matches(|c: char| c.is_whitespace() || c == '(');
-        match sql.strip_prefix("/*").and_then(|rest| rest.split_once("*/")) {
-            Some((_, rest)) => sql = rest,
-            None => return sql,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_statement_that_returns_rows_is_known_by_its_verb() {
-        for sql in [
-            "select 1",
-            " (SELECT 1) UNION (SELECT 2)",
-            "/* a */ /*b*/\nWITH x AS (SELECT 1) TABLE x",
-        ] {
-            assert!(reads(sql), "{sql}");
-        }
-        for sql in ["", "/* SELECT", "BEGIN", "UPDATE t SET c = 'SELECT'", "é"] {
-            assert!(!reads(sql), "{sql}");
-        }
     }
 }

@@ -6,11 +6,15 @@ use drivers::{Connector, Session, SessionError};
 use mlua::Function;
 use model::Dialect;
 
-use crate::{Program, Result, Script, Seeds, Thread, Watch};
+use crate::{Program, Result, Script, ScriptError, Seeds, Thread, Watch};
 
-/// Loads the script of `program`, which checks the options that are given; those that it declares: each
-/// as it is given (`--table-size`), its usual value (empty where it has none), and what it means.
-pub fn declared(program: &Program, dialect: Dialect) -> Result<Vec<[String; 3]>> {
+/// Loads the script of `program`, which checks the options that are given, and that it has `commands`; the options
+/// that it declares: each as it is given (`--table-size`), its usual value (empty where it has none), its meaning.
+pub fn declared(
+    program: &Program,
+    dialect: Dialect,
+    commands: &[&str],
+) -> Result<Vec<[String; 3]>> {
     let thread = Thread {
         number: 0,
         dialect,
@@ -20,6 +24,11 @@ pub fn declared(program: &Program, dialect: Dialect) -> Result<Vec<[String; 3]>>
         seeds: &mut Seeds::new(1),
     };
     let script = Script::load(program, thread)?;
+    for name in commands {
+        if script.command(name)?.is_none() {
+            return Err(ScriptError(format!("{} has no command `{name}`", program.path)));
+        }
+    }
     Ok(script.calls.get::<Function>("declared")?.call(())?)
 }
 

@@ -32,6 +32,10 @@ pub(crate) fn no_memory() -> String {
 fn text(error: &mlua::Error) -> String {
     match error {
         mlua::Error::CallbackError { cause, .. } => text(cause),
+        // Where memory ends within the handling of an error.
+        mlua::Error::RuntimeError(message) if message.starts_with("error in error handling") => {
+            format!("error in error handling: probably {}", no_memory())
+        }
         mlua::Error::RuntimeError(message) | mlua::Error::SyntaxError { message, .. } => {
             message.split("\nstack traceback:").next().unwrap_or_default().to_owned()
         }

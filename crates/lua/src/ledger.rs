@@ -13,6 +13,8 @@ pub enum SentKind {
     Other,
     /// No statement: the script itself counts an error.
     Error,
+    /// No statement either: the script has connected anew.
+    Reconnect,
 }
 
 /// A statement that succeeded.

@@ -122,17 +122,32 @@ function sysbench.rand.varstring(least, most)
 end
 
 -- What a script prints is a note of its step; standard output belongs to the program.
+local stdout = {}
+io.stdout = stdout
+
+function stdout:write(...)
+   native.print(table.concat({ ... }))
+   return self
+end
+
+function stdout:flush()
+   return self
+end
+
+function stdout:setvbuf()
+   return true
+end
+
+function io.write(...)
+   return stdout:write(...)
+end
+
 function print(...)
    local texts = {}
    for i = 1, select("#", ...) do
       texts[i] = tostring((select(i, ...)))
    end
-   native.print(table.concat(texts, "\t"))
-end
-
-function io.write(...)
-   native.print(table.concat({ ... }))
-   return io.stdout
+   stdout:write(table.concat(texts, "\t"), "\n")
 end
 
 function os.exit()
@@ -158,18 +173,31 @@ local execute = native_function("int (*)(void *, size_t, void *, size_t, void *)
 local Slot = ffi.typeof("struct { int64_t number; char *text; size_t length; uint8_t is_set; }")
 local Slots = ffi.typeof("$ *[?]", Slot)
 
-local function raise(con, query, code, message, ignorable)
+-- In place of a result: as sysbench's NULL, it equals nil, but is true.
+local NO_ROWS = ffi.cast("void *", nil)
+
+-- Raises the error of the last statement, if it had one.
+function Connection:check_error(result, query)
    local state = sysbench.sql.error
-   con.error = ignorable and state.IGNORABLE or state.FATAL
-   con.sql_errno, con.sql_state, con.sql_errmsg = tonumber(code) or 0, code, message
-   local description = { connection = con, query = query, sql_errno = con.sql_errno, sql_state = code,
-      sql_errmsg = message }
+   if result ~= nil or self.error == state.NONE then
+      return result
+   end
+   local description = { connection = self, query = query, sql_errno = self.sql_errno, sql_state = self.sql_state,
+      sql_errmsg = self.sql_errmsg, code = self.code }
    local hook = sysbench.hooks.sql_error_ignorable
-   if ignorable or (type(hook) == "function" and hook(description)) then
+   if self.error == state.IGNORABLE or (type(hook) == "function" and hook(description)) then
       description.errcode = sysbench.error.RESTART_EVENT
       error(description, 0)
    end
-   fail(message)
+   fail(self.text)
+end
+
+local function raise(con, query, number, sql_state, message, text, code, ignorable)
+   local state = sysbench.sql.error
+   con.error = ignorable and state.IGNORABLE or state.FATAL
+   con.sql_errno, con.sql_state, con.sql_errmsg = number, sql_state, message
+   con.text, con.code = text, code
+   con:check_error(nil, query)
 end
 
 local function answer(con, query, how)
@@ -182,7 +210,7 @@ local function answer(con, query, how)
       result.nrows, result.nfields = returned.rows, returned.fields
       return result
    end
-   return nil
+   return NO_ROWS
 end
 
 function Connection:query(text)
@@ -192,7 +220,7 @@ end
 
 function Connection:query_row(text)
    local result = self:query(text)
-   local row = result and result:fetch_row()
+   local row = result ~= nil and result:fetch_row()
    if row then
       return unpack(row, 1, result.nfields)
    end
@@ -204,6 +232,9 @@ function Connection:disconnect()
    return true
 end
 
+-- Of `sb_counter_type`.
+local RECONNECT = 5
+
 function Connection:reconnect()
    if not self.native:reconnect() then
       raise(self, "reconnect", self.native:failure())
@@ -211,6 +242,7 @@ function Connection:reconnect()
    for statement in pairs(self.statements) do
       statement.place = nil
    end
+   native.count(RECONNECT)
    return true
 end
 
@@ -219,6 +251,7 @@ local BULK_BYTES = 512 * 1024
 
 function Connection:bulk_insert_init(text)
    self.bulk = { begin = text, bytes = #text, rows = {} }
+   return true
 end
 
 local function insert(con)
@@ -241,7 +274,7 @@ function Connection:bulk_insert_next(values)
    end
    bulk.rows[#bulk.rows + 1] = values
    bulk.bytes = bulk.bytes + #values + comma
-   return 0
+   return true
 end
 
 function Connection:bulk_insert_done()
@@ -249,7 +282,7 @@ function Connection:bulk_insert_done()
       insert(self)
       self.bulk = nil
    end
-   return 0
+   return true
 end
 
 -- Parameters that are known later decide when the server prepares it.
@@ -295,7 +328,7 @@ function Statement:bind_param(...)
    for i, param in ipairs(self.params) do
       self.types[i], self.slots[i - 1] = param.type, param.slot
    end
-   if not self.as_text then
+   if self.count > 0 and not self.as_text then
       prepare(self)
    end
 end
@@ -319,11 +352,17 @@ local function set_int(param, value)
    param.slot.number = value
 end
 
+-- A number without the digits that it does not need.
+local function shortest(number)
+   local text = tostring(number)
+   return tonumber(text) == number and text or ("%.17g"):format(number)
+end
+
 local function set_text(param, value)
    if not is_text[param.type] and type(value) == "cdata" then
       value = tonumber(value)
    end
-   value = tostring(value)
+   value = type(value) == "number" and shortest(value) or tostring(value)
    local length = math.min(#value, param.max_len or #value)
    copy(room(param, length), value, length)
 end
@@ -420,7 +459,10 @@ function Driver:connect()
    return con
 end
 
-function sysbench.sql.driver()
+function sysbench.sql.driver(name)
+   if name ~= nil and name ~= native.driver then
+      fail(("there is no driver `%s`: the system's is `%s`"):format(tostring(name), native.driver))
+   end
    return setmetatable({}, Driver)
 end
 
@@ -446,6 +488,8 @@ function Histogram:update(value)
    local place = math.floor((math.log(value) - self.begin) * self.factor + 0.5)
    place = math.max(1, math.min(#self.places, place + 1))
    self.places[place] = self.places[place] + 1
+   -- sysbench draws a place for it; the next numbers follow.
+   word(random)
 end
 
 function Histogram:print()
@@ -463,8 +507,23 @@ end
 
 thread_id, test = native.tid, native.path
 sb_rand, sb_rand_uniform, sb_rand_gaussian = sysbench.rand.default, sysbench.rand.uniform, sysbench.rand.gaussian
-sb_rand_special, sb_rand_uniq, sb_rand_str = sysbench.rand.special, sysbench.rand.unique, sysbench.rand.string
-sb_rnd = sysbench.rand.uniform_uint64
+sb_rand_special, sb_rand_str = sysbench.rand.special, sysbench.rand.string
+DB_ERROR_NONE, DB_ERROR_RESTART_TRANSACTION, DB_ERROR_FAILED = 0, 1, 2
+mysql_table_engine = native.given.mysql_table_engine or "innodb"
+myisam_max_rows = tonumber(native.given.myisam_max_rows) or 1000000
+
+function sb_rnd()
+   return tonumber(word(random) % 2 ^ 32)
+end
+
+-- As sysbench: takes the next one that is in the range, and never ends where all of them were taken.
+function sb_rand_uniq(low, high)
+   local number
+   repeat
+      number = unique(random)
+   until number >= low and number <= high
+   return number
+end
 
 local legacy
 local function connection()
@@ -478,6 +537,7 @@ end
 
 function db_disconnect()
    connection():disconnect()
+   legacy = nil
 end
 
 for _, name in ipairs({ "query", "bulk_insert_init", "bulk_insert_next", "bulk_insert_done", "prepare" }) do
@@ -487,19 +547,24 @@ for _, name in ipairs({ "query", "bulk_insert_init", "bulk_insert_next", "bulk_i
    end
 end
 
--- A table of type and value for each parameter; the values are read at each execution.
+-- A value for each parameter, or a table of its type and value; they are read again at each execution.
 function db_bind_param(statement, binds)
    local params = {}
    for i, bind in ipairs(binds) do
-      params[i] = new_param(bind.type)
+      local usual = type(bind) == "number" and types.BIGINT or types.VARCHAR
+      params[i] = new_param(type(bind) == "table" and bind.type or usual)
    end
    statement.binds = binds
    statement:bind_param(unpack(params))
 end
 
 function db_execute(statement)
-   for i, bind in ipairs(statement.binds or {}) do
-      statement.params[i]:set(bind.value)
+   for i, param in ipairs(statement.params) do
+      local bind = statement.binds[i]
+      if type(bind) == "table" then
+         bind = bind.value
+      end
+      param:set(bind)
    end
    return statement:execute()
 end
@@ -510,6 +575,14 @@ end
 
 function db_store_results() end
 db_free_results, db_bind_result = db_store_results, db_store_results
+
+sysbench.db = {
+   connect = db_connect, disconnect = db_disconnect, query = db_query, bulk_insert_init = db_bulk_insert_init,
+   bulk_insert_next = db_bulk_insert_next, bulk_insert_done = db_bulk_insert_done, prepare = db_prepare,
+   bind_param = db_bind_param, bind_result = db_bind_result, execute = db_execute, close = db_close,
+   store_results = db_store_results, free_results = db_free_results, DB_ERROR_NONE = DB_ERROR_NONE,
+   DB_ERROR_RESTART_TRANSACTION = DB_ERROR_RESTART_TRANSACTION, DB_ERROR_FAILED = DB_ERROR_FAILED,
+}
 
 -- Functions of C that scripts call
 
@@ -525,6 +598,13 @@ local functions = {
 for name, random in pairs(sysbench.rand) do
    functions["sb_rand_" .. name] = random
 end
+
+function functions.sb_rand_str(format, buffer)
+   format = type(format) == "string" and format or string_of(format)
+   copy(buffer, format, #format)
+   fill(random, ffi.cast("char *", buffer), #format)
+end
+
 ffi.C = setmetatable(functions, { __index = function(_, name)
    return real[name]
 end })
@@ -535,12 +615,12 @@ local units = { K = 1024, M = 1024 ^ 2, G = 1024 ^ 3, T = 1024 ^ 4 }
 local yes = { on = true, ["true"] = true, ["1"] = true, off = false, ["false"] = false, ["0"] = false }
 
 local function number(text, name)
+   return tonumber(text) or error(("option `%s`: `%s` is not a number"):format(name, text), 0)
+end
+
+local function size(text, name)
    local digits, unit = tostring(text):match("^%s*([^%s]-)([KMGTkmgt]?)%s*$")
-   local value = tonumber(digits)
-   if value == nil then
-      error(("option `%s`: `%s` is not a number"):format(name, text), 0)
-   end
-   return value * (units[unit:upper()] or 1)
+   return number(digits, name) * (units[unit:upper()] or 1)
 end
 
 local convert = {
@@ -552,6 +632,7 @@ local convert = {
       return value
    end,
    number = number,
+   size = size,
    string = tostring,
    table = function(text)
       if type(text) == "table" then
@@ -564,8 +645,11 @@ local convert = {
       return list
    end,
 }
-local kinds = { [1] = "boolean", [2] = "number", [3] = "number", [4] = "number", [5] = "string", [6] = "table",
+local kinds = { [1] = "boolean", [2] = "number", [3] = "size", [4] = "number", [5] = "string", [6] = "table",
    [7] = "string" }
+
+-- The values of options that have a type only.
+local empty = { boolean = true, number = 0, size = 0, string = "", table = {} }
 
 local function plain(name)
    return (name:gsub("%-", "_"))
@@ -575,13 +659,17 @@ end
 local function known(declared)
    local options = {}
    for name, value in pairs(native.usual) do
-      options[name] = { value, type(value) }
+      options[name] = { value, name == "thread_stack_size" and "size" or type(value) }
    end
    for name, definition in pairs(declared or {}) do
+      if type(name) ~= "string" or type(definition) ~= "table" then
+         error(("%s: sysbench.cmdline.options has an entry that is not of the form name = { meaning, usual value }")
+            :format(native.path), 0)
+      end
       local usual = definition[2]
       local kind = kinds[definition[3]] or (usual == nil and "string") or type(usual)
-      if usual == nil and kind == "string" then
-         usual = ""
+      if usual == nil then
+         usual = empty[kind]
       end
       options[plain(name)] = { usual, kind }
    end
@@ -604,6 +692,8 @@ function program.options()
       end
       options[name][1] = text
    end
+   -- A script that names its database in SQL must not touch another one.
+   options.mysql_db, options.pgsql_db = { native.database, "string" }, { native.database, "string" }
    for name, option in pairs(options) do
       local value = option[1]
       if value ~= nil then
@@ -668,7 +758,26 @@ function program.command(name)
    end
 end
 
--- A script's own loop over events gives control back at the end of each.
+function sysbench.cmdline.command_defined(name)
+   return (program.has(name))
+end
+
+function sysbench.cmdline.command_parallel(name)
+   return select(2, program.has(name))
+end
+
+function sysbench.cmdline.call_command(name)
+   local has = program.has(name)
+   return has and command(name)() ~= false
+end
+
+function sysbench.cmdline.print_test_options()
+   for _, row in ipairs(program.declared()) do
+      print(("  %s=%s  %s"):format(unpack(row)))
+   end
+end
+
+-- A loop over events gives control back at the end of each.
 local loop
 
 function functions.sb_more_events()
@@ -681,21 +790,9 @@ function functions.sb_event_stop()
    coroutine.yield()
 end
 
-local function next_of_loop()
-   loop = loop or coroutine.create(thread_run)
-   local fine, message = coroutine.resume(loop, native.tid)
-   if not fine then
-      error(message, 0)
-   end
-   return coroutine.status(loop) == "dead" or nil
-end
-
 -- Runs one event: nil, or `true` where it says that none follows, or the code of the error after which it begins anew.
-function program.event()
-   if thread_run then
-      return next_of_loop()
-   end
-   local done, value = pcall(event, native.tid)
+local function one_event(thread)
+   local done, value = pcall(event, thread)
    if done then
       return value and true or nil
    end
@@ -706,7 +803,42 @@ function program.event()
    if type(hook) == "function" then
       hook(value)
    end
-   return value.sql_state or ""
+   return value.code or ""
+end
+
+-- For scripts that wrap it.
+function thread_run(thread)
+   local ended
+   repeat
+      ended = one_event(thread)
+      if ended ~= true then
+         coroutine.yield(ended)
+      end
+   until ended == true
+end
+
+local usual_loop = thread_run
+
+-- Does the script define `event`, or a loop of its own over events?
+function program.has_event()
+   return type(event) == "function" or thread_run ~= usual_loop
+end
+
+local function next_of_loop()
+   loop = loop or coroutine.create(thread_run)
+   local fine, ended = coroutine.resume(loop, native.tid)
+   if not fine then
+      error(ended, 0)
+   end
+   return coroutine.status(loop) == "dead" or ended
+end
+
+-- As `one_event`, for the loop that the script has.
+function program.event()
+   if thread_run ~= usual_loop then
+      return next_of_loop()
+   end
+   return one_event(native.tid)
 end
 
 return program

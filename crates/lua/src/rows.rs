@@ -44,10 +44,6 @@ impl Rows {
         }
     }
 
-    pub(crate) fn fields(&self) -> usize {
-        self.fields
-    }
-
     /// The next row, each value as Lua's text or nil; `None` after the last.
     pub(crate) fn fetch(&mut self, lua: &mlua::Lua) -> mlua::Result<Option<mlua::Table>> {
         let end = self.next + self.fields;

@@ -18,7 +18,15 @@ use crate::watch::Watched;
 use crate::{Result, ScriptError, Seeds, Watch};
 
 /// Lines that a script may print before the rest is dropped.
-const MOST_LINES: usize = 20;
+const MOST_LINES: usize = 100;
+
+/// Bytes of text after which the rest is dropped too.
+const MOST_PRINTED: usize = 1 << 16;
+
+/// Where `require` looks last: Lua 5.1's packages of a distribution.
+const PACKAGES: &str = "/usr/share/lua/5.1/?.lua;/usr/share/lua/5.1/?/init.lua";
+/// The same of a user's packages, below the home directory.
+const ROCKS: &str = ".luarocks/share/lua/5.1";
 
 /// What all clients run.
 #[derive(Clone, Debug)]
@@ -63,7 +71,7 @@ pub struct Script {
     pub(crate) calls: Table,
     event: Function,
     ledger: Ledger,
-    printed: Arc<Mutex<Vec<String>>>,
+    printed: Arc<Mutex<String>>,
     lua: Lua,
     /// The state has its address: the last to be dropped.
     random: Arc<Mutex<Random>>,
@@ -105,9 +113,8 @@ impl Script {
     }
 
     /// Does it define `event`, or a loop of its own over events?
-    pub fn has_event(&self) -> bool {
-        let is_defined = |name| matches!(self.lua.globals().get(name), Ok(Value::Function(_)));
-        is_defined("event") || is_defined("thread_run")
+    pub fn has_event(&self) -> Result<bool> {
+        Ok(self.calls.get::<Function>("has_event")?.call(())?)
     }
 
     /// Runs one event, or begins it anew. Its statements are in [`Script::sent`].
@@ -135,9 +142,15 @@ impl Script {
         self.ledger.take(sent);
     }
 
-    /// What it has printed.
+    /// The lines that it has printed, in order.
     pub fn printed(&self) -> Vec<String> {
-        std::mem::take(&mut *self.printed.lock().unwrap_or_else(PoisonError::into_inner))
+        let text =
+            std::mem::take(&mut *self.printed.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut lines: Vec<String> = text.lines().take(MOST_LINES).map(str::to_owned).collect();
+        if text.lines().count() > MOST_LINES {
+            lines.push(format!("(only the first {MOST_LINES} lines are kept)"));
+        }
+        lines
     }
 }
 
@@ -146,7 +159,10 @@ fn set_path(lua: &Lua, directories: &[String]) -> mlua::Result<()> {
     let package: Table = lua.globals().get("package")?;
     let usual: String = package.get("path")?;
     let own = directories.iter().map(|place| format!("{place}/?.lua;{place}/?/init.lua"));
-    package.set("path", own.chain([usual]).collect::<Vec<_>>().join(";"))
+    let home = std::env::var("HOME").unwrap_or_default();
+    let rocks = format!("{home}/{ROCKS}/?.lua;{home}/{ROCKS}/?/init.lua");
+    let last = [usual, rocks, PACKAGES.to_owned()];
+    package.set("path", own.chain(last).collect::<Vec<_>>().join(";"))
 }
 
 /// What the prelude gets from here.
@@ -155,7 +171,7 @@ fn natives(
     program: &Program,
     thread: Thread<'_>,
     ledger: &Ledger,
-    printed: &Arc<Mutex<Vec<String>>>,
+    printed: &Arc<Mutex<String>>,
 ) -> Result<(Table, Arc<Mutex<Random>>)> {
     let Thread { number, dialect, connector, stop, seeds, .. } = thread;
     let native = lua.create_table()?;
@@ -169,6 +185,7 @@ fn natives(
         Dialect::Sqlite => "sqlite",
     };
     native.set("driver", driver)?;
+    native.set("database", connector.database())?;
     native.set("given", program.options.clone())?;
     let usual: Table = lua.load(include_str!("usual.lua")).call((driver, program.clients))?;
     let option = |name: &str| match program.options.get(name) {
@@ -197,12 +214,17 @@ fn set_functions(
     lua: &Lua,
     native: &Table,
     wire: Wire,
-    printed: &Arc<Mutex<Vec<String>>>,
+    printed: &Arc<Mutex<String>>,
 ) -> mlua::Result<()> {
     let ledger = wire.ledger.clone();
     let count = move |_: &Lua, counter: u32| {
-        let kinds = [SentKind::Other, SentKind::Read, SentKind::Write];
-        let kind = kinds.get(counter as usize).copied().unwrap_or(SentKind::Error);
+        let kind = match counter {
+            0 => SentKind::Other,
+            1 => SentKind::Read,
+            2 => SentKind::Write,
+            5 => SentKind::Reconnect,
+            _ => SentKind::Error,
+        };
         ledger.add(kind, Instant::now(), 0);
         Ok(())
     };
@@ -216,17 +238,20 @@ fn set_functions(
     };
     native.set("connect", lua.create_function(connect)?)?;
     let printed = Arc::clone(printed);
-    let print = move |_: &Lua, line: LuaString| {
-        let mut lines = printed.lock().unwrap_or_else(PoisonError::into_inner);
-        if lines.len() < MOST_LINES {
-            lines.push(line.to_string_lossy());
+    let print = move |_: &Lua, text: LuaString| {
+        let mut printed = printed.lock().unwrap_or_else(PoisonError::into_inner);
+        if printed.len() < MOST_PRINTED {
+            printed.push_str(&text.to_string_lossy());
         }
         Ok(())
     };
     native.set("print", lua.create_function(print)?)?;
     let nearest = |_: &Lua, (name, options): (String, Table)| {
         let names = options.pairs::<String, Value>().filter_map(|pair| Some(pair.ok()?.0));
-        let nearest = names.min_by_key(|known| strsim::damerau_levenshtein(known, &name));
+        let distance = |known: &String| strsim::damerau_levenshtein(known, &name);
+        // A third of the letters may be wrong: more is another word.
+        let most = (name.chars().count() / 3).max(1);
+        let nearest = names.min_by_key(distance).filter(|known| distance(known) <= most);
         Ok(nearest.map_or(String::new(), |known| format!("; did you mean `{known}`?")))
     };
     native.set("nearest", lua.create_function(nearest)?)

@@ -26,11 +26,11 @@ impl Slot {
         // SAFETY: the prelude has made room for a text of this length, and keeps it as long as the slot.
         #[expect(unsafe_code, reason = "the text lies in a buffer of Lua's")]
         let bytes = unsafe { std::slice::from_raw_parts(self.text, self.length) };
-        std::str::from_utf8(bytes).map(Param::Text).map_err(not_text)
+        if kind == ParamType::Text {
+            return Ok(Param::Bytes(bytes));
+        }
+        std::str::from_utf8(bytes).map(Param::Text).map_err(|error| SessionError::Protocol {
+            what: format!("the value of a parameter that is no text is not UTF-8: {error}"),
+        })
     }
-}
-
-/// Statements and their parameters are UTF-8.
-pub(crate) fn not_text(error: std::str::Utf8Error) -> SessionError {
-    SessionError::Protocol { what: format!("a statement or a parameter is not UTF-8: {error}") }
 }

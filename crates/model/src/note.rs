@@ -98,6 +98,8 @@ words! {
         NotPipelined = "not pipelined",
         NoRowsFound = "no rows found",
         WrongAnswer = "wrong answer",
+        /// What a script of sysbench printed.
+        Script = "script",
         /// Of costs that are not per operation, as an import says.
         Costs = "costs",
         ImportedFrom = "imported from",

@@ -33,6 +33,7 @@ mod request;
 mod resolve;
 mod settings;
 mod sql;
+mod sysbench;
 #[cfg(test)]
 mod tests;
 mod tpcc;
@@ -55,6 +56,7 @@ pub use settings::{JudgeSettings, check_settings};
 pub use sql::{
     WorkloadListing, WorkloadSet, is_path as is_workload_path, read_workload, statement_text,
 };
+pub use sysbench::SysbenchOption;
 pub use variables::{
     Implied, Pattern, Renamed, SameValues, VariableGroup, VariableNote, VariableRules,
     VariableUnit, any_fits,

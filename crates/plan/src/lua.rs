@@ -11,7 +11,7 @@ use crate::keys::Takes::{Count, Later, Other, Small};
 use crate::keys::{self, Key};
 use crate::sql::options::{self, MAX_SECONDS};
 use crate::sql::pace::{self, MAX_RATE, QUEUE_KEYS, Queue};
-use crate::{Place, Result};
+use crate::{Place, Result, SysbenchOption};
 
 /// The text of a script, and the file that the caller found.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -108,7 +108,14 @@ fn text(item: Item<'_>) -> Result<String> {
 /// The script's options, as its command line would give them.
 fn script_options(item: Item<'_>) -> Result<BTreeMap<String, String>> {
     let each = Fields::named(item)?.all();
-    each.map(|one| Ok((one.key.replace('-', "_"), option(one)?))).collect()
+    each.map(|one| {
+        let (name, value) = (one.key.replace('-', "_"), option(one)?);
+        match SysbenchOption::of(&name).refuses(&name, &value) {
+            Some(why) => Err(one.conflict(why)),
+            None => Ok((name, value)),
+        }
+    })
+    .collect()
 }
 
 fn option(item: Item<'_>) -> Result<String> {

@@ -163,6 +163,7 @@ fn lost() -> SessionError {
 fn refused(code: &str, message: &str, sql: &str) -> SessionError {
     SessionError::Server {
         code: code.to_owned(),
+        state: Box::default(),
         message: message.to_owned(),
         statement: excerpt(sql),
     }

@@ -35,7 +35,11 @@ impl Session for FakeSession {
         for row in &answer.rows {
             each(&Shown(row));
         }
-        Ok(Done { rows: answer.rows.len() as u64, affected: answer.affected })
+        Ok(Done {
+            rows: answer.rows.len() as u64,
+            affected: answer.affected,
+            columns: answer.rows.first().map_or(0, |row| row.len() as u32),
+        })
     }
 
     fn prepare(&mut self, sql: &str, _types: &[ParamType]) -> Result<StatementId, SessionError> {
@@ -70,6 +74,7 @@ fn filled_in(sql: &str, params: &[Param<'_>]) -> Option<String> {
         let _infallible = match param {
             Param::Int(number) => write!(text, "{number}"),
             Param::Text(value) => write!(text, "'{value}'"),
+            Param::Bytes(value) => write!(text, "'{}'", String::from_utf8_lossy(value)),
         };
         text.push_str(pieces.next()?);
     }

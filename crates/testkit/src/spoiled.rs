@@ -124,14 +124,16 @@ impl Server {
             }
             Trouble::Refuses { code, message } => Err(SessionError::Server {
                 code: code.to_owned(),
+                state: Box::default(),
                 message: message.to_owned(),
                 statement: statement(),
             }),
             // It was never run, and says that it was.
-            Trouble::LosesRow => Ok(Done { rows: 0, affected: 1 }),
+            Trouble::LosesRow => Ok(Done { affected: 1, ..Done::default() }),
             Trouble::Miscounts | Trouble::Unordered => run().map(|done| Done {
                 rows: done.rows.saturating_sub(1),
                 affected: done.affected.saturating_sub(1),
+                ..done
             }),
             Trouble::Slow(longer) => {
                 std::thread::sleep(longer);

@@ -194,3 +194,50 @@ fn lua_that_never_asks_the_database_ends_with_the_user() {
         wish.join().unwrap();
     }
 }
+
+#[test]
+fn the_last_event_of_a_client_is_not_counted_and_ends_no_other() {
+    let text = "
+        function event()
+           con = con or sysbench.sql.driver():connect()
+           con:query('INSERT INTO t VALUES (1)')
+           n = (n or 0) + 1
+           return n >= 5 + 10 * sysbench.tid
+        end";
+    let database = Database::default();
+    database.execute("CREATE TABLE t (n INT)");
+    let ending = LuaSpec { events: 0, seconds: 3, clients: 2, ..spec(text) };
+    let ran = run(&ending, &database, 1).unwrap();
+    assert_eq!(database.number("SELECT count(*) FROM t"), 5 + 15);
+    let ops = |kind: &str| ran.kind(kind).unwrap().sums.ops;
+    assert_eq!([ops("event"), ops("write")], [18, 20]);
+
+    let at_once = "function event() return true end";
+    assert!(run(&spec(at_once), &database, 1).unwrap().checks.is_empty());
+    let error = run(&LuaSpec { warmup_seconds: 1, ..spec(at_once) }, &database, 1).unwrap_err();
+    let message = "dir/test.lua: every client ended before the measured window: `event` returned true; set \
+                   `warmup_seconds = 0`, and let it return true later";
+    assert_eq!(error.to_string(), message);
+}
+
+#[test]
+fn reports_know_of_reconnects_and_of_the_queue() {
+    let text = "
+        function event()
+           local con = sysbench.sql.driver():connect()
+           con:reconnect()
+        end
+        function sysbench.hooks.report_cumulative(stat)
+           print(stat.reconnects, stat.queue_length, stat.concurrency)
+        end";
+    let record = run(&LuaSpec { events: 3, ..spec(text) }, &Database::default(), 1).unwrap();
+    assert_eq!(record.notes, [Note::new("script", "3\t0\t0")]);
+}
+
+#[test]
+fn printed_lines_are_kept_in_their_order() {
+    let text =
+        "function prepare() for _, line in ipairs({ 'b', '2', 'a', '2' }) do print(line) end end";
+    let notes = run(&spec(text), &Database::default(), 0).unwrap().notes;
+    assert_eq!(notes, ["b", "2", "a", "2"].map(|line| Note::new("script", line)));
+}

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use model::{Dialect, LuaSpec};
+use plan::SysbenchOption;
 
 use crate::args::ScriptArgs;
 use crate::printer::Printer;
@@ -14,41 +15,6 @@ use crate::{input, script};
 const ROUNDS: u32 = 4;
 /// No limit, in sysbench's words.
 const NONE: &str = "0";
-
-/// What an option of sysbench itself means here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Means {
-    /// The key of a plan that it sets.
-    Key(&'static str),
-    /// The systems say it.
-    OfSystem,
-    /// Like an option of the script.
-    Own,
-}
-
-const OF_SYSBENCH: [(&str, Means); 11] = [
-    ("threads", Means::Key("clients")),
-    ("num_threads", Means::Key("clients")),
-    ("time", Means::Key("seconds")),
-    ("max_time", Means::Key("seconds")),
-    ("events", Means::Key("events")),
-    ("max_requests", Means::Key("events")),
-    ("rate", Means::Key("rate")),
-    ("tx_rate", Means::Key("rate")),
-    ("warmup_time", Means::Key("warmup_seconds")),
-    ("db_driver", Means::OfSystem),
-    ("mysql_ignore_errors", Means::Own),
-];
-/// Beginnings of options that say where a server is.
-const OF_SERVERS: [&str; 2] = ["mysql_", "pgsql_"];
-
-fn means(name: &str) -> Means {
-    match OF_SYSBENCH.iter().find(|(known, _)| *known == name) {
-        Some((_, means)) => *means,
-        None if OF_SERVERS.iter().any(|begin| name.starts_with(begin)) => Means::OfSystem,
-        None => Means::Own,
-    }
-}
 
 /// The text of the plan; a line that begins with two dashes is an option, another the name of a command.
 pub(super) fn plan_text(args: &ScriptArgs) -> Result<String> {
@@ -67,27 +33,29 @@ fn workload(script: &str, options: &[String]) -> Result<String> {
     // What is usual for sysbench, where that differs from a plan.
     let mut keys = vec![("seconds", "10".to_owned()), ("warmup_seconds", NONE.to_owned())];
     let (mut own, mut commands) = (Vec::<(String, &str)>::new(), Vec::new());
-    for option in options {
+    for (place, option) in options.iter().enumerate() {
         let Some(text) = option.strip_prefix("--") else {
+            let before = place.checked_sub(1).and_then(|before| options.get(before));
+            no_option(option, before.map(String::as_str))?;
             commands.push(plan::toml_string(option));
             continue;
         };
         // As sysbench: an option without a value is switched on.
         let (name, value) = text.split_once('=').unwrap_or((text, "on"));
         let name = name.replace('-', "_");
-        match means(&name) {
-            Means::Key(key) => {
+        match SysbenchOption::of(&name) {
+            SysbenchOption::Key(key) => {
                 let number: u64 = value.parse().ok().with_context(|| {
                     format!("--{text}: expected a whole number, as in --{name}=10")
                 })?;
                 keys.retain(|(known, _)| *known != key);
                 keys.push((key, number.to_string()));
             }
-            Means::OfSystem => bail!(
+            SysbenchOption::OfSystem => bail!(
                 "--{text}: the system arguments already name the servers; for a server that is already running, \
                  write a plan with `connect`"
             ),
-            Means::Own => {
+            SysbenchOption::Number { .. } | SysbenchOption::Word(_) | SysbenchOption::Own => {
                 // As sysbench: the last one counts.
                 own.retain(|(known, _)| *known != name);
                 own.push((name, value));
@@ -113,6 +81,19 @@ fn workload(script: &str, options: &[String]) -> Result<String> {
         writeln!(table, "{} = {}", plan::toml_string(&name), plan::toml_string(value))?;
     }
     Ok(table)
+}
+
+/// The name of a command is no option that lacks its dashes, and no value that lacks its `=`.
+fn no_option(word: &str, before: Option<&str>) -> Result<()> {
+    if word.contains('=') {
+        bail!("`{word}` is not a command; write the option as --{word}");
+    }
+    match before.filter(|before| before.starts_with("--") && !before.contains('=')) {
+        Some(option) if word.starts_with(|c: char| c.is_ascii_digit()) => {
+            bail!("`{word}` is not a command; write {option}={word}")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Prints the options that a script declares.
@@ -175,5 +156,13 @@ mod tests {
             error("--pgsql-host=db")
                 .starts_with("--pgsql-host=db: the system arguments already name")
         );
+        assert_eq!(
+            error("tables=4"),
+            "`tables=4` is not a command; write the option as --tables=4"
+        );
+        let apart = of(&["--table-size", "10"]).unwrap_err().to_string();
+        assert_eq!(apart, "`10` is not a command; write --table-size=10");
+        let own = of(&["--mysql-storage-engine=aria", "--pgsql-variant=x"]).unwrap();
+        assert!(own.contains("\"mysql_storage_engine\" = \"aria\"\n\"pgsql_variant\" = \"x\""));
     }
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::Result;
 use lab::Lab;
-use model::{Outcome, Plan, RunData, RunInfo, System, TrialRecord};
-use report::{Report, object};
+use model::{NoteKind, Outcome, Plan, RunData, RunInfo, StepNote, System, TrialRecord};
+use report::{Report, object, printable};
 use serde::Serialize;
 
 use crate::args::{Format, ShowArgs};
@@ -15,6 +15,8 @@ use crate::printer::Printer;
 use crate::{disturbed, input, runs, table};
 
 const LOG_LINES: usize = 12;
+/// Lines of scripts.
+const MOST_PRINTED: usize = 200;
 
 pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let lab = runs::open(root)?;
@@ -52,6 +54,7 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
         }
     }
     tables(&lab, &data, printer)?;
+    printed(&data, printer);
     for trial in &data.trials {
         failed(&lab, trial, printer);
     }
@@ -78,6 +81,18 @@ fn tables(lab: &Lab, data: &RunData, printer: Printer) -> Result<()> {
         printer.prose(&line);
     }
     Ok(())
+}
+
+/// What scripts of sysbench have printed.
+fn printed(data: &RunData, printer: Printer) {
+    let all = || data.notes.iter().filter(|note| note.what == NoteKind::Script);
+    for note in all().take(MOST_PRINTED) {
+        let StepNote { round, system, step, text, .. } = note;
+        printer.prose(&format!("round {round} · {system} · {step}: {}", printable(text)));
+    }
+    if let more @ 1.. = all().count().saturating_sub(MOST_PRINTED) {
+        printer.prose(&format!("and {more} more lines that the script printed"));
+    }
 }
 
 /// What `--format json` prints; documented in docs/formats.md.

@@ -180,6 +180,7 @@ fn a_server_that_does_not_tell_is_noted() {
     let (name, text) = drained(MYSQL, LONGEST, |sql, _| {
         Err(SessionError::Server {
             code: "1227".to_owned(),
+            state: Box::default(),
             message: "you need the PROCESS privilege".to_owned(),
             statement: sql.to_owned(),
         })

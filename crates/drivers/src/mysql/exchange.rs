@@ -37,16 +37,16 @@ impl Exchange {
         self.packets.send()
     }
 
-    pub(super) fn send_query(&mut self, sql: &str) -> Result {
-        self.command(COM_QUERY, sql.as_bytes()).map_err(|error| error.about(sql))
+    pub(super) fn send_query(&mut self, sql: &[u8]) -> Result {
+        self.command(COM_QUERY, sql).map_err(|error| error.about(&String::from_utf8_lossy(sql)))
     }
 
-    pub(super) fn query(&mut self, sql: &str, visit: impl Visit) -> Result<Done> {
+    pub(super) fn query(&mut self, sql: &[u8], visit: impl Visit) -> Result<Done> {
         self.send_query(sql)?;
         let mut columns = std::mem::take(&mut self.columns);
         let answer = self.read(RowFormat::Text, &mut columns, visit);
         self.columns = columns;
-        answer.map_err(|error| self.packets.stream.settle(error, sql))
+        answer.map_err(|error| self.packets.stream.settle(error, &String::from_utf8_lossy(sql)))
     }
 
     #[inline]
@@ -93,6 +93,7 @@ impl Exchange {
             self.packets.wait()?;
             let described = columns.are_described_again(&mut self.packets);
             let more_results = if described {
+                done.columns = columns.encodings().len() as u32;
                 self.read_rows(format, columns, &mut done.rows, &mut visit)?
             } else {
                 self.read_new(format, columns, &mut done, &mut visit)?
@@ -132,6 +133,7 @@ impl Exchange {
                     columns.stay(self.packets.shown(), announced.count)?;
                 }
                 self.packets.receive_end()?;
+                done.columns = announced.count as u32;
                 self.read_rows(format, columns, &mut done.rows, visit)
             }
         }

@@ -65,7 +65,7 @@ fn send(
     sql: &str,
     next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
 ) -> Result<(u64, OkReply)> {
-    exchange.send_query(sql)?;
+    exchange.send_query(sql.as_bytes())?;
     if exchange.packets.receive_part()?.first() != Some(&LOCAL_FILE) {
         return Err(malformed("reply to LOAD DATA LOCAL INFILE"));
     }
@@ -85,7 +85,7 @@ fn changed(exchange: &mut Exchange, sql: &str, loaded: OkReply) -> SessionError 
         let text = |column| row.value(column).to_text().unwrap_or_default();
         (code, message) = (text(1), text(2));
     };
-    if let Err(error) = exchange.query("SHOW WARNINGS LIMIT 1", Each(&mut note)) {
+    if let Err(error) = exchange.query(b"SHOW WARNINGS LIMIT 1", Each(&mut note)) {
         return error;
     }
     let message = format!(

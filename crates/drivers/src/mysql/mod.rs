@@ -119,6 +119,10 @@ impl Pipelined for MysqlSession {
 
 impl Session for MysqlSession {
     fn query(&mut self, sql: &str, each: &mut dyn FnMut(&dyn Row)) -> Result<Done> {
+        self.query_bytes(sql.as_bytes(), each)
+    }
+
+    fn query_bytes(&mut self, sql: &[u8], each: &mut dyn FnMut(&dyn Row)) -> Result<Done> {
         self.exchange.query(sql, Each(each))
     }
 

@@ -57,7 +57,16 @@ pub(super) fn malformed(what: &str) -> SessionError {
 #[cold]
 pub(super) fn server_error(payload: &[u8]) -> SessionError {
     let (code, message) = code_and_message(payload);
-    SessionError::server(&code.to_string(), message)
+    let state = match payload.get(3..9) {
+        Some([b'#', state @ ..]) => said(state),
+        _ => String::new(),
+    };
+    SessionError::Server {
+        code: code.to_string(),
+        state: state.into(),
+        message,
+        statement: String::new(),
+    }
 }
 
 /// Code and message of an error packet. Errors before the login carry no `#` and SQL state.
@@ -98,6 +107,7 @@ mod tests {
         let error = server_error(b"\xff\xbd\x04#40001Deadlock found");
         assert_eq!(error.code(), "1213");
         assert_eq!(error.to_string(), "error 1213: Deadlock found (in ``)".to_owned());
+        assert!(matches!(error, SessionError::Server { state, .. } if &*state == "40001"));
         assert_eq!(
             code_and_message(b"\xff\x10\x04Too many connections"),
             (1040, "Too many connections".to_owned())

@@ -122,8 +122,13 @@ impl Statement {
                     put_lenenc(out, text.len());
                     out.extend_from_slice(text.as_bytes());
                 }
+                (Param::Bytes(bytes), ParamType::Text) => {
+                    put_lenenc(out, bytes.len());
+                    out.extend_from_slice(bytes);
+                }
                 (Param::Int(_), ParamType::Text | ParamType::DateTime | ParamType::Decimal)
-                | (Param::Text(_), ParamType::Int) => {
+                | (Param::Text(_), ParamType::Int)
+                | (Param::Bytes(_), ParamType::Int | ParamType::DateTime | ParamType::Decimal) => {
                     let error = SessionError::parameter_type(WRONG_ARGUMENTS, index + 1, *kind);
                     return Err(error.about(&self.sql));
                 }

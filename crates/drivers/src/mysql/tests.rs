@@ -167,7 +167,7 @@ fn rows_come_in_text_and_in_binary() {
             rows.push((row.value(0).as_int(), row.value(1).to_text()));
         })
         .unwrap();
-    assert_eq!(done, Done { rows: 2, affected: 0 });
+    assert_eq!(done, Done { rows: 2, affected: 0, columns: 2 });
     assert_eq!(rows, [(Some(7), None), (Some(8), Some("x".to_owned()))]);
     let statement = session.prepare("select id, c from t where id = ?", &[ParamType::Int]).unwrap();
     for _ in 0..2 {
@@ -199,7 +199,7 @@ fn a_procedure_may_return_several_results() {
     });
     let mut session = MysqlSession::open(&connector).unwrap();
     let done = session.execute("call p()").unwrap();
-    assert_eq!(done, Done { rows: 1, affected: 3 });
+    assert_eq!(done, Done { rows: 1, affected: 3, columns: 1 });
     server.finish();
 }
 
@@ -217,7 +217,7 @@ fn a_server_error_names_the_statement_and_the_session_goes_on() {
     let sql = format!("insert into t values {}", "(1),".repeat(100));
     let error = session.execute(&sql).unwrap_err();
     assert!(error.is_retryable());
-    let SessionError::Server { code, message, statement } = error else {
+    let SessionError::Server { code, message, statement, .. } = error else {
         panic!("{error}");
     };
     assert_eq!(

@@ -154,7 +154,10 @@ impl Answer<'_> {
     fn end(self) -> Result<Done> {
         match self.failure {
             Some(error) => Err(error),
-            None if self.is_ended => Ok(self.done),
+            None if self.is_ended => {
+                let columns = self.columns.formats().len() as u32;
+                Ok(Done { columns, ..self.done })
+            }
             None => Err(malformed("answer", "the server is ready and did not say how it ended")),
         }
     }

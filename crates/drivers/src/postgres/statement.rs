@@ -127,8 +127,10 @@ impl Prepared {
                 (Param::Text(text), ParamType::Text | ParamType::DateTime | ParamType::Decimal) => {
                     encode::value(request, text.as_bytes());
                 }
+                (Param::Bytes(bytes), ParamType::Text) => encode::value(request, bytes),
                 (Param::Int(_), ParamType::Text | ParamType::DateTime | ParamType::Decimal)
-                | (Param::Text(_), ParamType::Int) => {
+                | (Param::Text(_), ParamType::Int)
+                | (Param::Bytes(_), ParamType::Int | ParamType::DateTime | ParamType::Decimal) => {
                     return Err(SessionError::parameter_type(WRONG_TYPE, index + 1, *declared));
                 }
             }

@@ -412,7 +412,7 @@ fn a_refused_preparation_does_not_take_the_name_of_the_next() {
     let id = session.prepare(sql, &[ParamType::Int]).unwrap();
     assert_eq!(id, StatementId(0));
     let done = session.execute_prepared(id, &[Param::Int(9)], &mut |_| ()).unwrap();
-    assert_eq!(done, Done { rows: 0, affected: 4 });
+    assert_eq!(done, Done { rows: 0, affected: 4, columns: 0 });
     let unknown = session.execute_prepared(StatementId(1), &[], &mut |_| ());
     assert_eq!(unknown.unwrap_err().code(), "26000");
     drop(session);

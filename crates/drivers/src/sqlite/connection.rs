@@ -123,7 +123,7 @@ impl Connection {
         let functions = self.functions;
         // SAFETY: the connection is open.
         let before = unsafe { (functions.sqlite3_total_changes)(self.db) };
-        let mut done = Done::default();
+        let mut done = Done { columns: statement.len() as u32, ..Done::default() };
         // SAFETY: the statement lives, and only its own thread uses it.
         let code = loop {
             match unsafe { (functions.sqlite3_step)(statement.0) } {
@@ -198,16 +198,8 @@ impl Statement {
             let code = unsafe {
                 match *param {
                     Param::Int(value) => (functions.sqlite3_bind_int64)(statement, position, value),
-                    Param::Text(text) => match c_int::try_from(text.len()) {
-                        Ok(length) => (functions.sqlite3_bind_text)(
-                            statement,
-                            position,
-                            text.as_ptr().cast(),
-                            length,
-                            ffi::SQLITE_TRANSIENT(),
-                        ),
-                        Err(_) => ffi::SQLITE_TOOBIG,
-                    },
+                    Param::Text(text) => bind_text(functions, statement, position, text.as_bytes()),
+                    Param::Bytes(text) => bind_text(functions, statement, position, text),
                 }
             };
             code == ffi::SQLITE_OK
@@ -230,6 +222,23 @@ impl Statement {
             }
             Value::Bytes(std::slice::from_raw_parts(bytes.cast(), length))
         }
+    }
+}
+
+/// # Safety
+///
+/// The statement lives and does not run.
+unsafe fn bind_text(
+    functions: &Functions,
+    statement: *mut sqlite3_stmt,
+    position: c_int,
+    text: &[u8],
+) -> c_int {
+    let Ok(length) = c_int::try_from(text.len()) else { return ffi::SQLITE_TOOBIG };
+    let bytes = text.as_ptr().cast();
+    // SAFETY: see above; SQLite copies the text.
+    unsafe {
+        (functions.sqlite3_bind_text)(statement, position, bytes, length, ffi::SQLITE_TRANSIENT())
     }
 }
 

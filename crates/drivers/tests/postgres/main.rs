@@ -29,7 +29,7 @@ fn column(session: &mut dyn Session, sql: &str) -> Vec<Option<String>> {
 }
 
 fn changed(affected: u64) -> Done {
-    Done { rows: 0, affected }
+    Done { affected, ..Done::default() }
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn prepared_types(session: &mut dyn Session) {
             assert_eq!(values, wanted);
         })
         .unwrap();
-    assert_eq!((seen, done), (1, Done { rows: 1, affected: 0 }));
+    assert_eq!((seen, done), (1, Done { rows: 1, affected: 0, columns: 9 }));
     // Columns that the prepared insert left out are NULL.
     let done = session
         .execute_prepared(select, &[Param::Int(101)], &mut |row| {

@@ -179,6 +179,12 @@ fn keys_of_a_script_that_contradict_each_other() {
     assert_snapshot!(script(&format!("{ramp}, events = 5")), @"my.toml:3: `events` and `ramp` exclude each other: each rate is tried for a time");
     assert_snapshot!(script(&format!("{ramp}, rate = 5")), @"my.toml:3: `rate` and `ramp` exclude each other: leave one of them out");
     assert_snapshot!(script("script = \"a.lua\", clients = [1, 1]"), @"my.toml:3: `clients` has 1 twice");
+    let option = |option: &str| script(&format!("script = \"a.lua\", options = {{ {option} }}"));
+    assert_snapshot!(option("threads = 5"), @"my.toml:3: `threads` of sysbench is the key `clients` of `workload`, beside `options`");
+    assert_snapshot!(option("mysql-host = \"x\""), @"my.toml:3: `mysql_host` would name a server or a way to it, which `[[system]]` does; leave it out");
+    assert_snapshot!(option("percentile = 101"), @"my.toml:3: `percentile`: expected a whole number from 0 to 100, found `101`");
+    assert_snapshot!(option("rand_seed = 99999999999"), @"my.toml:3: `rand_seed`: expected a whole number from 0 to 2147483647, found `99999999999`");
+    assert_snapshot!(option("db_ps_mode = \"foo\""), @"my.toml:3: `db_ps_mode`: expected auto or disable, found `foo`");
     assert_snapshot!(script("script = \"x/prepare.lua\""), @"my.toml:3: `script` has the name of one of its commands, and each is a step; rename the file");
     assert_snapshot!(script("script = \"a.lua\", commands = [\"prepare\"]"), @r#"my.toml:3: `commands` without "run": it is the command that is measured"#);
 }

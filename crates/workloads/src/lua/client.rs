@@ -1,7 +1,7 @@
 //! A client that runs events of a script.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
 use lua::{Outcome, Script, Sent, SentKind};
@@ -21,21 +21,33 @@ pub(super) struct Common {
     /// Events of the measured window at most; 0 for any number.
     most: u64,
     begun: AtomicU64,
-    /// Has an event said that it is the last?
-    is_ended: AtomicBool,
+    /// Clients whose scripts want no further event.
+    ended: AtomicU32,
+    /// The same, when the measured window opened.
+    ended_before: AtomicU32,
+    /// How often scripts have connected anew.
+    pub(super) reconnects: AtomicU64,
+    /// Events under way, in an open loop.
+    pub(super) under_way: AtomicU32,
 }
 
 impl Common {
     pub(super) fn new(queue: Option<Queue>, most: u64) -> Self {
-        let (notes, begun, is_ended) =
-            (Notes::default(), AtomicU64::new(0), AtomicBool::new(false));
-        Self { queue, notes, most, begun, is_ended }
+        let (notes, begun, ended, ended_before, reconnects, under_way) = Default::default();
+        Self { queue, notes, most, begun, ended, ended_before, reconnects, under_way }
+    }
+
+    pub(super) fn ended(&self) -> u32 {
+        self.ended.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn ended_before(&self) -> u32 {
+        self.ended_before.load(Ordering::Relaxed)
     }
 
     /// May another event begin? Then it has begun.
     fn begins(&self) -> bool {
-        !self.is_ended.load(Ordering::Relaxed)
-            && (self.most == 0 || self.begun.fetch_add(1, Ordering::Relaxed) < self.most)
+        self.most == 0 || self.begun.fetch_add(1, Ordering::Relaxed) < self.most
     }
 }
 
@@ -46,6 +58,8 @@ impl Shared for Common {
 
     fn opens(&self) {
         self.begun.store(0, Ordering::Relaxed);
+        self.reconnects.store(0, Ordering::Relaxed);
+        self.ended_before.store(self.ended(), Ordering::Relaxed);
     }
 }
 
@@ -54,11 +68,13 @@ pub(super) struct EventClient {
     number: u32,
     common: Arc<Common>,
     sent: Vec<Sent>,
+    /// Has the script said that no further event follows?
+    is_ended: bool,
 }
 
 impl EventClient {
     pub(super) fn new(script: Script, number: u32, common: &Arc<Common>) -> Self {
-        Self { script, number, common: Arc::clone(common), sent: Vec::new() }
+        Self { script, number, common: Arc::clone(common), sent: Vec::new(), is_ended: false }
     }
 }
 
@@ -79,7 +95,7 @@ impl Client for EventClient {
 impl EventClient {
     fn closed_loop(&mut self, context: &mut ClientContext<'_>) -> Result {
         let mut started = context.recorder.begin();
-        while !context.is_over_at(started) && self.common.begins() {
+        while !self.is_ended && !context.is_over_at(started) && self.common.begins() {
             let Some(ended) = self.operate(context, started, None)? else { break };
             started = context.recorder.begin_after(ended);
         }
@@ -88,18 +104,22 @@ impl EventClient {
 
     fn open_loop(&mut self, queue: &Queue, context: &mut ClientContext<'_>) -> Result {
         let mut now = context.recorder.clock().now();
-        while !context.is_over()
+        while !self.is_ended
+            && !context.is_over()
             && self.common.begins()
             && let Some(Arrival { due, started }) = Arrival::next(queue, now, context)
         {
-            let Some(ended) = self.operate(context, started, Some(due))? else { break };
+            self.common.under_way.fetch_add(1, Ordering::Relaxed);
+            let done = self.operate(context, started, Some(due));
+            self.common.under_way.fetch_sub(1, Ordering::Relaxed);
+            let Some(ended) = done? else { break };
             now = ended;
         }
         Ok(())
     }
 
     /// Runs one event and records it with its statements; when it ended, or `None` where the step was over before.
-    /// Repeated tries count into its time.
+    /// Repeated tries count into its time. As sysbench, it does not count the event that says that no other follows.
     fn operate(
         &mut self,
         context: &mut ClientContext<'_>,
@@ -111,7 +131,8 @@ impl EventClient {
             match self.script.event() {
                 Ok(Outcome::Done) => break,
                 Ok(Outcome::Last) => {
-                    self.common.is_ended.store(true, Ordering::Relaxed);
+                    self.is_ended = true;
+                    self.common.ended.fetch_add(1, Ordering::Relaxed);
                     break;
                 }
                 Ok(Outcome::Restart(code)) => {
@@ -127,7 +148,11 @@ impl EventClient {
         }
         self.script.sent(&mut self.sent);
         let rows = self.sent.iter().map(|sent| sent.rows).sum();
-        let ended = context.recorder.done(EVENTS, started, intended, rows);
+        let ended = if self.is_ended {
+            context.recorder.clock().now()
+        } else {
+            context.recorder.done(EVENTS, started, intended, rows)
+        };
         let at = |moment: Instant| {
             let since = moment.saturating_duration_since(origin).as_nanos() as u64;
             Nanos(started.0.saturating_add(since)).min(ended)
@@ -139,6 +164,9 @@ impl EventClient {
                 SentKind::Write => context.recorder.record(EVENTS + 2, from, None, to, sent.rows),
                 SentKind::Other => context.recorder.record(EVENTS + 3, from, None, to, sent.rows),
                 SentKind::Error => context.recorder.failed(EVENTS, "script", true),
+                SentKind::Reconnect => {
+                    self.common.reconnects.fetch_add(1, Ordering::Relaxed);
+                }
             }
         }
         Ok(Some(ended))

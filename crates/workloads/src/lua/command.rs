@@ -9,7 +9,7 @@ use load::{
 };
 
 /// The commands that a script need not have.
-const OPTIONAL: [&str; 2] = ["prepare", "cleanup"];
+pub(super) const OPTIONAL: [&str; 2] = ["prepare", "cleanup"];
 
 impl CommandRun<'_> {
     /// Lets one client, or all, carry the command out.
@@ -40,12 +40,8 @@ impl CommandRun<'_> {
         };
         let clients: Clients = scripts.into_iter().zip(0..).map(client).collect();
         let kinds = vec![KindSpec::unscheduled(COMMAND)];
-        let work = FixedWork {
-            kinds,
-            clients,
-            clock,
-            notes: (NoteKind::from("script"), &Notes::default()),
-        };
+        let work =
+            FixedWork { kinds, clients, clock, notes: (NoteKind::Script, &Notes::default()) };
         let mut record = work.run(self.stop, observer)?;
         record.notes.extend(printed(&notes));
         Ok(record)

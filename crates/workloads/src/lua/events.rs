@@ -18,7 +18,7 @@ impl CommandRun<'_> {
         // The state of the program as a whole draws no number that is a client's.
         let whole = self.load(&program, 0, &mut self.seeds())?;
         whole.call("init").map_err(failed(0))?;
-        if !whole.has_event() {
+        if !whole.has_event().map_err(failed(0))? {
             let message = format!("{} defines no function `event`", spec.script);
             return Err(StepError::Unsupported(message));
         }
@@ -49,7 +49,7 @@ impl CommandRun<'_> {
         let mut reports = Reports {
             observer,
             script: &whole,
-            notes: &common.notes,
+            common: &common,
             clients: spec.clients,
             every: option("report_interval").and_then(|text| text.parse().ok()).unwrap_or(0),
             percentile: option("percentile").and_then(|text| text.parse().ok()),
@@ -61,7 +61,14 @@ impl CommandRun<'_> {
         whole.call("done").map_err(failed(0))?;
         keep_printed(&whole, &common.notes);
         record.elapsed = clock.now();
-        record.checks.push(ended(&record, EVENT));
+        if common.ended_before() == spec.clients {
+            let message = "every client ended before the measured window: `event` returned true; set \
+                           `warmup_seconds = 0`, and let it return true later";
+            return Err(StepError::Unsupported(format!("{}: {message}", spec.script)));
+        }
+        if common.ended() == 0 {
+            record.checks.push(ended(&record, EVENT));
+        }
         record.notes.extend(printed(&common.notes));
         Ok(record)
     }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use drivers::Connector;
 use lua::{Program, Script, ScriptError, Seeds, Thread, Watch};
-use model::{Dialect, LuaSpec, Note, SqlPace, StepRecord, mix};
+use model::{Dialect, LuaSpec, Note, NoteKind, SqlPace, StepRecord, mix};
 
 use load::{Notes, Observer, Result, StepError, Stop, Target, Workload, lock};
 
@@ -87,7 +87,9 @@ fn ended_by<T>(stop: &Stop, watch: &Watch, act: impl FnOnce() -> T) -> T {
 
 /// The options that a script declares; checks those that the plan gives.
 pub(super) fn declared(spec: &LuaSpec, dialect: Dialect) -> Result<Vec<[String; 3]>> {
-    lua::declared(&program(spec, LuaSpec::RUN), dialect)
+    let optional = |name: &&str| *name != LuaSpec::RUN && !command::OPTIONAL.contains(name);
+    let needed: Vec<&str> = spec.commands.iter().map(String::as_str).filter(optional).collect();
+    lua::declared(&program(spec, LuaSpec::RUN), dialect, &needed)
         .map_err(|ScriptError(message)| StepError::Unsupported(message))
 }
 
@@ -168,13 +170,13 @@ fn failed(number: u32) -> impl Fn(ScriptError) -> StepError {
     move |ScriptError(message)| StepError::Script { client: name(number), message }
 }
 
-/// What the scripts of all clients have printed, each line once.
+/// Lines of a step that are kept of all clients together.
+const MOST_LINES: usize = 1_000;
+
+/// What the scripts have printed, each client's lines in their order.
 fn printed(notes: &Notes) -> Vec<Note> {
-    let mut lines: Vec<String> =
-        std::mem::take(&mut *lock(notes)).into_iter().map(|it| it.1).collect();
-    lines.sort();
-    lines.dedup();
-    lines.into_iter().map(|line| Note::new("script", line)).collect()
+    let lines = std::mem::take(&mut *lock(notes));
+    lines.into_iter().take(MOST_LINES).map(|(_, line)| Note::new(NoteKind::Script, line)).collect()
 }
 
 /// Keeps what a script has printed.

@@ -1,12 +1,13 @@
 //! What the hooks of a script for reports are called with: what was measured, as sysbench tells it.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
 
 use lua::Script;
 use model::{Edge, Interval, KindInterval, Nanos, StepRecord};
 
-use super::client::EVENTS;
-use load::{Notes, Observer, note};
+use super::client::{Common, EVENTS};
+use load::{Observer, note};
 
 /// sysbench's usual `--percentile`.
 const PERCENTILE: f64 = 95.0;
@@ -15,7 +16,7 @@ const PERCENTILE: f64 = 95.0;
 pub(super) struct Reports<'a> {
     pub(super) observer: &'a mut dyn Observer,
     pub(super) script: &'a Script,
-    pub(super) notes: &'a Notes,
+    pub(super) common: &'a Common,
     pub(super) clients: u32,
     /// Seconds between two reports; 0 for none but the last.
     pub(super) every: u32,
@@ -29,6 +30,8 @@ pub(super) struct Seen {
     intervals: u32,
     length: Nanos,
     kinds: Vec<KindInterval>,
+    /// How often scripts had connected anew before.
+    reconnects: u64,
 }
 
 impl Observer for Reports<'_> {
@@ -43,9 +46,12 @@ impl Observer for Reports<'_> {
             seen.kinds.iter_mut().zip(&interval.kinds).for_each(|(sum, kind)| sum.merge(kind));
             (seen.intervals, seen.length) = (seen.intervals + 1, seen.length + interval.length);
             if seen.intervals == self.every {
-                let seen = std::mem::take(&mut self.seen);
+                let reconnects = self.common.reconnects.load(Ordering::Relaxed);
+                let next = Seen { reconnects, ..Seen::default() };
+                let seen = std::mem::replace(&mut self.seen, next);
                 let end = interval.start + interval.length;
-                self.call("report_intermediate", seen.length, end, &seen.kinds);
+                let anew = reconnects - seen.reconnects;
+                self.call("report_intermediate", seen.length, end, (&seen.kinds, anew));
             }
         }
         self.observer.interval(interval)
@@ -56,14 +62,23 @@ impl Reports<'_> {
     /// The report of the window as a whole.
     pub(super) fn cumulative(&self, record: &StepRecord) {
         let kinds: Vec<KindInterval> = record.kinds.iter().map(|kind| kind.sums.clone()).collect();
-        self.call("report_cumulative", record.window, record.window, &kinds);
+        let reconnects = self.common.reconnects.load(Ordering::Relaxed);
+        self.call("report_cumulative", record.window, record.window, (&kinds, reconnects));
     }
 
-    fn call(&self, hook: &str, length: Nanos, total: Nanos, kinds: &[KindInterval]) {
+    fn call(
+        &self,
+        hook: &str,
+        length: Nanos,
+        total: Nanos,
+        (kinds, reconnects): (&[KindInterval], u64),
+    ) {
         let done = |kind: usize| kinds.get(EVENTS + kind).map_or(0, |kind| kind.ops) as f64;
         let Some(events) = kinds.get(EVENTS) else { return };
         let latency = events.response.as_ref().unwrap_or(&events.service);
         let quantile = |q| latency.quantile(q).unwrap_or_default().as_secs_f64();
+        let waiting = self.common.queue.as_ref().map_or(0, |queue| queue.waiting(total));
+        let under_way = self.common.under_way.load(Ordering::Relaxed);
         let mean = latency.mean().unwrap_or_default().as_secs_f64();
         let stat = [
             ("threads_running", f64::from(self.clients)),
@@ -74,7 +89,9 @@ impl Reports<'_> {
             ("writes", done(2)),
             ("other", done(3)),
             ("errors", events.retries as f64),
-            ("reconnects", 0.0),
+            ("reconnects", reconnects as f64),
+            ("queue_length", waiting as f64),
+            ("concurrency", f64::from(under_way)),
             ("latency_pct", quantile(self.percentile.unwrap_or(PERCENTILE) / 100.0)),
             ("latency_min", quantile(0.0)),
             ("latency_avg", mean),
@@ -82,7 +99,7 @@ impl Reports<'_> {
             ("latency_sum", mean * latency.count() as f64),
         ];
         if let Err(error) = self.script.report(hook, &stat) {
-            note(self.notes, format!("{hook} failed: {error}"));
+            note(&self.common.notes, format!("{hook} failed: {error}"));
         }
     }
 }

@@ -163,7 +163,7 @@ impl Values {
         match self.ints[at] {
             Param::Int(value) => value,
             // Only integers are put there.
-            Param::Text(_) => 0,
+            Param::Text(_) | Param::Bytes(_) => 0,
         }
     }
 

@@ -280,6 +280,9 @@ impl Statement {
                     (Param::Text(text), ParamType::Text | ParamType::DateTime) => {
                         push_text(sql, dialect, text);
                     }
+                    (Param::Bytes(text), _) => {
+                        push_text(sql, dialect, &String::from_utf8_lossy(text));
+                    }
                 }
             }
             sql.push_str(piece);

@@ -163,7 +163,11 @@ fn rows_that_the_server_only_said_it_inserted_are_missed() {
     let hook: Hook = Box::new(move |call| match call {
         Call::Run(sql) if sql.starts_with("INSERT INTO sbtest1") => {
             inserts += 1;
-            if inserts == 3 { Outcome::Lie(Done { rows: 0, affected: 1 }) } else { Outcome::Pass }
+            if inserts == 3 {
+                Outcome::Lie(Done { affected: 1, ..Done::default() })
+            } else {
+                Outcome::Pass
+            }
         }
         Call::Run(_) | Call::Connect | Call::Prepare(_) => Outcome::Pass,
     });
@@ -213,7 +217,7 @@ fn lists_are_compared_with_their_distinct_values() {
         let (_, target) = faulty(
             &database,
             Box::new(move |call| match call {
-                Call::Run(_) if rows > 0 => Outcome::Lie(Done { rows, affected: 0 }),
+                Call::Run(_) if rows > 0 => Outcome::Lie(Done { rows, affected: 0, columns: 1 }),
                 Call::Run(_) | Call::Connect | Call::Prepare(_) => Outcome::Pass,
             }),
         );

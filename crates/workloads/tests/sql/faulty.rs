@@ -199,6 +199,7 @@ fn with_values(sql: &str, params: &[Param<'_>]) -> String {
         match params.next() {
             Some(Param::Int(value)) => text.push_str(&value.to_string()),
             Some(Param::Text(value)) => text.extend(["'", value, "'"]),
+            Some(Param::Bytes(value)) => text.extend(["'", &String::from_utf8_lossy(value), "'"]),
             None => text.push('?'),
         }
     }
@@ -214,6 +215,7 @@ pub(crate) fn lost() -> SessionError {
 pub(crate) fn server(code: &str, message: &str) -> SessionError {
     SessionError::Server {
         code: code.to_owned(),
+        state: Box::default(),
         message: message.to_owned(),
         statement: "…".to_owned(),
     }

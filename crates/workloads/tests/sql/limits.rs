@@ -50,7 +50,7 @@ impl Session for SmallSession {
             return Err(crate::faulty::server("1064", "only limits"));
         }
         each(&Numbers(self.numbers));
-        Ok(Done { rows: 1, affected: 0 })
+        Ok(Done { rows: 1, affected: 0, columns: 1 })
     }
 
     fn prepare(&mut self, _: &str, _: &[ParamType]) -> Result<StatementId, SessionError> {

@@ -106,7 +106,7 @@ impl Session for SpoiledSession {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         match self.rule.mistake {
             Mistake::Lost(affected) if number.is_multiple_of(self.rule.every) => {
-                return Ok(Done { rows: 0, affected });
+                return Ok(Done { affected, ..Done::default() });
             }
             Mistake::Twice if number.is_multiple_of(self.rule.every) => {
                 self.inner.execute_prepared(statement, params, &mut |_| ())?;

@@ -46,6 +46,7 @@ impl Server {
             Error("lost") => Err(SessionError::Lost { cause: "test".to_owned() }),
             Error(code) => Err(SessionError::Server {
                 code: code.to_owned(),
+                state: Box::default(),
                 message: "test".to_owned(),
                 statement: sent.to_owned(),
             }),
@@ -82,7 +83,7 @@ impl Session for Answering {
     fn query(&mut self, sql: &str, each: &mut dyn FnMut(&dyn Row)) -> Result<Done, SessionError> {
         let affected = self.server.answer(sql)?;
         each(&Number(affected));
-        Ok(Done { rows: 1, affected })
+        Ok(Done { rows: 1, affected, columns: 1 })
     }
 
     fn prepare(&mut self, _: &str, _: &[ParamType]) -> Result<StatementId, SessionError> {

@@ -110,7 +110,7 @@ fn a_text_query_shows_its_rows() {
     ]
     .concat();
     let (answer, rows) = simple(&reply);
-    assert_eq!(answer.unwrap(), Done { rows: 2, affected: 0 });
+    assert_eq!(answer.unwrap(), Done { rows: 2, affected: 0, columns: 1 });
     assert_eq!(rows, ["Some(\"42\")", "None"]);
 }
 
@@ -124,7 +124,7 @@ fn a_prepared_query_shows_binary_rows() {
     ]
     .concat();
     let (answer, rows) = prepared(&reply, &[Format::Int4]);
-    assert_eq!(answer.unwrap(), Done { rows: 1, affected: 0 });
+    assert_eq!(answer.unwrap(), Done { rows: 1, affected: 0, columns: 1 });
     assert_eq!(rows, [-2]);
 }
 

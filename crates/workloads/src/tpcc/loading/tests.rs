@@ -209,6 +209,7 @@ impl Session for UnreliableSession {
             Fate::Lost if is_hit => Err(lost()),
             Fate::Busy if is_hit => Err(SessionError::Server {
                 code: "SQLITE_BUSY".to_owned(),
+                state: Box::default(),
                 message: "database is locked".to_owned(),
                 statement: sql.to_owned(),
             }),

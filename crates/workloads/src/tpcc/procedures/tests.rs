@@ -154,6 +154,7 @@ impl Session for Canned {
         if let Some(code) = self.error {
             return Err(SessionError::Server {
                 code: code.to_owned(),
+                state: Box::default(),
                 message: "no".to_owned(),
                 statement: String::new(),
             });
@@ -161,7 +162,7 @@ impl Session for Canned {
         for row in &self.rows {
             each(&Columns(row));
         }
-        Ok(Done { rows: self.rows.len() as u64, affected: 0 })
+        Ok(Done { rows: self.rows.len() as u64, affected: 0, columns: 1 })
     }
 
     fn info(&self) -> &SessionInfo {

@@ -133,6 +133,7 @@ impl Exchange<'_> {
         let values = params.iter().take(TOLD).map(|param| match param {
             Param::Int(number) => number.to_string(),
             Param::Text(text) => format!("`{text}`"),
+            Param::Bytes(text) => format!("`{}`", String::from_utf8_lossy(text)),
         });
         let values = values.collect::<Vec<_>>().join(", ");
         let more = if params.len() > TOLD { ", …" } else { "" };
