@@ -94,7 +94,7 @@ fn slurm_measures_each_round_and_the_result_is_that_of_a_merge_by_hand() {
 }
 
 #[test]
-fn a_part_that_is_lost_is_told_and_measured_again() {
+fn a_lost_part_is_reported_and_measured_again() {
     let bench = bench();
     run(&bench, &["submit", "tiny.toml", "--to", "slurm"]).fine();
     fs::remove_dir_all(bench.lab().join("campaigns/tiny/parts/2")).unwrap();
