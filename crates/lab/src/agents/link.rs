@@ -216,12 +216,15 @@ impl Links {
 
     /// Waits for the first words of all agents.
     fn greet(&mut self) -> Result {
+        let ours = protocol::program().map_err(|error| {
+            self.trouble(0, format!("cannot compare its program with this one: {error}"))
+        })?;
         let until = Instant::now() + PATIENCE;
         while let Some(silent) = self.all.iter().position(|link| link.cpus.is_none()) {
             match self.next(until)? {
                 None => return Err(self.silence(silent, PATIENCE)),
                 Some((place, Heard::Said(Answer::Greeting(greeting)))) => {
-                    self.check_program(place, &greeting)?;
+                    self.check_program(place, &greeting, &ours)?;
                     self.all[place].cpus = Some(greeting.cpus);
                 }
                 Some((place, Heard::Said(_))) => return Err(self.nonsense(place)),
@@ -247,17 +250,13 @@ impl Links {
     }
 
     /// Another build may draw other keys, or say other things.
-    fn check_program(&self, place: usize, greeting: &Greeting) -> Result {
+    fn check_program(&self, place: usize, greeting: &Greeting, ours: &str) -> Result {
         let Greeting { version, program, .. } = greeting;
-        let ours = protocol::program().map_err(|error| StepError::Host {
-            host: self.all[place].host.clone(),
-            message: format!("cannot compare its program with this one: {error}"),
-        })?;
         let message = if version != VERSION {
             format!(
                 "it has backslide {version}, and this is {VERSION}: install the same version there"
             )
-        } else if *program != ours {
+        } else if program != ours {
             format!("it has another build of backslide {VERSION}: copy this program there")
         } else {
             return Ok(());
