@@ -38,7 +38,8 @@ pub fn run_agent() -> Result<()> {
     let program = protocol::program().map_err(|error| SiteError::new(error.to_string()))?;
     agent.say(&Answer::Greeting(Greeting { version: VERSION.to_owned(), program, cpus }))?;
     while let Ok(request) = agent.requests.recv() {
-        let answer = request.map_err(unreadable).and_then(|request| agent.answer(request));
+        let answer =
+            request.map_err(|text| unreadable(&text)).and_then(|request| agent.answer(request));
         agent.say(&answer.unwrap_or_else(|error| Answer::Failed(error.reason)))?;
     }
     Err(SiteError::new("this is part of backslide, which starts it itself on its load hosts"))
@@ -216,7 +217,7 @@ impl Teller<'_> {
         self.agent.say(&Answer::Ready)?;
         let at = loop {
             let request = self.agent.requests.recv().map_err(|_| out_of_turn())?;
-            match request.map_err(unreadable)? {
+            match request.map_err(|text| unreadable(&text))? {
                 Request::Open(at) => break at,
                 Request::Time => self.agent.say(&Answer::Time(monotonic()))?,
                 Request::Alive
@@ -272,7 +273,7 @@ impl Observer for Teller<'_> {
     }
 }
 
-fn unreadable(text: String) -> SiteError {
+fn unreadable(text: &str) -> SiteError {
     SiteError::new(format!("it was sent `{text}`, which is no request"))
 }
 
