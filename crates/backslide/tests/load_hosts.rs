@@ -17,15 +17,19 @@ use stranger::Stranger;
 
 /// Writes down which process is the agent of a host. Hosts with other names have troubles.
 const SSH: &str = r#"#!/bin/sh
-[ "$1 $2 $3" = "-o BatchMode=yes --" ] || exit 2
-host=$4
-shift 4
+while [ "$1" != -- ]; do options="$options $1"; shift; done
+case "$options " in *" -T "*" BatchMode=yes "*) ;; *) exit 2 ;; esac
+host=$2
+shift 2
 case $host in
 down) echo "ssh: connect to host down port 22: No route to host" >&2; exit 255 ;;
 locked) echo "me@locked: Permission denied (publickey,password)." >&2; exit 255 ;;
+other) echo '{"Greeting":{"version":"'"$(backslide --version | cut -d' ' -f2)"'","cpus":2}}'; exec cat >/dev/null ;;
 old) echo '{"Greeting":{"version":"0.0.1","cpus":2}}'; exec cat >/dev/null ;;
 ancient) echo "error: unrecognized subcommand 'agent'" >&2; exit 2 ;;
+noisy) "$@" | sed -u 's/^"Reached"$/Killed by a quota/'; exit ;;
 chatty) echo "Welcome to chatty!" ;;
+astray) sed -u -f astray.sed | "$@"; exit ;;
 esac
 echo $$ >"$host.pid"
 exec "$@"
@@ -154,6 +158,22 @@ fn an_agent_that_dies_or_stands_still_fails_the_trial_and_is_named() {
     server.instance.remove().unwrap();
 }
 
+#[test]
+fn an_agent_that_reaches_another_server_fails_the_trial() {
+    let Some((bench, server)) = bench(Dbms::Mariadb) else { return };
+    let other = Stranger::start(Dbms::Mariadb);
+    let [here, there] = [&server, &other].map(|it| it.instance.endpoint_socket());
+    bench.write("astray.sed", &format!("s#{}#{}#g", here.display(), there.display()));
+    write(&bench, &server, MICRO, "\"ssh:client1\", \"ssh:astray\"");
+    let ran = run(&bench);
+    assert_eq!(ran.code(), 20, "{ran:?}");
+    let shown = bench.run(&["show"]).fine().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains("leads it to another server than this host"), "{shown}");
+    assert!(server.session_in("backslide_ib").is_err(), "the database is dropped");
+    server.instance.remove().unwrap();
+    other.instance.remove().unwrap();
+}
+
 /// Has the lab's first run an interval of a point query?
 fn is_measuring(bench: &Bench) -> bool {
     if !bench.lab().join("instances").exists() {
@@ -164,7 +184,7 @@ fn is_measuring(bench: &Bench) -> bool {
 }
 
 #[test]
-fn a_host_that_cannot_take_part_is_told_before_anything_is_measured() {
+fn a_host_that_cannot_take_part_is_reported_before_anything_is_measured() {
     let Some((bench, server)) = bench(Dbms::Mariadb) else { return };
     for (host, says) in [
         ("down", "host `down`: no agent started (exit status: 255: ssh: connect to host down"),
@@ -172,11 +192,13 @@ fn a_host_that_cannot_take_part_is_told_before_anything_is_measured() {
             "locked",
             "Permission denied (publickey,password).): `ssh locked backslide --version` must",
         ),
+        ("other", "host `other`: it has another build of backslide "),
         ("old", "host `old`: it has backslide 0.0.1, and this is "),
         (
             "ancient",
             "unrecognized subcommand 'agent'): `ssh ancient backslide --version` must print",
         ),
+        ("noisy", "`Killed by a quota` came in place of an answer"),
         ("chatty", "it printed `Welcome to chatty!` before its agent could say anything"),
     ] {
         write(&bench, &server, LONG, &format!("\"ssh:client1\", \"ssh:{host}\""));

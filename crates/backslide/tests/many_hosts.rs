@@ -6,7 +6,7 @@ mod common;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::ExitStatusExt;
-use std::process::Command;
+use std::process::{Child, Command};
 
 use common::{Bench, Ran, WORKLOAD, names, plan};
 
@@ -25,11 +25,12 @@ echo "7;cluster"
 
 /// The host `down` does not answer, and `faint` is lost when another one has measured its part.
 const SSH: &str = r#"#!/bin/sh
-case $4 in
+while [ "$1" != -- ]; do shift; done
+case $2 in
 down) echo "connect to host down: No route" >&2; exit 255 ;;
 faint) until ls lab/campaigns/*/parts | grep -q '^[12]$'; do sleep 0.1; done; exit 255 ;;
 esac
-shift 4
+shift 2
 exec "$@"
 "#;
 
@@ -45,10 +46,24 @@ fn bench() -> Bench {
     bench
 }
 
-fn run(bench: &Bench, arguments: &[&str]) -> Ran {
+fn start(bench: &Bench, arguments: &[&str]) -> Child {
     let path = std::env::var("PATH").unwrap();
     let path = format!("{}:{path}", bench.path("bin").display());
-    common::end(bench.command(arguments).env("PATH", path).spawn().unwrap())
+    bench.command(arguments).env("PATH", path).spawn().unwrap()
+}
+
+fn run(bench: &Bench, arguments: &[&str]) -> Ran {
+    common::end(start(bench, arguments))
+}
+
+/// The processes whose command line contains this text.
+fn processes(text: &str) -> Vec<u32> {
+    let all = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
+        let pid = entry.file_name().to_str()?.parse().ok()?;
+        let line = fs::read(entry.path().join("cmdline")).ok()?;
+        Some((pid, String::from_utf8_lossy(&line).replace('\0', " ")))
+    });
+    all.filter(|(_, line)| line.contains(text)).map(|(pid, _)| pid).collect()
 }
 
 #[test]
@@ -79,7 +94,7 @@ fn slurm_measures_each_round_and_the_result_is_that_of_a_merge_by_hand() {
 }
 
 #[test]
-fn a_part_that_is_lost_is_told_and_measured_again() {
+fn a_lost_part_is_reported_and_measured_again() {
     let bench = bench();
     run(&bench, &["submit", "tiny.toml", "--to", "slurm"]).fine();
     fs::remove_dir_all(bench.lab().join("campaigns/tiny/parts/2")).unwrap();
@@ -154,18 +169,9 @@ fn who_ends_a_submit_over_ssh_ends_the_rounds_of_its_hosts() {
     let bench = bench();
     let long = WORKLOAD.replace("query_seconds = 1", "query_seconds = 300");
     bench.write("tiny.toml", &plan(&long, 2, &SYSTEMS));
-    let path = std::env::var("PATH").unwrap();
-    let path = format!("{}:{path}", bench.path("bin").display());
-    let submit = ["submit", "tiny.toml", "--to", "ssh:up"];
-    let child = bench.command(&submit).env("PATH", path).spawn().unwrap();
-    let under_way = || {
-        let here = format!("{}/backslide.", bench.directory.path().display());
-        let lines = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
-            let line = fs::read(entry.path().join("cmdline")).ok()?;
-            Some(String::from_utf8_lossy(&line).replace('\0', " "))
-        });
-        lines.filter(|line| line.contains(&here)).count()
-    };
+    let child = start(&bench, &["submit", "tiny.toml", "--to", "ssh:up"]);
+    let here = format!("{}/backslide.", bench.directory.path().display());
+    let under_way = || processes(&here).len();
     common::wait_for("a round", || (under_way() > 0).then_some(()));
     common::signal(&child, rustix::process::Signal::INT);
     assert!(common::end(child).status.signal().is_some());
@@ -174,6 +180,52 @@ fn who_ends_a_submit_over_ssh_ends_the_rounds_of_its_hosts() {
         let left = names(bench.directory.path());
         (!left.iter().any(|name| name.starts_with("backslide."))).then_some(())
     });
+}
+
+/// A shell on a host that ends while its round goes on would remove the round's lab under it.
+#[test]
+fn a_shell_of_submit_that_is_ended_ends_its_round_first() {
+    let bench = bench();
+    let long = WORKLOAD.replace("query_seconds = 1", "query_seconds = 300");
+    bench.write("tiny.toml", &plan(&long, 2, &SYSTEMS));
+    let child = start(&bench, &["submit", "tiny.toml", "--to", "ssh:up"]);
+    let here = format!("{}/backslide.", bench.directory.path().display());
+    common::wait_for("a round", || processes(&here).first().copied());
+    let shells = processes("sh -s 1").into_iter();
+    let mut shells = shells.filter(|pid| {
+        fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|it| it == bench.directory.path())
+    });
+    let shell = shells.next().unwrap();
+    let pid = rustix::process::Pid::from_raw(shell as i32).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let left = common::wait_for("the shell's end", || {
+        let left = processes(&here);
+        let has_ended = fs::read(format!("/proc/{shell}/cmdline"))
+            .is_ok_and(|line| line.is_empty())
+            || !fs::exists(format!("/proc/{shell}")).unwrap();
+        has_ended.then_some(left)
+    });
+    assert_eq!(left, [0; 0], "the round ends before its shell");
+    let ran = common::end(child);
+    assert!(ran.stderr.contains("up gets no further parts"), "{ran:?}");
+}
+
+#[test]
+fn two_submits_of_a_campaign_and_a_damaged_plan_are_refused() {
+    let bench = bench();
+    let submit = ["submit", "tiny.toml", "--to", "ssh:up"];
+    let campaign = bench.lab().join("campaigns/tiny");
+    fs::create_dir_all(&campaign).unwrap();
+    let lock = fs::File::create(campaign.join("lock")).unwrap();
+    lock.try_lock().unwrap();
+    let second = run(&bench, &submit);
+    assert_eq!(second.code(), 1);
+    assert!(second.stderr.contains("another `submit` of campaign `tiny` is at work"), "{second:?}");
+    drop(lock);
+    fs::write(campaign.join("plan.json"), "{").unwrap();
+    let damaged = run(&bench, &submit);
+    assert_eq!(damaged.code(), 1);
+    assert!(damaged.stderr.contains("plan.json is damaged"), "{damaged:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! How many sessions a server takes, how many a workload opens, and which limits of a process that meets.
 
-use model::{Plan, Step, System};
+use model::{Plan, Step, StepTask, System};
 use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
 
 use crate::error::{LabError, Result, SystemError};
@@ -144,7 +144,15 @@ pub(crate) fn raise_limits(steps: &[Step], systems: &[&System], at_once: bool) -
 /// Lets this process, and with it the servers that it starts, have what a plan's sessions on these systems
 /// need. The error names the limit, how much is needed and what was found.
 pub fn raise_limits_of(plan: &Plan, systems: &[&System]) -> Result<()> {
-    raise_limits(&plan.steps, systems, plan.course.interleave.is_at_once())
+    let here = steps_here(&plan.steps, systems);
+    raise_limits(&here, systems, plan.course.interleave.is_at_once())
+}
+
+/// The steps with clients in this process: load hosts run those of the others, under limits of their own.
+fn steps_here(steps: &[Step], systems: &[&System]) -> Vec<Step> {
+    let is_divided = systems.iter().all(|system| !system.load_hosts.is_empty());
+    let is_here = |step: &&Step| !is_divided || step.task != StepTask::Run;
+    steps.iter().filter(is_here).cloned().collect()
 }
 
 /// Raises a soft limit to what is needed. The error is the hard limit, which is less.
@@ -215,6 +223,17 @@ mod tests {
         assert_eq!(most(3).as_deref(), Some("settle"));
         assert_eq!(most(9).as_deref(), Some("settle"));
         assert_eq!(most(10).as_deref(), Some("point-query@9"));
+    }
+
+    #[test]
+    fn steps_that_load_hosts_run_raise_no_limits_here() {
+        let here = system(Dbms::Mysql, &[]);
+        let divided = System { load_hosts: vec!["client1".to_owned()], ..here.clone() };
+        let mut steps = steps(1_000);
+        steps[0].task = StepTask::Load;
+        let most =
+            |system: &System| most_sessions(&steps_here(&steps, &[system])).unwrap().sessions;
+        assert_eq!((most(&here), most(&divided)), (1_000, 3));
     }
 
     #[test]

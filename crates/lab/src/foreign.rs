@@ -1,7 +1,5 @@
 //! A running server that is not ours: we use a database of our own in it and leave all else alone.
 
-use std::fs;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +15,7 @@ use crate::error::SystemError;
 use crate::marker::{Claim, Owner, Standing, TABLE};
 use crate::reach;
 use crate::reach::{ForeignAddress, Secrets};
+use crate::serving::local_process;
 use crate::site::{NOT_OURS, PATIENCE, Result, Site, SiteError, Watched, target};
 use crate::variables::{captures_of, take_all};
 
@@ -37,6 +36,11 @@ pub(crate) struct Sessions {
 impl Sessions {
     pub(crate) fn target(&self, system: &System) -> Target {
         Target { ours: false, ..target(system, &self.workload, &self.patient) }
+    }
+
+    /// The owner that the marker in our database names.
+    pub(crate) fn read_owner(&self) -> Result<Option<Owner>, SessionError> {
+        Owner::read(&mut *self.workload.connect()?)
     }
 }
 
@@ -105,7 +109,7 @@ impl Foreign {
             inside.info().clone()
         };
         let place = address.address(dbms.dialect())?;
-        Ok(Self {
+        let foreign = Self {
             system: system.clone(),
             sessions,
             agents: agents.map(Arc::new),
@@ -114,7 +118,14 @@ impl Foreign {
             pid: local_process(&place),
             address: place,
             claim,
-        })
+        };
+        if let Some(agents) = &foreign.agents
+            && let Err(error) = agents.recognize(foreign.claim.owner())
+        {
+            Box::new(foreign).remove()?;
+            return Err(error.into());
+        }
+        Ok(foreign)
     }
 }
 
@@ -260,28 +271,6 @@ pub(crate) fn ask(
     Ok(Build { version_line: line, ..Build::new(dbms, version, source) })
 }
 
-/// The process of a server of this family that listens at an address of this host. What stands before a server that is
-/// in a container is none.
-pub(crate) fn serving_process(address: &Address, dbms: Dbms) -> Option<u32> {
-    let pid = match address {
-        Address::Socket(_) => local_process(address),
-        Address::Tcp { port, .. } => probes::listener(*port),
-    }?;
-    let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
-    let names = &dbms.product().program.names;
-    names.iter().any(|program| program == name.trim()).then_some(pid)
-}
-
-/// The process that listens on a Unix socket of this machine, so that it can be watched too.
-fn local_process(address: &Address) -> Option<u32> {
-    let Address::Socket(path) = address else {
-        return None;
-    };
-    let stream = UnixStream::connect(path).ok()?;
-    let peer = rustix::net::sockopt::socket_peercred(&stream).ok()?;
-    u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
-}
-
 impl Site for Foreign {
     fn target(&self) -> Target {
         let load_hosts = self.agents.clone().map(|agents| agents as Arc<dyn LoadHosts>);
@@ -339,9 +328,7 @@ impl Site for Foreign {
 
     fn check(&self) -> Result<()> {
         // A new session: the server may have closed one that was idle for the whole step.
-        let marked =
-            self.sessions.workload.connect().and_then(|mut session| Owner::read(&mut *session));
-        let told = match marked {
+        let told = match self.sessions.read_owner() {
             Ok(Some(owner)) if owner == *self.claim.owner() => return Ok(()),
             Ok(Some(owner)) => format!("it belongs to {}", owner.describe()),
             Ok(None) => "its marker is empty".to_owned(),

@@ -25,6 +25,7 @@ mod observer;
 mod own;
 mod providers;
 mod reach;
+mod serving;
 mod sessions;
 mod settings;
 mod site;

@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use drivers::{Session, SessionError};
 use obtain::now;
+use serde::{Deserialize, Serialize};
 
 pub(crate) const TABLE: &str = "backslide_marker";
 
@@ -17,7 +18,7 @@ pub(crate) const TABLE: &str = "backslide_marker";
 static HELD: Mutex<Vec<Owner>> = Mutex::new(Vec::new());
 
 /// A system of a run that uses the database.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Owner {
     /// Host and process, for people: `host:4711`.
     process: String,

@@ -27,7 +27,7 @@ pub use archive::Flaw;
 pub use depot::{Added, Depot, Effort, Held, Installed, Obtained, now};
 pub use error::ObtainError;
 pub use repository::{Commit, CommitBuilds, Repository};
-pub use tree::text_digest;
+pub use tree::{file_digest, text_digest};
 
 /// Asks the server in a directory what it is; the error is its answer or why there is none.
 pub type Identify<'a> = dyn Fn(&Path) -> Result<Build, Cause> + 'a;

@@ -86,7 +86,7 @@ pub(crate) fn digest(root: &Path) -> Result<String> {
 }
 
 /// SHA-256 of a file, in lower-case hexadecimal digits.
-pub(crate) fn file_digest(path: &Path) -> Result<String> {
+pub fn file_digest(path: &Path) -> Result<String> {
     let read = || -> io::Result<String> {
         let mut file = File::open(path)?;
         let mut digest = Sha256::new();

@@ -46,7 +46,8 @@ pub fn expand(
     let systems: Vec<System> = named.into_iter().map(|named| named.system).collect();
     let steps = workload.steps();
     let template = template(file, &steps, &systems)?;
-    let systems = load_hosts::resolve(file, with_control(file, systems, &base)?)?;
+    let systems = with_control(file, systems, &base)?;
+    let systems = load_hosts::resolve(file.load_hosts.as_ref(), file.kind, &file.course, systems)?;
     let course = course::resolve(&file.course, catalog.noise(), &systems, &steps)?;
     let mut plan = Plan {
         base: base.name.clone(),

@@ -101,6 +101,9 @@ pub(crate) fn from_document(root: &Node, source: &str) -> Result<PlanFile> {
     let placement = fields.maybe("placement", cpus::read)?.unwrap_or_default();
     let connection = fields.get("connection");
     plan.systems = fields.need("system")?.each(|item| system(item, &placement, connection))?;
+    if plan.load_hosts.is_some() {
+        plan.systems.iter().try_for_each(|system| load_hosts::check_cpus(&system.cpus))?;
+    }
     fields.need("rounds")?;
     keys::apply(course::KEYS, &fields, &mut plan.course)?;
     plan.course.check(plan.kind)?;

@@ -2,8 +2,9 @@
 
 use model::{BuildSource, System};
 
+use crate::course::CourseEntry;
+use crate::cpus::Cpus;
 use crate::fields::Item;
-use crate::file::PlanFile;
 use crate::kind::WorkloadKind;
 use crate::{Place, Result};
 
@@ -18,14 +19,33 @@ pub(crate) fn read(item: Item<'_>) -> Result<LoadHosts> {
     let mut hosts: Vec<String> = Vec::new();
     for entry in item.list()? {
         let host = one(entry)?;
-        if hosts.contains(&host) {
+        if hosts.iter().any(|other| machine(other) == machine(&host)) {
             return Err(entry.conflict(format!(
-                "`{host}` is in `load_hosts` twice: its clients would share the CPUs of one host; name it once"
+                "`{}` is in `load_hosts` twice: its clients would share the CPUs of one host; name it once",
+                machine(&host)
             )));
         }
         hosts.push(host);
     }
     Ok(LoadHosts { hosts, place: item.place() })
+}
+
+/// The host without the user who logs in.
+fn machine(host: &str) -> &str {
+    host.rsplit_once('@').map_or(host, |(_, machine)| machine)
+}
+
+/// Words of placement choose among the CPUs of this host, which are not those of load hosts.
+pub(crate) fn check_cpus(cpus: &Cpus) -> Result<()> {
+    match cpus {
+        Cpus::Lists(_) => Ok(()),
+        Cpus::Together(place) | Cpus::Apart(place) | Cpus::ClientOnly(place) => {
+            Err(place.conflict(
+                "`load_hosts` and a word that chooses CPUs of this host: list the CPUs of the load hosts, such as \
+                 cpus = { client = \"0-3\" }, or write \"free\"",
+            ))
+        }
+    }
 }
 
 /// The host that a text such as `ssh:db1` names.
@@ -42,11 +62,16 @@ fn host(text: &str) -> Option<&str> {
 }
 
 /// The systems with their load hosts, which are the same for all.
-pub(crate) fn resolve(file: &PlanFile, mut systems: Vec<System>) -> Result<Vec<System>> {
-    let Some(LoadHosts { hosts, place }) = &file.load_hosts else {
+pub(crate) fn resolve(
+    load_hosts: Option<&LoadHosts>,
+    kind: WorkloadKind,
+    course: &CourseEntry,
+    mut systems: Vec<System>,
+) -> Result<Vec<System>> {
+    let Some(LoadHosts { hosts, place }) = load_hosts else {
         return Ok(systems);
     };
-    place.refuse(not_divided(file, &systems))?;
+    place.refuse(not_divided(kind, course, &systems))?;
     for system in &mut systems {
         system.load_hosts.clone_from(hosts);
     }
@@ -54,21 +79,21 @@ pub(crate) fn resolve(file: &PlanFile, mut systems: Vec<System>) -> Result<Vec<S
 }
 
 /// Why the clients of this plan cannot run on other hosts.
-fn not_divided(file: &PlanFile, systems: &[System]) -> Option<String> {
-    if file.course.is_at_once() {
+fn not_divided(kind: WorkloadKind, course: &CourseEntry, systems: &[System]) -> Option<String> {
+    if course.is_at_once() {
         return Some(
             "`load_hosts` and `interleave`: slices and turns are too short to be agreed with other hosts; \
              leave one of them out"
                 .to_owned(),
         );
     }
-    let why = match file.kind {
+    let why = match kind {
         WorkloadKind::Micro | WorkloadKind::Sql | WorkloadKind::Tpcc => None,
         WorkloadKind::Insert => Some("its clients follow each other's rows within one process"),
         WorkloadKind::Lua => Some("its script runs in one process"),
     };
     if let Some(why) = why {
-        let word = file.kind.word();
+        let word = kind.word();
         return Some(format!(
             "`load_hosts` and `kind = \"{word}\"`: {why}; leave `load_hosts` out"
         ));

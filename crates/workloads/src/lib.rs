@@ -8,10 +8,11 @@ mod part;
 mod sql;
 mod tpcc;
 
-use load::{Observer, Result, StepError, Stop, Target, Workload};
+use load::{Observer, Result, Share, StepError, Stop, Target, Workload};
 use model::{Dialect, LuaSpec, StepRecord, WorkloadSpec};
 
-pub use self::part::{Part, part};
+use self::part::Assignment;
+pub use self::part::Part;
 pub use self::tpcc::acknowledged::{
     LoggedRun, Missing, Present, Survived, check_conditions, run_logged, survived,
 };
@@ -41,6 +42,14 @@ pub fn workload(spec: &WorkloadSpec, seed: u64) -> Box<dyn Workload> {
         #[cfg(not(feature = "lua"))]
         WorkloadSpec::Lua(_) => Box::new(Unavailable(NO_LUA)),
         WorkloadSpec::Imported(_) => Box::new(Unavailable(ELSEWHERE)),
+    }
+}
+
+/// Connects a share of the clients that `assignment` describes, which another process of this version wrote.
+pub fn part(assignment: &str, target: &Target, share: Share, stop: &Stop) -> Result<Part> {
+    match data::state::read(assignment)? {
+        Assignment::Sql(assignment) => sql::part::part(assignment, target, share, stop),
+        Assignment::Tpcc(assignment) => tpcc::part::part(assignment, target, share, stop),
     }
 }
 

@@ -1,10 +1,9 @@
-//! The clients of a step that run in several processes.
+//! The clients of a step that run in several processes: what each process is given, and what it makes of that.
 
-use load::{OwnCrew, Result, Share, Stop, Target};
+use data::Counted;
+use load::{OwnCrew, Result};
+use model::{SqlRun, SqlSpec, StepId, TpccSpec};
 use serde::{Deserialize, Serialize};
-
-use crate::sql::part::SqlAssignment;
-use crate::tpcc::part::TpccAssignment;
 
 /// What the clients of a step do, whichever process they are in.
 #[derive(Serialize, Deserialize)]
@@ -13,17 +12,26 @@ pub(crate) enum Assignment {
     Tpcc(TpccAssignment),
 }
 
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SqlAssignment {
+    pub(crate) spec: SqlSpec,
+    pub(crate) step: StepId,
+    pub(crate) run: SqlRun,
+    pub(crate) seed: u64,
+    pub(crate) counts: Counted,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct TpccAssignment {
+    pub(crate) spec: TpccSpec,
+    pub(crate) rows_seed: u64,
+    pub(crate) seed: u64,
+    pub(crate) number: u32,
+}
+
 /// A share of a step's clients, connected.
 pub struct Part {
     pub crew: OwnCrew,
     /// What they know of the step, as text, for the process that measures. To be called when they have ended.
     pub report: Box<dyn Fn() -> Result<String>>,
-}
-
-/// Connects a share of the clients that `assignment` describes, which another process of this version wrote.
-pub fn part(assignment: &str, target: &Target, share: Share, stop: &Stop) -> Result<Part> {
-    match data::state::read(assignment)? {
-        Assignment::Sql(assignment) => assignment.part(target, share, stop),
-        Assignment::Tpcc(assignment) => assignment.part(target, share, stop),
-    }
 }

@@ -71,6 +71,7 @@ fn submit(args: &SubmitArgs, root: &Path, printer: Printer) -> Result<Exit> {
         printer.result(script.trim_end());
         return Ok(Exit::Fine);
     }
+    let _lock = place.lock()?;
     if let Target::Slurm = target {
         check_submitted(&place, campaign.parts)?;
     }

@@ -3,7 +3,7 @@
 
 use std::io::{self, BufReader, StdoutLock};
 use std::ops::ControlFlow;
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Duration;
 
@@ -12,11 +12,12 @@ use model::{Edge, Interval, Readings, Step, StepId, StepRecord, Subject};
 use probes::{Detail, Probe, Watch};
 use workloads::Part;
 
-use super::protocol::{self, Answer, Ended, Greeting, Request, Server, VERSION};
+use super::protocol::{self, Answer, Ended, Greeting, LONGEST, Request, SILENCE, Server, VERSION};
 use super::server_host;
 use crate::capacity::raise_limits;
 use crate::conductor::place_client;
 use crate::foreign::{self, Sessions};
+use crate::marker::Owner;
 use crate::reach::{ForeignAddress, Secrets};
 use crate::site::{Result, SiteError};
 
@@ -34,33 +35,50 @@ pub fn run_agent() -> Result<()> {
         watched: Vec::new(),
     };
     let cpus = probes::allowed().len() as u32;
-    agent.say(&Answer::Greeting(Greeting { version: VERSION.to_owned(), cpus }))?;
+    let program = protocol::program().map_err(|error| SiteError::new(error.to_string()))?;
+    agent.say(&Answer::Greeting(Greeting { version: VERSION.to_owned(), program, cpus }))?;
     while let Ok(request) = agent.requests.recv() {
-        let answer = agent.answer(request);
+        let answer =
+            request.map_err(|text| unreadable(&text)).and_then(|request| agent.answer(request));
         agent.say(&answer.unwrap_or_else(|error| Answer::Failed(error.reason)))?;
     }
     Err(SiteError::new("this is part of backslide, which starts it itself on its load hosts"))
 }
 
+/// A request, or the text that is none.
+type Heard = Result<Request, String>;
+
 /// Requests as they come. When there are no more, nobody wants the clients' work, whatever they are doing.
 #[expect(clippy::exit, reason = "clients have no other end than that of their window")]
-fn listen() -> Receiver<Request> {
-    let (tell, requests) = mpsc::channel();
+fn listen() -> Receiver<Heard> {
+    let (hear, heard) = mpsc::channel();
     thread::spawn(move || {
         let mut input = BufReader::new(io::stdin());
-        while let Some(request) = protocol::read(&mut input) {
-            let Ok(request) = request else { return };
-            if tell.send(request).is_err() {
+        while let Some(request) = protocol::read(&mut input, LONGEST) {
+            if hear.send(request).is_err() {
                 return;
             }
         }
+    });
+    let (tell, requests) = mpsc::channel();
+    thread::spawn(move || {
+        pass_on(&heard, &tell, SILENCE);
         std::process::exit(0);
     });
     requests
 }
 
+/// Passes requests on until there are no more, or there is not even a sign of life for so long.
+fn pass_on(heard: &Receiver<Heard>, tell: &Sender<Heard>, silence: Duration) {
+    while let Ok(request) = heard.recv_timeout(silence) {
+        if !matches!(request, Ok(Request::Alive)) && tell.send(request).is_err() {
+            return;
+        }
+    }
+}
+
 struct Agent {
-    requests: Receiver<Request>,
+    requests: Receiver<Heard>,
     output: StdoutLock<'static>,
     server: Option<Server>,
     /// Its clients of the step.
@@ -84,6 +102,7 @@ impl Agent {
                 self.server = Some(*server);
                 Ok(Answer::Reached)
             }
+            Request::Recognize(owner) => self.recognize(&owner),
             Request::Connect { assignment, share } => {
                 // Whatever is left of the step before.
                 self.part = None;
@@ -96,15 +115,15 @@ impl Agent {
                 self.part = Some(part);
                 Ok(Answer::Ended(Box::new(ended)))
             }
-            Request::Open(_) => Err(out_of_turn()),
-            Request::Watch { address, dbms } => {
-                let (server, probes) = server_host::watch(&address, dbms);
+            Request::Open(_) | Request::Alive => Err(out_of_turn()),
+            Request::Watch { address, addresses, dbms } => {
+                let (server, probes) = server_host::watch(&address, &addresses, dbms);
                 self.watched = probes;
                 Ok(Answer::Watching(server))
             }
             Request::Read { is_edge } => {
                 let detail = if is_edge { Detail::Edge } else { Detail::Second };
-                // What cannot be read is absent.
+                // Skips unreadable counters.
                 Ok(Answer::Readings(probes::read_all(&mut self.watched, detail).0))
             }
             Request::Report => {
@@ -113,6 +132,21 @@ impl Agent {
                 Ok(Answer::Report(report()?))
             }
         }
+    }
+
+    fn recognize(&self, owner: &Owner) -> Result<Answer> {
+        let server = self.server.as_ref().ok_or_else(out_of_turn)?;
+        let found = match sessions(server)?.read_owner() {
+            Ok(Some(found)) if found == *owner => return Ok(Answer::Recognized),
+            Ok(Some(found)) => format!("the database there belongs to {}", found.describe()),
+            Ok(None) => "the marker there is empty".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        Err(SiteError::new(format!(
+            "`{}` leads it to another server than this host ({found}): give an address that names one server on \
+             every host",
+            server.address
+        )))
     }
 
     fn connect(&self, assignment: &str, share: Share) -> Result<Part> {
@@ -182,10 +216,13 @@ impl Teller<'_> {
     fn open(&mut self) -> Result<()> {
         self.agent.say(&Answer::Ready)?;
         let at = loop {
-            match self.agent.requests.recv().map_err(|_| out_of_turn())? {
+            let request = self.agent.requests.recv().map_err(|_| out_of_turn())?;
+            match request.map_err(|text| unreadable(&text))? {
                 Request::Open(at) => break at,
                 Request::Time => self.agent.say(&Answer::Time(monotonic()))?,
-                Request::Reach(_)
+                Request::Alive
+                | Request::Reach(_)
+                | Request::Recognize(_)
                 | Request::Connect { .. }
                 | Request::Run(_)
                 | Request::Watch { .. }
@@ -207,7 +244,7 @@ impl Teller<'_> {
         self.agent.say(&Answer::Interval(Box::new(interval.into())))
     }
 
-    /// What cannot be read is absent.
+    /// Skips unreadable counters.
     fn read(&mut self) -> Readings {
         probes::read_all(self.probes, Detail::Second).0
     }
@@ -236,6 +273,29 @@ impl Observer for Teller<'_> {
     }
 }
 
+fn unreadable(text: &str) -> SiteError {
+    SiteError::new(format!("it was sent `{text}`, which is no request"))
+}
+
 fn out_of_turn() -> SiteError {
     SiteError::new("it was asked out of turn, which is a bug in backslide")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_passed_on_until_not_even_a_sign_of_life_comes() {
+        let (hear, heard) = mpsc::channel();
+        let (tell, requests) = mpsc::channel();
+        for message in [Ok(Request::Alive), Ok(Request::Time), Err("Welcome!".to_owned())] {
+            hear.send(message).unwrap();
+        }
+        pass_on(&heard, &tell, Duration::from_millis(10));
+        assert!(matches!(requests.try_recv(), Ok(Ok(Request::Time))));
+        assert!(matches!(requests.try_recv(), Ok(Err(text)) if text == "Welcome!"));
+        assert!(requests.try_recv().is_err());
+        drop(hear);
+    }
 }

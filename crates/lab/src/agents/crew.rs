@@ -4,20 +4,23 @@ use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
 use load::{Crew, Observer, Result, StepError, Stop, Window, monotonic};
-use model::{Edge, Interval, KindSpec, Nanos, StepRecord};
+use model::{Edge, Interval, KindSpec, Nanos, Note, StepRecord};
 
-use super::link::Links;
+use super::clock::CLOSE;
+use super::link::{Links, PATIENCE};
 use super::merge::Merge;
 use super::protocol::{Answer, Request};
 
 /// Between the last look at the clocks and the opening of a window, besides the time that a message takes.
 const LEAD: Nanos = Nanos::from_millis(20);
 
-/// How late an agent may open a window: a quarter of an interval. A busy host wakes a process that much later.
+/// How late an agent may open a window: a quarter of an interval. A busy host wakes a process that much later. A note
+/// says so where it is more than clocks may be apart.
 const OPENS_LATE: Nanos = Nanos::from_millis(250);
 
-/// How long after its end an interval may come. A host that is later than that has no time for its clients either.
-const LATE: Duration = Duration::from_secs(10);
+/// How long after its end an interval may come. The probes here are read when it has come, so a later one would have
+/// another second's counters.
+const LATE: Duration = Duration::from_secs(1);
 
 pub(super) struct HostsCrew<'a> {
     pub(super) links: MutexGuard<'a, Links>,
@@ -41,7 +44,7 @@ impl Crew for HostsCrew<'_> {
     ) -> Result<StepRecord> {
         let Self { links, places, kinds, patience } = self;
         let is_ready = |answer: &Answer| matches!(answer, Answer::Ready);
-        links.ask_all(places, |_| Request::Run(window), *patience, is_ready)?;
+        links.ask_all(places, |_| Request::Run(window), PATIENCE, is_ready)?;
         links.follow_clocks(places, false)?;
         observer.edge(Edge::Open);
         let opens = monotonic() + links.farthest(places) + LEAD;
@@ -61,17 +64,20 @@ impl Crew for HostsCrew<'_> {
             each,
             merge,
             is_closed,
+            latest: None,
         };
         open.watch(observer)?;
-        let record = open.merge.record(kinds, !window.end.when_done());
+        let note = open.note();
+        let mut record = open.merge.record(kinds, !window.end.when_done());
+        record.notes.extend(note);
         links.follow_clocks(places, true)?;
         Ok(record)
     }
 
     fn end(mut self: Box<Self>) -> Result<Vec<String>> {
-        let Self { links, places, patience, .. } = &mut *self;
+        let Self { links, places, .. } = &mut *self;
         let is_report = |answer: &Answer| matches!(answer, Answer::Report(_));
-        let answers = links.ask_all(places, |_| Request::Report, *patience, is_report)?;
+        let answers = links.ask_all(places, |_| Request::Report, PATIENCE, is_report)?;
         let texts = answers.into_iter().filter_map(|answer| match answer {
             Answer::Report(text) => Some(text),
             _ => None,
@@ -93,6 +99,8 @@ struct OpenWindow<'a> {
     merge: Merge,
     /// Which of the agents have closed it.
     is_closed: Vec<bool>,
+    /// Who opened it last, and how late.
+    latest: Option<(Nanos, usize)>,
 }
 
 impl OpenWindow<'_> {
@@ -147,6 +155,13 @@ impl OpenWindow<'_> {
         }
     }
 
+    /// Worth a word where it is more than clocks may be apart.
+    fn note(&self) -> Option<Note> {
+        let (late, place) = self.latest.filter(|(late, _)| *late > CLOSE)?;
+        let host = self.links.host(place);
+        Some(Note::new("load hosts", format!("`{host}` opened its window {late} late")))
+    }
+
     fn late(&self) -> StepError {
         let late = self.places.iter().enumerate().find(|(part, _)| self.merge.awaits(*part));
         let place = late.map_or(0, |(_, place)| *place);
@@ -165,7 +180,10 @@ impl OpenWindow<'_> {
                 "it opened the window {late} late, so its intervals are not those of the others: is that \
                  host overloaded?"
             ))),
-            Answer::Opened { .. } => Ok(()),
+            Answer::Opened { late } => {
+                self.latest = self.latest.max(Some((late, place)));
+                Ok(())
+            }
             Answer::Interval(sent) => {
                 let is_next =
                     Interval::try_from(*sent).is_ok_and(|interval| self.merge.add(part, interval));
@@ -182,6 +200,7 @@ impl OpenWindow<'_> {
             Answer::Greeting(_)
             | Answer::Time(_)
             | Answer::Reached
+            | Answer::Recognized
             | Answer::Connected
             | Answer::Ready
             | Answer::Report(_)

@@ -1,8 +1,8 @@
 //! Agents as they are seen from here: started, asked, heard.
 
-use std::io::{BufReader, Read};
+use std::io::BufReader;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdout, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,7 +11,11 @@ use load::{NAP, Result, StepError, Stop, monotonic};
 use model::Nanos;
 
 use super::clock::{CLOSE, Clock, LOOKS};
-use super::protocol::{self, Answer, Greeting, Request, VERSION};
+use super::protocol::{
+    self, Answer, Greeting, LONGEST, LONGEST_GREETING, Request, SIGN_EVERY, VERSION,
+};
+use super::sending::send;
+use super::words::LastWords;
 use crate::ssh::ssh;
 
 /// The verb of the agent.
@@ -20,9 +24,8 @@ const AGENT: &str = "agent";
 /// How long an agent may take to start, and for any answer beside the time of statements.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long we wait for the last words of an agent that has ended.
-const LAST_WORDS: Duration = Duration::from_secs(2);
-const MOST_WORDS: u64 = 4 << 10;
+/// How long an agent may take to end.
+const ENDS: Duration = Duration::from_secs(2);
 
 /// The agents of one system in one trial.
 pub(super) struct Links {
@@ -35,9 +38,9 @@ pub(super) struct Links {
 struct Link {
     host: String,
     process: Child,
-    input: Option<ChildStdin>,
-    /// What it wrote to standard error, once it has ended.
-    words: Receiver<String>,
+    /// Lines of its input.
+    requests: Option<Sender<Vec<u8>>>,
+    words: LastWords,
     clock: Clock,
     /// Known once it has said so.
     cpus: Option<u32>,
@@ -75,6 +78,10 @@ impl Links {
             format!("{} (CPUs: {cpus}, clock known to {off_by})", link.host)
         });
         each.collect::<Vec<_>>().join(", ")
+    }
+
+    pub(super) fn host(&self, place: usize) -> &str {
+        &self.all[place].host
     }
 
     /// When our clock will say `at`, what will that of an agent say?
@@ -169,8 +176,9 @@ impl Links {
     }
 
     pub(super) fn tell(&mut self, place: usize, request: &Request) -> Result {
-        let input = self.all[place].input.as_mut();
-        match input.map(|input| protocol::write(input, request)) {
+        let line = protocol::line(request).ok();
+        let requests = self.all[place].requests.as_ref();
+        match line.zip(requests).map(|(line, requests)| requests.send(line)) {
             Some(Ok(())) => Ok(()),
             // It has ended; why is in what it said last.
             Some(Err(_)) | None => Err(self.lost(place)),
@@ -185,7 +193,9 @@ impl Links {
                 Err(self.trouble(place, message))
             }
             Some((place, Heard::Said(answer))) => Ok(Some((place, answer))),
-            Some((place, Heard::Unreadable(_))) => Err(self.nonsense(place)),
+            Some((place, Heard::Unreadable(text))) => Err(self.trouble(place, format!(
+                "`{text}` came in place of an answer: nothing but its agent may print to that output"
+            ))),
             Some((place, Heard::Ended)) => Err(self.lost(place)),
         }
     }
@@ -206,17 +216,16 @@ impl Links {
 
     /// Waits for the first words of all agents.
     fn greet(&mut self) -> Result {
+        let ours = protocol::program().map_err(|error| {
+            self.trouble(0, format!("cannot compare its program with this one: {error}"))
+        })?;
         let until = Instant::now() + PATIENCE;
         while let Some(silent) = self.all.iter().position(|link| link.cpus.is_none()) {
             match self.next(until)? {
                 None => return Err(self.silence(silent, PATIENCE)),
-                Some((place, Heard::Said(Answer::Greeting(Greeting { version, cpus })))) => {
-                    if version != VERSION {
-                        return Err(self.trouble(place, format!(
-                            "it has backslide {version}, and this is {VERSION}: install the same version there"
-                        )));
-                    }
-                    self.all[place].cpus = Some(cpus);
+                Some((place, Heard::Said(Answer::Greeting(greeting)))) => {
+                    self.check_program(place, &greeting, &ours)?;
+                    self.all[place].cpus = Some(greeting.cpus);
                 }
                 Some((place, Heard::Said(_))) => return Err(self.nonsense(place)),
                 Some((place, Heard::Unreadable(text))) => {
@@ -238,6 +247,21 @@ impl Links {
             }
         }
         Ok(())
+    }
+
+    /// Another build may draw other keys, or say other things.
+    fn check_program(&self, place: usize, greeting: &Greeting, ours: &str) -> Result {
+        let Greeting { version, program, .. } = greeting;
+        let message = if version != VERSION {
+            format!(
+                "it has backslide {version}, and this is {VERSION}: install the same version there"
+            )
+        } else if program != ours {
+            format!("it has another build of backslide {VERSION}: copy this program there")
+        } else {
+            return Ok(());
+        };
+        Err(self.trouble(place, message))
     }
 
     pub(super) fn trouble(&self, place: usize, message: String) -> StepError {
@@ -281,20 +305,21 @@ impl Link {
             .process_group(0)
             .spawn()
             .map_err(failed)?;
-        let (input, output, errors) =
-            (process.stdin.take(), process.stdout.take(), process.stderr.take());
-        let (told, words) = mpsc::channel();
+        let words = LastWords::of(process.stderr.take());
+        let (input, output) = (process.stdin.take(), process.stdout.take());
+        let sign = protocol::line(&Request::Alive).map_err(failed)?;
+        let (requests, lines) = mpsc::channel();
+        thread::spawn(move || input.map(|input| send(&lines, input, &sign, SIGN_EVERY)));
         let tell = tell.clone();
-        thread::spawn(move || told.send(errors.map(last_words).unwrap_or_default()));
         thread::spawn(move || output.map(|output| listen(output, place, &tell)));
-        let clock = Clock::default();
-        Ok(Self { host: host.to_owned(), process, input, words, clock, cpus: None })
+        let (requests, clock) = (Some(requests), Clock::default());
+        Ok(Self { host: host.to_owned(), process, requests, words, clock, cpus: None })
     }
 
     /// How it ended, and what it said last.
     fn last_words(&mut self) -> String {
-        let until = Instant::now() + LAST_WORDS;
-        let words = self.words.recv_timeout(LAST_WORDS).unwrap_or_default();
+        let until = Instant::now() + ENDS;
+        let words = self.words.get();
         let status = loop {
             match self.process.try_wait() {
                 Ok(Some(status)) => break status.to_string(),
@@ -309,7 +334,7 @@ impl Link {
 impl Drop for Link {
     /// An agent ends when its input does, also where only `ssh` is in this host's reach.
     fn drop(&mut self) {
-        self.input = None;
+        self.requests = None;
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -317,19 +342,13 @@ impl Drop for Link {
 
 fn listen(output: ChildStdout, place: usize, tell: &Sender<(usize, Heard)>) {
     let mut output = BufReader::new(output);
-    while let Some(heard) = protocol::read(&mut output) {
+    let mut longest = LONGEST_GREETING;
+    while let Some(heard) = protocol::read(&mut output, longest) {
+        longest = LONGEST;
         let heard = heard.map_or_else(Heard::Unreadable, Heard::Said);
         if tell.send((place, heard)).is_err() {
             return;
         }
     }
     let _ = tell.send((place, Heard::Ended));
-}
-
-/// The first of what is written until the end, in one line.
-fn last_words(errors: ChildStderr) -> String {
-    let mut words = Vec::new();
-    let _ = errors.take(MOST_WORDS).read_to_end(&mut words);
-    let text = String::from_utf8_lossy(&words);
-    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
 }

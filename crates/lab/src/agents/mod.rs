@@ -9,7 +9,9 @@ mod crew;
 mod link;
 mod merge;
 mod protocol;
+mod sending;
 mod server_host;
+mod words;
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -22,7 +24,11 @@ use self::crew::HostsCrew;
 use self::link::{Links, PATIENCE};
 use self::protocol::{Answer, Request, Server};
 pub(crate) use self::server_host::{ServerHost, ServerHostProbe};
+use crate::marker::Owner;
 use crate::reach::{ForeignAddress, Secrets};
+
+/// What each client may take to connect, besides the patience for any answer.
+const CONNECTS: Duration = Duration::from_millis(100);
 
 /// The agents of a system in one trial. They end when this is dropped.
 pub(crate) struct Agents {
@@ -55,6 +61,16 @@ impl Agents {
         Ok(Self { links: Mutex::new(links), patience })
     }
 
+    /// Fails if an agent's server does not have our database with the marker of `owner`: the address may lead each host
+    /// to another server.
+    pub(crate) fn recognize(&self, owner: &Owner) -> Result<()> {
+        let mut links = lock(&self.links);
+        let places: Vec<usize> = links.places().collect();
+        let request = |_| Request::Recognize(owner.clone());
+        let is_right = |answer: &Answer| matches!(answer, Answer::Recognized);
+        links.ask_all(&places, request, self.patience, is_right).map(drop)
+    }
+
     /// The hosts, for the provenance of a trial.
     pub(crate) fn described(&self) -> String {
         lock(&self.links).described()
@@ -76,7 +92,8 @@ impl LoadHosts for Agents {
             Request::Connect { assignment, share }
         };
         let are_connected = |answer: &Answer| matches!(answer, Answer::Connected);
-        links.ask_all(&places, connect, self.patience, are_connected)?;
+        let patience = self.patience + CONNECTS * clients;
+        links.ask_all(&places, connect, patience, are_connected)?;
         Ok(Box::new(HostsCrew { links, places, kinds, patience: self.patience }))
     }
 }

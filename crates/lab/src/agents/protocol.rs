@@ -1,28 +1,50 @@
 //! What this process and its agents say to each other: a line of JSON for each message, over the agent's standard input
-//! and output. Both are of one version, which the greeting proves.
+//! and output. Both are the same program, which the greeting proves.
 
 use std::io::{self, BufRead, Read, Write};
+use std::net::IpAddr;
+use std::path::Path;
+use std::time::Duration;
 
 use load::{Share, Window};
 use model::{
     Dbms, ErrorCount, Interval, KindInterval, Latency, LatencyError, Nanos, OpenLoop, Readings,
     System,
 };
+use obtain::{ObtainError, file_digest};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use crate::marker::Owner;
 
 /// The version of both sides.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A longer line is no message.
-const LONGEST: u64 = 256 << 20;
+/// How often an agent hears at least that somebody waits for it, and after which silence it ends: nothing else tells it
+/// of a network that is cut.
+pub(super) const SIGN_EVERY: Duration = Duration::from_secs(1);
+pub(super) const SILENCE: Duration = Duration::from_secs(30);
 
-#[derive(Debug, Serialize, Deserialize)]
+/// A longer line is no greeting.
+pub(super) const LONGEST_GREETING: u64 = 4 << 10;
+
+/// A longer line is no message.
+pub(super) const LONGEST: u64 = 256 << 20;
+
+/// How much of an unreadable line is shown.
+const SHOWN: usize = 200;
+
+// Not `Debug`: a server's password is in it.
+#[derive(Serialize, Deserialize)]
 pub(super) enum Request {
+    /// A sign of life, without an answer.
+    Alive,
     /// What does your clock say?
     Time,
     /// This is the server; is it within reach?
     Reach(Box<Server>),
+    /// Our database there has this marker: is it the same server?
+    Recognize(Owner),
     /// Connect this share of the clients that the assignment describes.
     Connect { assignment: String, share: Share },
     /// Get ready for a window.
@@ -30,7 +52,7 @@ pub(super) enum Request {
     /// Open it when your clock says so.
     Open(Nanos),
     /// Look for the process of the server at this address, to read its counters.
-    Watch { address: String, dbms: Dbms },
+    Watch { address: String, addresses: Vec<IpAddr>, dbms: Dbms },
     /// What do the counters say? At an edge of a window all of them do.
     Read { is_edge: bool },
     /// Close the sessions, and tell what the clients know.
@@ -42,6 +64,7 @@ pub(super) enum Answer {
     Greeting(Greeting),
     Time(Nanos),
     Reached,
+    Recognized,
     Connected,
     Ready,
     /// The window opened so much later than it was to.
@@ -62,11 +85,14 @@ pub(super) enum Answer {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Greeting {
     pub(super) version: String,
+    /// Its digest; builds of one version may differ.
+    #[serde(default)]
+    pub(super) program: String,
     pub(super) cpus: u32,
 }
 
-/// A server that is not ours, and who logs in.
-#[derive(Debug, Serialize, Deserialize)]
+/// A server that is not ours, and who logs in. Not `Debug`: the password is in it.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Server {
     pub(super) system: System,
     pub(super) address: String,
@@ -134,23 +160,36 @@ impl TryFrom<SentInterval> for Interval {
     }
 }
 
-pub(super) fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+/// The digest of this program, also where its file has been replaced.
+pub(super) fn program() -> Result<String, ObtainError> {
+    file_digest(Path::new("/proc/self/exe"))
+}
+
+pub(super) fn line(message: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
-    to.write_all(&line)?;
+    Ok(line)
+}
+
+pub(super) fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+    to.write_all(&line(message)?)?;
     to.flush()
 }
 
-/// The next message; `None` at the end. What is no message comes back as its text.
-pub(super) fn read<T: DeserializeOwned>(from: &mut impl BufRead) -> Option<Result<T, String>> {
+/// The next message, of at most `longest` bytes; `None` at the end. Returns an unreadable line, shortened, as text.
+pub(super) fn read<T: DeserializeOwned>(
+    from: &mut impl BufRead,
+    longest: u64,
+) -> Option<Result<T, String>> {
     let mut line = Vec::new();
-    match from.take(LONGEST).read_until(b'\n', &mut line) {
+    match from.take(longest).read_until(b'\n', &mut line) {
         Ok(0) | Err(_) => None,
-        Ok(_) => Some(
-            serde_json::from_slice(&line)
-                .map_err(|_| String::from_utf8_lossy(&line).trim_end().to_owned()),
-        ),
+        Ok(_) => Some(serde_json::from_slice(&line).map_err(|_| shown(&line))),
     }
+}
+
+fn shown(line: &[u8]) -> String {
+    String::from_utf8_lossy(line).trim_end().chars().take(SHOWN).collect()
 }
 
 #[cfg(test)]
@@ -180,15 +219,21 @@ mod tests {
         write(&mut sent, &message).unwrap();
         write(&mut sent, &Answer::Closed).unwrap();
         let mut from = sent.as_slice();
-        let Some(Ok(Answer::Interval(arrived))) = read(&mut from) else { panic!("an interval") };
+        let Some(Ok(Answer::Interval(arrived))) = read(&mut from, LONGEST) else {
+            panic!("an interval")
+        };
         assert_eq!(Interval::try_from(*arrived).unwrap(), interval);
-        assert!(matches!(read(&mut from), Some(Ok(Answer::Closed))));
-        assert!(read::<Answer>(&mut from).is_none());
+        assert!(matches!(read(&mut from, LONGEST), Some(Ok(Answer::Closed))));
+        assert!(read::<Answer>(&mut from, LONGEST).is_none());
     }
 
     #[test]
-    fn what_is_no_message_is_told() {
-        let told = read::<Answer>(&mut "Welcome to client1!\n".as_bytes());
-        assert_eq!(told.unwrap().unwrap_err(), "Welcome to client1!");
+    fn an_unreadable_line_is_returned_as_far_as_it_is_shown() {
+        let text = |line: &str, longest| {
+            read::<Answer>(&mut line.as_bytes(), longest).unwrap().unwrap_err()
+        };
+        assert_eq!(text("Welcome to client1!\n", LONGEST), "Welcome to client1!");
+        assert_eq!(text(&"é".repeat(300), LONGEST), "é".repeat(SHOWN));
+        assert_eq!(text("\"Reached\"\n", 5), "\"Reac");
     }
 }

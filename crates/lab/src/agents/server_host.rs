@@ -1,17 +1,19 @@
 //! The host of a server that is not ours: an agent there reads its counters, and those of the server's process.
 
 use std::fs;
+use std::net::{IpAddr, ToSocketAddrs};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use drivers::Address;
 use load::{Result, StepError, Stop, lock};
 use model::{Dbms, Readings};
 use probes::{Detail, Probe, ProbeError, Watch};
 
 use super::link::{Links, PATIENCE};
 use super::protocol::{Answer, Request};
-use crate::foreign::serving_process;
 use crate::reach::ForeignAddress;
+use crate::serving::serving_process;
 
 /// How long a reading may take. What comes later is not of the moment that was asked for.
 const READS: Duration = Duration::from_secs(5);
@@ -33,7 +35,10 @@ impl ServerHost {
         stop: &Stop,
     ) -> Result<Self> {
         let mut links = Links::start(&[host.to_owned()], stop)?;
-        let request = Request::Watch { address: address.to_string(), dbms };
+        // As we reach it: its own host may give its name an address of its own.
+        let addresses = address.address(dbms.dialect()).ok().map(|it| addresses(&it));
+        let addresses = addresses.unwrap_or_default();
+        let request = Request::Watch { address: address.to_string(), addresses, dbms };
         let Answer::Watching(process) = links.ask(0, &request, PATIENCE)? else {
             return Err(links.nonsense(0));
         };
@@ -83,10 +88,21 @@ impl Probe for ServerHostProbe {
     }
 }
 
+/// Those of the host's name; none for a socket, and for a name that leads nowhere.
+fn addresses(address: &Address) -> Vec<IpAddr> {
+    let Address::Tcp { host, port } = address else { return Vec::new() };
+    let found = (host.as_str(), *port).to_socket_addrs();
+    found.into_iter().flatten().map(|address| address.ip()).collect()
+}
+
 /// For the agent: the server's process, and what reads its counters and those of its host.
-pub(super) fn watch(address: &str, dbms: Dbms) -> (Option<u32>, Vec<Box<dyn Probe>>) {
+pub(super) fn watch(
+    address: &str,
+    addresses: &[IpAddr],
+    dbms: Dbms,
+) -> (Option<u32>, Vec<Box<dyn Probe>>) {
     let address = ForeignAddress::parse(address).and_then(|it| it.address(dbms.dialect()));
-    let server = address.ok().and_then(|address| serving_process(&address, dbms));
+    let server = address.ok().and_then(|address| serving_process(&address, addresses, dbms));
     // Where a server works, its data are.
     let data = server.and_then(|pid| fs::read_link(format!("/proc/{pid}/cwd")).ok());
     let device = data.and_then(|data| probes::device_of(&data));

@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 
 use load::{Observer, Quota, StepError, Stop, Workload};
-use model::{Event, Moment, Nanos, Note, NoteKind, Placement, Step, StepClass, StepRecord};
+use model::{Event, Moment, Nanos, Note, NoteKind, Step, StepClass, StepRecord, System};
 use probes::{Detail, Probe, Watch};
 use profiles::{Counter, Sampler, Target, Watcher};
 
-use super::trial::{Broken, Conductor, Halt, OpenSite, Result, failed, place_client};
+use super::trial::{Broken, Conductor, Halt, OpenSite, Result, clients_here, failed, place_client};
 use crate::disturbance;
 use crate::observer::{Profiled, Spent, StepObserver};
 use crate::site::{Site, Watched};
@@ -89,12 +89,12 @@ impl Conductor<'_> {
             let spinning = program.map_or(&[][..], |program| &program.spinning);
             return Ok(Watcher::Counter(Counter::new(directory, serving, spinning)));
         }
-        let place = |cpus: fn(&Placement) -> &str| {
-            system.map_or(Ok(()), |system| place_client(system, cpus(&system.cpus)))
+        let place = |cpus: fn(&System) -> &str| {
+            system.map_or(Ok(()), |system| place_client(system, cpus(system)))
         };
         place(|_| "")?;
         let started = Sampler::start(&stacks_of(&*open.site), serving);
-        place(|cpus| &cpus.client)?;
+        place(clients_here)?;
         let started = started.map(Watcher::Sampler);
         started.map_err(|error| failed(Some(step), error.to_string(), Vec::new()))
     }

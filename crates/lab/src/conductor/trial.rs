@@ -178,7 +178,7 @@ impl<'a> Conductor<'a> {
 
     fn steps(&mut self, due: &Due, open: &mut OpenSite, template: Option<&Template>) -> Result<()> {
         let system = &self.plan.systems[due.trial.system];
-        place_client(system, &system.cpus.client)?;
+        place_client(system, clients_here(system))?;
         let mut workload = self.begin(&due.trial, open, template)?;
         for step in self.plan.trial_steps(template.is_some()) {
             self.step(&mut *workload, &step, open)?;
@@ -315,6 +315,11 @@ pub(super) fn retold(outcome: Outcome, tell: impl FnOnce(String) -> String) -> O
     }
 }
 
+/// The CPUs of this host for clients; all where the clients run on load hosts, which have CPUs of their own.
+pub(super) fn clients_here(system: &System) -> &str {
+    if system.load_hosts.is_empty() { &system.cpus.client } else { "" }
+}
+
 /// The CPUs that this process could use when it began.
 static ALLOWED: OnceLock<Vec<usize>> = OnceLock::new();
 
@@ -327,4 +332,21 @@ pub(crate) fn place_client(system: &System, cpus: &str) -> Result<(), LabError> 
         cpus => servers::parse_cpus(cpus).map_err(|error| failed(error.to_string()))?,
     };
     probes::pin_self(&wanted).map_err(|error| failed(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Dbms;
+
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn clients_on_load_hosts_do_not_choose_cpus_of_this_host() {
+        let mut system = fixture::system(Dbms::Mariadb);
+        system.cpus.client = "0-31".to_owned();
+        assert_eq!(clients_here(&system), "0-31");
+        system.load_hosts = vec!["client1".to_owned()];
+        assert_eq!(clients_here(&system), "");
+    }
 }

@@ -37,7 +37,7 @@ fn every_system_has_them_the_control_too() {
 }
 
 #[test]
-fn what_is_no_list_of_hosts_is_told() {
+fn only_a_list_of_hosts_is_accepted() {
     let error = |hosts| error(hosts, MICRO, "", THEIRS);
     assert_snapshot!(error("[]"), @"my.toml:3: `load_hosts` must be a list with at least one value, not an empty one");
     assert_snapshot!(error("\"ssh:client1\""), @r#"my.toml:3: `load_hosts` must be a list with at least one value, not "ssh:client1""#);
@@ -45,6 +45,7 @@ fn what_is_no_list_of_hosts_is_told() {
     assert_snapshot!(error("[\"ssh:-oProxyCommand=x\"]"), @r#"my.toml:3: `load_hosts` must be a host such as "ssh:client1", not "ssh:-oProxyCommand=x""#);
     assert_snapshot!(error("[\"ssh:client1 rm\"]"), @r#"my.toml:3: `load_hosts` must be a host such as "ssh:client1", not "ssh:client1 rm""#);
     assert_snapshot!(error("[\"ssh:client1\", \"ssh:client1\"]"), @"my.toml:3: `client1` is in `load_hosts` twice: its clients would share the CPUs of one host; name it once");
+    assert_snapshot!(error("[\"ssh:client1\", \"ssh:me@client1\"]"), @"my.toml:3: `client1` is in `load_hosts` twice: its clients would share the CPUs of one host; name it once");
 }
 
 #[test]
@@ -54,6 +55,18 @@ fn clients_that_cannot_be_divided_are_refused_with_the_reason() {
     assert_snapshot!(error(hosts, "insert", "", THEIRS), @r#"my.toml:3: `load_hosts` and `kind = "insert"`: its clients follow each other's rows within one process; leave `load_hosts` out"#);
     assert_snapshot!(error(hosts, MICRO, "interleave = \"turns\"\n", THEIRS), @"my.toml:3: `load_hosts` and `interleave`: slices and turns are too short to be agreed with other hosts; leave one of them out");
     assert_snapshot!(error(hosts, MICRO, "", &format!("{THEIRS}{ours}")), @"my.toml:3: `load_hosts` and `ours`, which backslide starts on this host, where no other host reaches it: start the server yourself and give its address (`connect`), or leave `load_hosts` out");
+}
+
+#[test]
+fn words_of_placement_do_not_choose_cpus_of_other_hosts() {
+    let hosts = "[\"ssh:client1\"]";
+    for word in ["together", "apart"] {
+        let told = error(hosts, MICRO, &format!("placement = \"{word}\"\n"), THEIRS);
+        assert!(told.starts_with("my.toml:4: `load_hosts` and a word that chooses CPUs"), "{told}");
+    }
+    for cpus in ["\"free\"", "{ client = \"0-31\" }"] {
+        assert!(plan_of(hosts, MICRO, "", &format!("{THEIRS}cpus = {cpus}\n")).is_ok());
+    }
 }
 
 #[test]

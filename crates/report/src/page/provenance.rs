@@ -127,7 +127,7 @@ fn one_system(report: &Report<'_>, system: &System) -> Markup {
             ]))
             @if let Some(trial) = said {
                 @let said: Vec<(&str, String)> = trial.provenance.0.iter().map(|(fact, value)| (fact.word(), value.clone())).collect();
-                @if !said.is_empty() { p.note { "Reported by the server:" } (facts(&said)) }
+                @if !said.is_empty() { p.note { "Found when a trial began:" } (facts(&said)) }
             }
             @if report.input.data.info.is_imported() {
                 p.nothing { "Its settings are not known." }

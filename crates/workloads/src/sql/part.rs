@@ -1,84 +1,32 @@
-//! A step whose clients run in several processes: what each is given, and what it knows at the end.
+//! A share of the clients of a step, in a process that measures nothing itself.
 
 use std::sync::Arc;
 
-use model::{Nanos, Note, SqlKinds as Kinds, SqlRun, SqlSpec, StepId};
-use serde::{Deserialize, Serialize};
+use model::SqlKinds as Kinds;
 
-use super::answers::WrongAnswers;
-use super::client::Common;
 use super::contents::{Edge, Next};
+use super::report::report;
 use super::run::RunStep;
-use super::sampled::Answer;
-use crate::part::{Assignment, Part};
-use data::{Counted, RowCounts, state};
+use crate::part::{Part, SqlAssignment};
+use data::RowCounts;
 use load::measure::Stream;
 use load::{Result, Share, Stop, Target};
 
-#[derive(Serialize, Deserialize)]
-pub(crate) struct SqlAssignment {
-    spec: SqlSpec,
-    step: StepId,
-    run: SqlRun,
-    seed: u64,
-    counts: Counted,
-}
-
-/// What the clients of one process found out.
-#[derive(Serialize, Deserialize)]
-struct Report {
-    counts: Counted,
-    wrong: WrongAnswers,
-    facts: Vec<Note>,
-    outages: (u64, Nanos),
-    sampled: Vec<Vec<Answer>>,
-}
-
-pub(super) fn assignment(step: &RunStep<'_>) -> Result<String> {
-    let Edge { spec, step: id, counts, .. } = step.edge;
-    state::write(&Assignment::Sql(SqlAssignment {
-        spec: spec.clone(),
-        step: id.clone(),
-        run: step.run.clone(),
-        seed: step.seed,
-        counts: counts.counted(),
-    }))
-}
-
-impl SqlAssignment {
-    /// Connects a share of the clients.
-    pub(crate) fn part(self, target: &Target, share: Share, stop: &Stop) -> Result<Part> {
-        let Self { spec, step, run, seed, counts } = self;
-        let counts = Arc::new(RowCounts::of_share(&spec, &counts, &share));
-        // What follows only decides checks, which are not this process's.
-        let next = Next::Same;
-        let edge =
-            Edge { spec: &spec, target, counts: &counts, step: &step, run: Some(&run), next };
-        let step = RunStep { seed, edge, share, run: &run };
-        let kinds = Kinds::of(&run);
-        let common = step.common(&kinds, Stream::of(&run.pace, kinds.of_all()).as_ref())?;
-        let crew = step.own_crew(&kinds, &common, stop)?;
-        Ok(Part { crew, report: Box::new(move || report(&common)) })
-    }
-}
-
-fn report(common: &Common) -> Result<String> {
-    state::write(&Report {
-        counts: common.counts.counted(),
-        wrong: common.answers.counted(),
-        facts: common.facts.notes(),
-        outages: common.recovery.outages.counted(),
-        sampled: common.sampled.all(),
-    })
-}
-
-/// Takes over what the clients of a process found out since the counts were as `before`.
-pub(super) fn take(report: &str, common: &Common, before: &Counted) -> Result {
-    let Report { counts, wrong, facts, outages, sampled } = state::read(report)?;
-    common.counts.add_change(before, &counts);
-    common.answers.add_all(wrong);
-    common.facts.add_all(facts);
-    common.recovery.outages.add_all(outages);
-    common.sampled.add_all(sampled);
-    Ok(())
+/// Connects them.
+pub(crate) fn part(
+    assignment: SqlAssignment,
+    target: &Target,
+    share: Share,
+    stop: &Stop,
+) -> Result<Part> {
+    let SqlAssignment { spec, step, run, seed, counts } = assignment;
+    let counts = Arc::new(RowCounts::of_share(&spec, &counts, &share));
+    // What follows only decides checks, which are not this process's.
+    let next = Next::Same;
+    let edge = Edge { spec: &spec, target, counts: &counts, step: &step, run: Some(&run), next };
+    let step = RunStep { seed, edge, share, run: &run };
+    let kinds = Kinds::of(&run);
+    let common = step.common(&kinds, Stream::of(&run.pace, kinds.of_all()).as_ref())?;
+    let crew = step.own_crew(&kinds, &common, stop)?;
+    Ok(Part { crew, report: Box::new(move || report(&common)) })
 }

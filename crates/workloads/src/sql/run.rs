@@ -11,9 +11,11 @@ use super::answers::Answers;
 use super::client::{Common, SqlClient, name};
 use super::compile::compile;
 use super::contents::{Contents, Edge};
-use super::part;
+use super::report;
 use super::sampled::Sampled;
 use super::statements::Facts;
+use crate::part::{Assignment, SqlAssignment};
+use data::state;
 use load::measure::{Stream, Windows, ended};
 use load::warm::WarmUp;
 use load::{
@@ -56,7 +58,7 @@ impl RunStep<'_> {
         };
         let mut measured = windows.measure(&mut *crew, stop, observer)?;
         for report in crew.end()? {
-            part::take(&report, &common, &before)?;
+            report::take(&report, &common, &before)?;
         }
         let elapsed = clock.now();
         let mut notes = std::mem::take(&mut measured.notes);
@@ -104,10 +106,22 @@ impl RunStep<'_> {
         match &self.edge.target.load_hosts {
             Some(hosts) => {
                 let clients = self.share.all_clients;
-                hosts.crew(part::assignment(self)?, kinds.specs.clone(), clients)
+                hosts.crew(self.assignment()?, kinds.specs.clone(), clients)
             }
             None => Ok(Box::new(self.own_crew(kinds, common, stop)?)),
         }
+    }
+
+    /// For a process that has some of the clients.
+    fn assignment(&self) -> Result<String> {
+        let Edge { spec, step, counts, .. } = self.edge;
+        state::write(&Assignment::Sql(SqlAssignment {
+            spec: spec.clone(),
+            step: step.clone(),
+            run: self.run.clone(),
+            seed: self.seed,
+            counts: counts.counted(),
+        }))
     }
 
     pub(super) fn own_crew(

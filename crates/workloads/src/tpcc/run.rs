@@ -11,13 +11,15 @@ use super::acknowledged::log::Acknowledged;
 use super::audit::{self, Tallies};
 use super::loading::Setting;
 use super::meta::refuse_other;
-use super::part;
 use super::random::Constants;
 use super::receipts::Receipts;
+use super::report;
 use super::statements::{StepStatements, isolate};
 use super::terminal::{Common, Terminal, kind, name};
+use crate::part::{Assignment, TpccAssignment};
 use crate::sql::answers::Answers;
 use crate::sql::limits::{BESIDES, Most, check_needs};
+use data::state;
 use load::measure::{Stream, Windows};
 use load::ramp::{Limit, RampSpec};
 use load::warm::WarmUp;
@@ -73,7 +75,7 @@ impl RunStep<'_> {
         };
         let measured = windows.measure(&mut *crew, stop, observer)?;
         for report in crew.end()? {
-            part::take(&report, &common)?;
+            report::take(&report, &common)?;
         }
         let measured = StepRecord { elapsed: clock.now(), ..measured };
         let mut worker = self.at.worker(COUNTER)?;
@@ -88,10 +90,17 @@ impl RunStep<'_> {
         match &self.at.target.load_hosts {
             Some(hosts) => {
                 let (kinds, clients) = (self.kinds(), self.share.all_clients);
-                hosts.crew(part::assignment(self)?, kinds, clients)
+                hosts.crew(self.assignment()?, kinds, clients)
             }
             None => Ok(Box::new(self.own_crew(common)?)),
         }
+    }
+
+    /// For a process that has some of the terminals.
+    fn assignment(&self) -> Result<String> {
+        let Setting { spec, rows_seed, .. } = *self.at;
+        let (spec, seed, number) = (spec.clone(), self.seed, self.number);
+        state::write(&Assignment::Tpcc(TpccAssignment { spec, rows_seed, seed, number }))
     }
 
     pub(super) fn own_crew(&self, common: &Arc<Common>) -> Result<OwnCrew> {

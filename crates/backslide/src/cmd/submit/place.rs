@@ -1,14 +1,16 @@
 //! The directory of a campaign: its script and job, what each part said, and the labs of the parts that are done.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use model::Plan;
 
 pub(super) const SCRIPT: &str = "job.sh";
 /// What the parts measure, expanded.
 const PLAN: &str = "plan.json";
+const LOCK: &str = "lock";
 /// Number of parts, and the id of the job at Slurm.
 pub(super) const JOB: &str = "job";
 
@@ -26,6 +28,23 @@ impl Place {
             "`{name}` cannot name a campaign: use letters, digits, `.`, `-` and `_` (--campaign)"
         );
         Ok(Self { name: name.to_owned(), directory: root.join("campaigns").join(name) })
+    }
+
+    /// Keeps any other `submit` of the campaign away until it is dropped: parts of two plans would mix.
+    pub(super) fn lock(&self) -> Result<File> {
+        fs::create_dir_all(&self.directory)
+            .with_context(|| format!("cannot create {}", self.directory.display()))?;
+        let path = self.directory.join(LOCK);
+        let failed = || format!("cannot lock {}", path.display());
+        let file = File::create(&path).with_context(failed)?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => bail!(
+                "another `submit` of campaign `{}` is at work: wait for it, or name another campaign (--campaign)",
+                self.name
+            ),
+            Err(TryLockError::Error(error)) => Err(error).with_context(failed),
+        }
     }
 
     pub(super) fn prepare(&self, script: &str, plan: &Plan) -> Result<()> {
@@ -67,9 +86,17 @@ impl Place {
 
     /// Refuses another plan than that by which parts were measured that are here.
     pub(super) fn check_plan(&self, plan: &Plan) -> Result<()> {
-        let kept = fs::read(self.directory.join(PLAN)).ok();
-        let kept = kept.and_then(|text| serde_json::from_slice::<Plan>(&text).ok());
-        let Some(kept) = kept.filter(|kept| kept != plan) else { return Ok(()) };
+        let path = self.directory.join(PLAN);
+        let text = match fs::read(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            read => read.with_context(|| format!("cannot read {}", path.display()))?,
+        };
+        let kept: Plan = serde_json::from_slice(&text).with_context(|| {
+            format!("{} is damaged: name another campaign (--campaign)", path.display())
+        })?;
+        if kept == *plan {
+            return Ok(());
+        }
         let parts = kept.planned_cycles();
         ensure!(
             self.missing(parts).len() == parts as usize,

@@ -19,7 +19,8 @@ pub(super) struct Request<'a> {
 }
 
 impl Campaign<'_> {
-    /// An array job for the `missing` parts: each element measures one part on a node of its own, and copies its lab into `directory`.
+    /// An array job for the `missing` parts: each element measures one part on a node of its own, and copies its lab
+    /// into `directory`.
     pub(super) fn for_slurm(
         &self,
         request: &Request<'_>,
@@ -78,10 +79,12 @@ mv \".$part.$SLURM_JOB_ID\" \"$part\"
                 "exec 4<&0
 {run} </dev/null &
 run=$!
-(cat; kill \"$run\") <&4 >/dev/null 2>&1 3>&- &
+trap 'kill \"$run\" || :; wait \"$run\" || :; exit 143' HUP INT TERM
+(cat || :; kill \"$run\") <&4 >/dev/null 2>&1 3>&- &
 watch=$!
 wait \"$run\" || status=$?
 kill \"$watch\" || :
+trap 'exit 143' HUP INT TERM
 "
             )
         };
