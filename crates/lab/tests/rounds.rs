@@ -93,7 +93,7 @@ fn quarantined(data: &RunData) -> Vec<(u32, &str)> {
 fn a_run_ends_at_the_first_look_that_finds_all_decided() {
     let mut bench = Bench::new();
     let run = bench.begin(&plan("rounds = { min = 5, max = 6 }\nquarantine = false"));
-    let slow = Trouble::Slow(Duration::from_millis(5));
+    let slow = Trouble::Slow(Duration::from_millis(20));
     let provider = FakeProvider::default().with("bad", Fault::from("INSERT", 1, slow));
     let lines = finished(&mut bench, &run, &provider);
     assert_eq!(of_rounds(&lines), ["looked after 5 of 6, goes on: false"]);
@@ -112,7 +112,7 @@ fn profiled_rounds_come_last_and_are_in_nothing_that_is_judged() {
     }
     let mut bench = Bench::new();
     let run = bench.begin(&plan("rounds = { min = 5, max = 6 }\nquarantine = false\nprofile = 1"));
-    let slow = Trouble::Slow(Duration::from_millis(5));
+    let slow = Trouble::Slow(Duration::from_millis(20));
     let provider = FakeProvider::default().with("bad", Fault::from("INSERT", 1, slow));
     let lines = finished(&mut bench, &run, &provider);
     let last =
