@@ -40,10 +40,13 @@ const FACTS: [(&str, bool, Read); 4] = [
 
 /// What differs, as the servers said or else as the catalog does.
 pub fn differing_builds(data: &RunData) -> Vec<BuildDifference> {
+    let systems = data.info.plan.systems.iter();
+    let systems: Vec<(&System, Made)> =
+        systems.map(|system| (system, Made::of(data, system))).collect();
     let all = FACTS.iter().map(|(fact, is_cause, read)| {
         let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for system in &data.info.plan.systems {
-            if let Some(value) = read(&Made::of(data, system), system) {
+        for (system, made) in &systems {
+            if let Some(value) = read(made, system) {
                 values.entry(value).or_default().push(system.name.clone());
             }
         }

@@ -4,19 +4,21 @@ use stats::{Change, History};
 
 use crate::format;
 
-/// `compiler gcc 4.4, then gcc 7.5`: what differs between the build at this place and the one before it; empty where
-/// nothing does.
+/// What differs between the build at this place and the one before it: the fact, its old value and its new one.
+fn differing(history: &History, at: usize) -> impl Iterator<Item = (&'static str, &str, &str)> {
+    let before = at.checked_sub(1).and_then(|before| history.builds.get(before));
+    let both = before.zip(history.builds.get(at));
+    both.into_iter().flat_map(|(before, after)| before.made.differences(&after.made))
+}
+
+/// `compiler gcc 4.4, then gcc 7.5`; empty where nothing differs.
 pub(super) fn differences(history: &History, at: usize) -> String {
-    let Some(after) = history.builds.get(at) else { return String::new() };
-    let Some(before) = at.checked_sub(1).and_then(|before| history.builds.get(before)) else {
-        return String::new();
-    };
-    let differing = before.made.differences(&after.made);
-    format::joined(differing.map(|(fact, old, new)| format!("{fact} {old}, then {new}")), "; ")
+    let said = |(fact, old, new)| format!("{fact} {old}, then {new}");
+    format::joined(differing(history, at).map(said), "; ")
 }
 
 pub(super) fn is_made_otherwise(history: &History, change: &Change) -> bool {
-    !differences(history, change.at).is_empty()
+    differing(history, change.at).next().is_some()
 }
 
 /// How many changes stand where the way of making builds changes, and nothing tells the version from that.
