@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Duration;
 
-use load::{Crew, Observer, Share, Stop, Target, Window, monotonic};
+use load::{Crew, Observer, Share, Stop, Window, monotonic};
 use model::{Edge, Interval, Readings, Step, StepId, StepRecord, Subject};
 use probes::{Detail, Probe, Watch};
 use workloads::Part;
@@ -157,7 +157,7 @@ impl Agent {
         let fails = |error: crate::LabError| SiteError::new(error.to_string());
         raise_limits(&[step], &[system], false).map_err(fails)?;
         place_client(system, &system.cpus.client).map_err(fails)?;
-        let target = Target { ours: false, ..sessions(server)?.target(system) };
+        let target = sessions(server)?.target(system);
         Ok(workloads::part(assignment, &target, share, &Stop::default())?)
     }
 
