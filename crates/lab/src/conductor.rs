@@ -139,7 +139,8 @@ fn remarks(info: &RunInfo, host: Option<&Host>) -> Vec<String> {
 fn check(plan: &Plan, left: &[usize], provider: &dyn Provider) -> Result<()> {
     for system in systems(plan, left) {
         let is_ours = !matches!(system.build.source, BuildSource::Connect(_));
-        let checked = provider.check(system).and_then(|()| match provider.capacity(system)? {
+        let checked = provider.check(system).and_then(|()| provider.check_hosts(system));
+        let checked = checked.and_then(|()| match provider.capacity(system)? {
             Some(capacity) => capacity.check(&plan.steps, is_ours),
             None => Ok(()),
         });

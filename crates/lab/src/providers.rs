@@ -34,11 +34,8 @@ impl Provider for Providers {
             }
             BuildSource::Connect(address) => {
                 let parsed = ForeignAddress::parse(address)?;
-                let found = foreign::ask(was.dbms, &parsed, &self.secrets)
-                    .map_err(|cause| SystemError::Unreachable { cause: cause.into() })?;
-                foreign::agents(system, &parsed, &self.secrets, LOGIN_LIMIT, &self.stop)?;
-                foreign::server_host(system, &parsed, &self.stop)?;
-                found
+                foreign::ask(was.dbms, &parsed, &self.secrets)
+                    .map_err(|cause| SystemError::Unreachable { cause: cause.into() })?
             }
             BuildSource::Obtainable { .. } => {
                 return Err(SystemError::NotInstalled(was.id()));
@@ -52,6 +49,15 @@ impl Provider for Providers {
         }
         let was = was.version_line.clone();
         Err(SystemError::Changed { now: now.version_line, was })
+    }
+
+    fn check_hosts(&self, system: &System) -> Result<(), SystemError> {
+        if let BuildSource::Connect(address) = &system.build.source {
+            let address = ForeignAddress::parse(address)?;
+            foreign::agents(system, &address, &self.secrets, LOGIN_LIMIT, &self.stop)?;
+            foreign::server_host(system, &address, &self.stop)?;
+        }
+        Ok(())
     }
 
     fn capacity(&self, system: &System) -> Result<Option<Capacity>, SystemError> {

@@ -133,6 +133,12 @@ pub trait Provider {
     /// is journaled, and again before each of its trials.
     fn check(&self, system: &System) -> Result<(), SystemError>;
 
+    /// Do agents start on the other hosts that the system needs? Asked before anything of a run is journaled: each
+    /// trial then starts its own.
+    fn check_hosts(&self, _system: &System) -> Result<(), SystemError> {
+        Ok(())
+    }
+
     /// How many sessions the system's server takes, where that can be known before it is started; the error
     /// says why sessions as the plan wants them cannot be had. Asked before the first trial.
     fn capacity(&self, _system: &System) -> Result<Option<Capacity>, SystemError> {
