@@ -126,10 +126,7 @@ impl Session for PostgresSession {
 
     fn query_bytes(&mut self, sql: &[u8], each: &mut dyn FnMut(&dyn Row)) -> Result<Done> {
         self.request.clear();
-        encode::message(&mut self.request, b'Q', |body| {
-            body.extend_from_slice(sql);
-            body.push(0);
-        });
+        encode::message(&mut self.request, b'Q', |body| encode::string(body, sql));
         self.described.clear();
         let columns = Columns::Described(&mut self.described);
         let answer = exchange(&mut self.wire, &self.request, columns, Each(each));

@@ -24,8 +24,8 @@ pub(super) fn patch_length(buffer: &mut [u8], at: usize) {
     }
 }
 
-pub(super) fn string(buffer: &mut Vec<u8>, text: &str) {
-    buffer.extend_from_slice(text.as_bytes());
+pub(super) fn string(buffer: &mut Vec<u8>, text: impl AsRef<[u8]>) {
+    buffer.extend_from_slice(text.as_ref());
     buffer.push(0);
 }
 
