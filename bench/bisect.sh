@@ -5,8 +5,8 @@
 #   bench/bisect.sh [TIMES]      5 times, each with another place of the spin
 #
 # The spin costs 3 % of the CPU of a scan: it is fitted to this machine first. Prints a line each time and fails
-# unless each names exactly that commit. A time takes ten minutes on two idle CPUs, most of it for the measurements:
-# with ccache only the first one compiles much. Needs git and a C compiler. From the environment:
+# unless each names exactly that commit. A time took one to five minutes on two busy CPUs, most of it for the
+# measurements: with ccache only the first one compiles much. Needs git and a C compiler. From the environment:
 #   BISECT_COMMITS   commits after the good one [64]
 #   BISECT_EFFECT    cost of the spin, in per cent [3]
 #   BISECT_METRIC    the metric [client.cpu/o, which other programs disturb less than `rate`]
