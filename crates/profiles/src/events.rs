@@ -6,7 +6,7 @@
 //! second lose a quarter of it to them in a virtual machine.
 
 use std::collections::HashSet;
-use std::ffi::c_ulong;
+use std::ffi::{c_int, c_uint, c_ulong};
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
@@ -28,7 +28,7 @@ use crate::sample::{Life, REGISTERS, Record, Way};
 pub(crate) const HERTZ: u32 = 199;
 
 /// Stacks per second of those that leave their CPU, on each CPU: of tens of thousands, a few say as much.
-const SWITCH_HERTZ: u32 = 97;
+const SWITCH_HERTZ: u32 = 199;
 
 /// Bytes of a stack that a sample copies. Of 32 KiB, the range optimiser of `MySQL` cuts one stack in ten; a record has
 /// 64 KiB at most.
@@ -51,8 +51,8 @@ pub(crate) enum What {
 
 pub(crate) struct Events {
     rings: Vec<Ring>,
-    /// The events that write into them.
-    _others: Vec<OwnedFd>,
+    /// Other events that write into them.
+    others: Vec<OwnedFd>,
     /// The threads whose samples count; of all that is sampled where there is none.
     family: Option<HashSet<u32>>,
     /// Samples that count, and those of all programs.
@@ -79,7 +79,7 @@ impl Events {
         }
         let ring = |cpu| Ring::map(open(what, ANY, cpu).map_err(ProfileError::of_open)?);
         let rings = cpus().into_iter().map(ring).collect::<Result<_, _>>()?;
-        Ok(Self { rings, _others: Vec::new(), family: Some(family), own: 0, all: 0 })
+        Ok(Self { rings, others: Vec::new(), family: Some(family), own: 0, all: 0 })
     }
 
     /// Events of each thread on each CPU; those of a CPU share a buffer.
@@ -105,32 +105,71 @@ impl Events {
             }
             rings.push(ring.ok_or(ProfileError::Gone)?);
         }
-        Ok(Self { rings, _others: others, family: None, own: 0, all: 0 })
+        Ok(Self { rings, others, family: None, own: 0, all: 0 })
     }
 
     /// Hands over the samples that were written since the last time, and how many had no room: of those of all
-    /// programs, the share that the sampled threads have of the others.
-    pub(crate) fn drain(&mut self, mut take: impl FnMut(Record<'_>)) {
+    /// programs, the share that the sampled threads have of the others. Returns how many the kernel made, of all programs.
+    pub(crate) fn drain(&mut self, mut take: impl FnMut(Record<'_>)) -> u64 {
+        let mut made = 0;
         let heads: Vec<u64> = self.rings.iter().map(Ring::head).collect();
         self.learn();
         let Self { rings, family, own, all, .. } = self;
         let is_own = |thread: &u32| family.as_ref().is_none_or(|family| family.contains(thread));
         for (ring, head) in rings.iter_mut().zip(heads) {
-            ring.drain(head, |record| match Record::of(record) {
-                Some(Record::Sample(sample)) => {
-                    *all += 1;
-                    if is_own(&sample.thread) {
-                        *own += 1;
-                        take(Record::Sample(sample));
+            ring.drain(head, |record| {
+                made += 1;
+                match Record::of(record) {
+                    Some(Record::Sample(sample)) => {
+                        *all += 1;
+                        if is_own(&sample.thread) {
+                            *own += 1;
+                            take(Record::Sample(sample));
+                        }
                     }
+                    Some(Record::Switch(switch)) if is_own(&switch.thread) => {
+                        take(Record::Switch(switch));
+                    }
+                    Some(Record::Lost(count)) => {
+                        made += count;
+                        take(Record::Lost(count * *own / (*all).max(1)));
+                    }
+                    Some(Record::Switch(_)) | None => {}
                 }
-                Some(Record::Switch(switch)) if is_own(&switch.thread) => {
-                    take(Record::Switch(switch));
-                }
-                Some(Record::Lost(count)) => take(Record::Lost(count * *own / (*all).max(1))),
-                Some(Record::Switch(_)) | None => {}
             });
         }
+        made
+    }
+
+    /// The kernel makes no records until [`resume`](Self::resume).
+    pub(crate) fn pause(&self) -> io::Result<()> {
+        self.request(ioctls::DISABLE)
+    }
+
+    pub(crate) fn resume(&self) -> io::Result<()> {
+        self.request(ioctls::ENABLE)
+    }
+
+    #[expect(unsafe_code, reason = "no safe wrapper has these requests")]
+    fn request(&self, request: unsafe fn(c_int, c_uint) -> c_int) -> io::Result<()> {
+        let rings = self.rings.iter().map(|ring| ring.as_fd().as_raw_fd());
+        for event in rings.chain(self.others.iter().map(AsRawFd::as_raw_fd)) {
+            // SAFETY: an open event, and the request takes a number.
+            if unsafe { request(event, 0) } != 0 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes over the threads that others have seen start: events that pause miss some.
+    pub(crate) fn learn_of(&mut self, others: &Self) {
+        self.family.clone_from(&others.family);
+    }
+
+    /// How many CPUs it watches.
+    pub(crate) fn cpus(&self) -> usize {
+        self.rings.len()
     }
 
     /// A new thread may have samples in one buffer and its start in another: starts are looked for up to now, before

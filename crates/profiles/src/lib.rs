@@ -6,8 +6,8 @@
 //!
 //! A [`Counter`] yields the same without the noise of time: the instructions of a server that runs under Valgrind.
 
+mod budget;
 mod callgrind;
-
 mod error;
 mod events;
 mod image;

@@ -12,6 +12,7 @@ use std::time::Duration;
 use model::Profile;
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::budget::{Budget, Change};
 use crate::error::ProfileError;
 use crate::events::{Events, HERTZ, What};
 use crate::sample::Record;
@@ -129,13 +130,23 @@ fn sample(
         }
     };
     let _nobody_waits = ready.send(Ok(()));
+    let mut budget = Budget::new(switches.cpus(), now());
+    seen.sleeps.resume(now());
     loop {
         let is_last = shared.is_over.load(Ordering::Relaxed);
         clock.drain(|record| seen.clock(record, &shared.window()));
-        switches.drain(|record| seen.switch(record, &shared.window()));
-        seen.sleeps.settle(&shared.window());
+        switches.learn_of(&clock);
+        let records = seen.switches(&mut switches, &shared.window());
         if is_last {
             return seen.profiles(serving, &shared.window());
+        }
+        match budget.spend(records, now()) {
+            Some(Change::Pause) if switches.pause().is_ok() => {
+                seen.switches(&mut switches, &shared.window());
+                seen.sleeps.pause(now(), &shared.window());
+            }
+            Some(Change::Resume) if switches.resume().is_ok() => seen.sleeps.resume(now()),
+            _ => {}
         }
         thread::sleep(NAP);
     }
@@ -180,6 +191,13 @@ impl Seen {
             Record::Sample(_) | Record::Switch(_) => {}
             Record::Lost(_) => self.sleeps.forget(),
         }
+    }
+
+    /// Takes what the kernel has told of switches; returns how many records it made.
+    fn switches(&mut self, events: &mut Events, window: &Range<u64>) -> u64 {
+        let records = events.drain(|record| self.switch(record, window));
+        self.sleeps.settle(window);
+        records
     }
 
     fn profiles(mut self, serving: &[String], window: &Range<u64>) -> Vec<Profile> {

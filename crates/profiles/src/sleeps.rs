@@ -1,9 +1,10 @@
 //! What threads sleep in: from the moment when one leaves its CPU until it returns.
 //!
-//! The times of all are known, the stacks of some. A thread's time is shared out over its own stacks, so that one that
+//! The times of all are known while the events are on, the stacks of some. What was seen stands for the whole window. A thread's time is shared out over its own stacks, so that one that
 //! sleeps for long is not judged by those that sleep often.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fs;
 use std::ops::Range;
 
 use model::{Profile, Resource};
@@ -18,6 +19,10 @@ pub(crate) struct Sleeps {
     gone: Vec<Thread>,
     /// Since the last time that all were in order.
     new: Vec<Moment>,
+    /// When the events were resumed; none while they pause.
+    watched_since: Option<u64>,
+    /// Nanoseconds of the window before that in which they were on.
+    watched: u64,
 }
 
 enum Moment {
@@ -46,9 +51,17 @@ struct Thread {
 }
 
 struct Left {
+    /// When it left, or when the events were resumed since.
     time: u64,
     way: Way,
     stack: Option<(Stack, u64)>,
+    /// Nanoseconds within the window before `time`.
+    slept: u64,
+}
+
+/// How long this lasts within the window.
+fn within(window: &Range<u64>, from: u64, to: u64) -> u64 {
+    to.min(window.end).saturating_sub(from.max(window.start))
 }
 
 impl Sleeps {
@@ -82,6 +95,31 @@ impl Sleeps {
         }
     }
 
+    /// Nothing is seen from now on. Who is away now is still away when the events go on, unless it leaves then.
+    pub(crate) fn pause(&mut self, now: u64, window: &Range<u64>) {
+        let since = self.watched_since.take().unwrap_or(now);
+        self.watched += within(window, since, now);
+        for thread in self.threads.values_mut() {
+            thread.leaves = None;
+            if let Some(left) = &mut thread.left {
+                left.slept += within(window, left.time, now);
+                left.time = now;
+            }
+        }
+    }
+
+    /// Switches are seen from now on.
+    pub(crate) fn resume(&mut self, now: u64) {
+        self.watched_since = Some(now);
+        for (number, thread) in &mut self.threads {
+            let is_alive = || fs::exists(format!("/proc/{number}")).unwrap_or(true);
+            match &mut thread.left {
+                Some(left) if is_alive() => left.time = now,
+                _ => thread.count(),
+            }
+        }
+    }
+
     /// Nothing is known of those that are away: moments were lost.
     pub(crate) fn forget(&mut self) {
         self.new.clear();
@@ -99,9 +137,12 @@ impl Sleeps {
         window: &Range<u64>,
     ) -> Profile {
         self.settle(window);
+        if self.watched_since.is_some() {
+            self.pause(window.end, window);
+        }
         let (mut served, mut others) = (Profile::default(), Profile::default());
         for mut thread in self.threads.into_values().chain(self.gone) {
-            thread.returns(window.end, window);
+            thread.count();
             let named = thread.named(stacks);
             let serves = |function: &str| serving.iter().any(|one| one == function);
             let is_serving =
@@ -114,11 +155,16 @@ impl Sleeps {
         }
         let mut sums: BTreeMap<String, u64> = BTreeMap::new();
         let lost = served.lost + others.lost + others.samples();
+        let length = within(window, window.start, window.end);
+        let whole = |seen: u64| {
+            let seen = u128::from(seen) * u128::from(length) / u128::from(self.watched.max(1));
+            seen as u64
+        };
         for (stack, slept) in served.stacks {
-            *sums.entry(stack).or_default() += slept;
+            *sums.entry(stack).or_default() += whole(slept);
         }
         let stacks = sums.into_iter().collect();
-        Profile { of: Resource::Sleep, hertz: 0, lost, stacks, taken: served.taken }
+        Profile { of: Resource::Sleep, hertz: 0, lost: whole(lost), stacks, taken: served.taken }
     }
 }
 
@@ -126,8 +172,10 @@ impl Thread {
     fn switch(&mut self, Switch { time, way, .. }: Switch, window: &Range<u64>) {
         match way {
             Way::Asleep | Way::Preempted if !self.has_ended => {
+                // It came back unseen.
+                self.count();
                 let stack = self.leaves.take();
-                self.left = Some(Left { time, way, stack });
+                self.left = Some(Left { time, way, stack, slept: 0 });
             }
             Way::Asleep | Way::Preempted | Way::Started => {}
             Way::Back => self.returns(time, window),
@@ -139,8 +187,15 @@ impl Thread {
     }
 
     fn returns(&mut self, time: u64, window: &Range<u64>) {
-        let Some(Left { time: left, way, stack }) = self.left.take() else { return };
-        let slept = time.min(window.end).saturating_sub(left.max(window.start));
+        if let Some(left) = &mut self.left {
+            left.slept += within(window, left.time, time);
+        }
+        self.count();
+    }
+
+    /// Counts what it slept since it left.
+    fn count(&mut self) {
+        let Some(Left { way, stack, slept, .. }) = self.left.take() else { return };
         if way == Way::Preempted {
             self.preempted += slept;
             return;
@@ -183,9 +238,11 @@ mod tests {
 
     impl Bench {
         fn new() -> Self {
+            let mut sleeps = Sleeps::default();
+            sleeps.resume(0);
             Self {
                 stacks: Stacks::of_kernel("1000 t reads\n2000 t writes\n3000 t idles\n"),
-                sleeps: Sleeps::default(),
+                sleeps,
             }
         }
 
@@ -264,6 +321,39 @@ mod tests {
         // Of the two threads one serves clients.
         let profile = bench.finish(&["reads_[k]"]);
         assert_eq!((stacks(&profile), profile.lost), (vec![("reads_[k]", 100)], 50));
+    }
+
+    #[test]
+    fn while_events_pause_time_passes_as_while_they_are_on() {
+        let mut bench = Bench::new();
+        // Alive, or its sleep would end.
+        let own = std::process::id();
+        bench.stack(own, 200, 0x1000, 1);
+        bench.switch(own, 200, Way::Asleep);
+        bench.stack(8, 250, 0x2000, 1);
+        bench.switch(8, 250, Way::Asleep);
+        bench.switch(8, 350, Way::Back);
+        bench.sleeps.settle(&WINDOW);
+        bench.sleeps.pause(400, &WINDOW);
+        bench.sleeps.resume(850);
+        // It has been back meanwhile: of this second sleep nothing is known but its end.
+        bench.switch(own, 900, Way::Asleep);
+        bench.switch(own, 950, Way::Back);
+        let profile = bench.finish(&[]);
+        // Of 900, 300 and 150 were watched, so that each moment stands for two. The first thread slept 200 and 50.
+        assert_eq!(stacks(&profile), [("reads_[k]", 500), ("writes_[k]", 200)]);
+    }
+
+    #[test]
+    fn a_thread_that_ended_unseen_sleeps_no_longer() {
+        let mut bench = Bench::new();
+        let nobody = u32::MAX;
+        bench.stack(nobody, 300, 0x1000, 1);
+        bench.switch(nobody, 300, Way::Asleep);
+        bench.sleeps.settle(&WINDOW);
+        bench.sleeps.pause(400, &WINDOW);
+        bench.sleeps.resume(400);
+        assert_eq!(stacks(&bench.finish(&[])), [("reads_[k]", 100)]);
     }
 
     #[test]
