@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::f64::consts::PI;
 use std::ops::RangeInclusive;
 
+use statrs::function::gamma::ln_gamma;
+
 use super::Pair;
 use crate::paired::{ratio_of, sum};
 use crate::student::{CONFIDENCE, LEVEL, z_critical};
@@ -19,6 +21,10 @@ const FIRST_PARTS: [f64; 3] = [-0.5, 0.5, 1.5];
 const USUAL_EFFECT: f64 = 0.05;
 /// Standard deviation among builds of equal source: their code lies elsewhere in memory.
 const BUILD_SD: f64 = 0.002;
+/// The standard deviation of a normal distribution over its median absolute deviation.
+const NORMAL_MAD: f64 = 1.4826;
+/// So many standard deviations count as shared noise at most.
+const FAR: f64 = 5.0;
 /// Pairs never count as more precise than this.
 const LEAST_SCALE: f64 = BUILD_SD / 2.0;
 /// Gauss–Hermite quadrature of a normal distribution: distances in standard deviations, and their weights.
@@ -28,8 +34,9 @@ const NODES: [(f64, f64); 3] =
 const EFFECT_STEPS: i32 = 10;
 /// Steps of a third of a power of two, from the scatter within builds.
 const SCALE_STEPS: RangeInclusive<i32> = -6..=3;
-/// Degrees of freedom of the noise. Its tails are heavier than the normal distribution's, so no single pair decides.
-const DF: f64 = 5.0;
+/// Degrees of freedom of the noise. Its tails are heavier than the normal distribution's, so no single pair decides;
+/// they are heavier still where some trials are much slower than the others of their build.
+const DF: [f64; 2] = [2.0, 6.0];
 
 /// What the pairs say about the change.
 #[derive(Clone, Debug, PartialEq)]
@@ -152,6 +159,12 @@ struct Measured<'a> {
     pairs: Vec<&'a Pair>,
 }
 
+impl Measured<'_> {
+    fn logs(&self) -> Vec<f64> {
+        self.pairs.iter().map(|pair| pair.log).collect()
+    }
+}
+
 /// Over what the likelihood is summed: the effect, and the scale of the noise.
 struct Grid<'a> {
     places: Vec<Measured<'a>>,
@@ -161,6 +174,13 @@ struct Grid<'a> {
     priors: Vec<f64>,
     /// How much of a pair each pair counts: less where the pairs of a run share noise.
     weight: f64,
+}
+
+/// A distribution of the noise of pairs: Student's *t*.
+#[derive(Clone, Copy)]
+struct Noise {
+    scale: f64,
+    df: f64,
 }
 
 /// Logarithms of likelihoods, summed over a grid.
@@ -186,11 +206,9 @@ impl<'a> Grid<'a> {
             Measured { place, width, pairs }
         });
         let places: Vec<Measured<'_>> = places.collect();
-        let logs = places.iter().map(|at| at.pairs.iter().map(|pair| pair.log).collect());
-        let variance = variance_within(logs)?;
-        let scale = variance.sqrt().max(LEAST_SCALE);
+        let scale = scatter(&places)?.max(LEAST_SCALE);
         let last = places.last()?;
-        let logs: Vec<f64> = last.pairs.iter().map(|pair| pair.log).collect();
+        let logs = last.logs();
         let (centre, step) = (median(&logs)?, scale / (logs.len() as f64).sqrt() / 2.0);
         let effects = (-EFFECT_STEPS..=EFFECT_STEPS).map(|k| centre + step * f64::from(k));
         let effects: Vec<f64> = effects.collect();
@@ -199,7 +217,7 @@ impl<'a> Grid<'a> {
         let priors = effects.iter().map(|effect| (density(*effect) * step).ln()).collect();
         let scales =
             SCALE_STEPS.map(|k| (scale * 2.0_f64.powf(f64::from(k) / 3.0)).max(LEAST_SCALE));
-        let weight = 1.0 / shared(&places, variance);
+        let weight = 1.0 / shared(&places, scale);
         Some(Self { places, scales: scales.collect(), effects, priors, weight })
     }
 
@@ -218,13 +236,14 @@ impl<'a> Grid<'a> {
             two: nothing,
             best_two: (nothing, Vec::new()),
         };
-        for &scale in &self.scales {
-            let before = self.until(0.0, scale);
+        let noises = self.scales.iter().flat_map(|&scale| DF.map(|df| Noise { scale, df }));
+        for noise in noises {
+            let before = self.until(0.0, noise);
             sums.none = log_add(sums.none, total(&before));
             for ((&effect, prior), of_effect) in
                 self.effects.iter().zip(&self.priors).zip(0_usize..)
             {
-                let after = self.until(effect, scale);
+                let after = self.until(effect, noise);
                 let at = before.iter().zip(&after).map(|(b, a)| prior + b + total(&after) - a);
                 for (place, log) in at.enumerate().take(self.places.len()) {
                     let log = log + self.places[place].width.ln();
@@ -232,7 +251,7 @@ impl<'a> Grid<'a> {
                     sums.effects[of_effect] = log_add(sums.effects[of_effect], log);
                 }
                 for part in FIRST_PARTS {
-                    let between = self.until(part * effect, scale);
+                    let between = self.until(part * effect, noise);
                     self.add_two([&before, &between, &after], *prior, &mut sums);
                 }
             }
@@ -241,11 +260,11 @@ impl<'a> Grid<'a> {
     }
 
     /// The logarithms of the likelihood of the pairs before each measured place, and of all, at one level.
-    fn until(&self, level: f64, scale: f64) -> Vec<f64> {
+    fn until(&self, level: f64, noise: Noise) -> Vec<f64> {
         let mut until = vec![0.0];
         for measured in &self.places {
             let before = total(&until);
-            until.push(before + self.weight * likelihood(&measured.pairs, level, scale));
+            until.push(before + self.weight * likelihood(&measured.pairs, level, noise));
         }
         until
     }
@@ -272,22 +291,35 @@ fn total(until: &[f64]) -> f64 {
     until.last().copied().unwrap_or(0.0)
 }
 
+/// The standard deviation of pairs within places, from the median of their deviations; `None` where no place has two.
+fn scatter(places: &[Measured<'_>]) -> Option<f64> {
+    let mut deviations = Vec::new();
+    for logs in places.iter().map(Measured::logs).filter(|logs| logs.len() > 1) {
+        let (centre, n) = (median(&logs)?, logs.len() as f64);
+        deviations.extend(logs.iter().map(|log| (log - centre).abs() * (n / (n - 1.0)).sqrt()));
+    }
+    Some(median(&deviations)? * NORMAL_MAD)
+}
+
 /// The variance of the means of runs over what it would be if the pairs of a run shared no noise, at least 1: by so much
-/// the likelihood of independent pairs is too sharp (Chandler and Bate, Biometrika 94, 2007). `of_pairs`: the variance of
-/// pairs within places.
-fn shared(places: &[Measured<'_>], of_pairs: f64) -> f64 {
+/// the likelihood of independent pairs is too sharp (Chandler and Bate, Biometrika 94, 2007). Deviations count up to
+/// [`FAR`] times the scale, so that single slow trials do not look like shared noise.
+fn shared(places: &[Measured<'_>], scale: f64) -> f64 {
     let by_run = |measured: &Measured<'_>| {
+        let centre = median(&measured.logs()).unwrap_or(0.0);
         let mut runs: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
         for pair in &measured.pairs {
-            runs.entry(pair.run).or_default().push(pair.log);
+            let near = (pair.log - centre).clamp(-FAR * scale, FAR * scale);
+            runs.entry(pair.run).or_default().push(near);
         }
         runs.into_values().collect::<Vec<_>>()
     };
     let runs: Vec<Vec<Vec<f64>>> = places.iter().map(by_run).collect();
+    let of_pairs = variance_within(runs.iter().map(|of_place| of_place.concat()));
     let means = runs.iter().map(|of_place| of_place.iter().filter_map(|logs| mean(logs)).collect());
     let pairs: usize = places.iter().map(|place| place.pairs.len()).sum();
     let of_each = pairs as f64 / runs.iter().map(Vec::len).sum::<usize>().max(1) as f64;
-    let ratio = variance_within(means).map(|means| of_each * means / of_pairs);
+    let ratio = variance_within(means).zip(of_pairs).map(|(means, pairs)| of_each * means / pairs);
     ratio.filter(|ratio| ratio.is_finite()).map_or(1.0, |ratio| ratio.max(1.0))
 }
 
@@ -304,13 +336,14 @@ fn variance_within(groups: impl Iterator<Item = Vec<f64>>) -> Option<f64> {
 }
 
 /// The logarithm of the likelihood of the pairs of one build at this level, apart from a constant.
-fn likelihood(pairs: &[&Pair], level: f64, scale: f64) -> f64 {
+fn likelihood(pairs: &[&Pair], level: f64, Noise { scale, df }: Noise) -> f64 {
+    let peak = ln_gamma(0.5 * (df + 1.0)) - ln_gamma(0.5 * df) - 0.5 * (df * PI).ln();
     let of_node = |(distance, weight): (f64, f64)| {
         let level = level + distance * BUILD_SD;
         let of_pair = pairs.iter().map(|pair| {
             let scale = scale.max(pair.error);
             let z = (pair.log - level) / scale;
-            -scale.ln() - 0.5 * (DF + 1.0) * (z * z / DF).ln_1p()
+            peak - scale.ln() - 0.5 * (df + 1.0) * (z * z / df).ln_1p()
         });
         of_pair.sum::<f64>() + weight.ln()
     };

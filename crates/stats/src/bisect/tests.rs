@@ -41,6 +41,20 @@ fn shared(rng: &mut Rng, _: &mut Burst) -> [f64; 2] {
     [normal(rng), normal(rng)].map(|own| (common + own) / 2.0_f64.sqrt())
 }
 
+/// One trial in fifteen is 3 to 20 % slower from its begin to its end, as trials of SQLite are whose memory lies badly.
+fn misplaced(rng: &mut Rng, burst: &mut Burst) -> [f64; 2] {
+    let mut slower = || {
+        if rng.below(15) == 0 {
+            (0.03 + 0.17 * rng.below(1_000) as f64 / 1_000.0) / SD
+        } else {
+            0.0
+        }
+    };
+    let slower = [slower() - slower(), slower() - slower()];
+    let [first, second] = even(rng, burst);
+    [0.7 * first + slower[0], 0.7 * second + slower[1]]
+}
+
 /// Levels of the builds, and the noise of pairs.
 struct Truth {
     levels: Vec<f64>,
@@ -127,14 +141,15 @@ fn a_change_of_two_deviations_is_found_in_half_of_sixty_pairs() {
 }
 
 #[test]
-fn what_is_stated_holds_in_bursts_and_with_shared_noise() {
-    for noise in [bursts as Noise, shared] {
+fn what_is_stated_holds_in_bursts_with_misplaced_trials_and_with_shared_noise() {
+    for (noise, most_pairs) in [(bursts as Noise, 35.0), (misplaced, 40.0), (shared, 50.0)] {
         let all = outcomes(64, 0.03, noise);
         assert!(
             100 * all.right >= 93 * (all.right + all.wrong) && 4 * all.right >= 3 * TIMES,
             "{all:?}"
         );
         assert!(20 * (all.several + all.no_change) <= TIMES, "{all:?}");
+        assert!(all.pairs < most_pairs, "{all:?}");
     }
 }
 
@@ -146,7 +161,7 @@ fn small_changes_stay_undecided_rather_than_wrong() {
 
 #[test]
 fn without_a_change_no_build_is_named() {
-    for noise in [even as Noise, heavy, bursts] {
+    for noise in [even as Noise, heavy, bursts, misplaced] {
         let all = outcomes(64, 0.0, noise);
         assert!(all.right + all.wrong + all.several <= 5, "{all:?}");
         assert!(all.no_change >= 50, "{all:?}");
