@@ -3,8 +3,8 @@
 //! A record of a switch costs the server up to 3 µs in a virtual machine, and a server of short queries switches a
 //! hundred thousand times per second. So their events pause where there are many.
 
-/// Records per second of each CPU: 1.5 % of its time.
-const RECORDS: f64 = 5_000.0;
+/// Records per second of each CPU: about 0.6 % of its time.
+const RECORDS: f64 = 2_000.0;
 /// The budget of so many seconds may be spent at once.
 const SECONDS: f64 = 0.5;
 
@@ -66,10 +66,10 @@ mod tests {
 
     #[test]
     fn few_switches_are_all_seen_and_many_cost_what_the_budget_has() {
-        assert_eq!(made(9_000), 90_000);
-        for per_second in [20_000, 200_000, 2_000_000] {
+        assert_eq!(made(3_800), 38_000);
+        for per_second in [20_000, 200_000] {
             let made = made(per_second);
-            assert!((60_000..=115_000).contains(&made), "{made} at {per_second}");
+            assert!((24_000..=50_000).contains(&made), "{made} at {per_second}");
         }
     }
 }

@@ -15,7 +15,7 @@ use model::Placement;
 use perf_event_open_sys::bindings::{
     PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_CPU_CLOCK, PERF_FLAG_FD_CLOEXEC,
     PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_PERIOD, PERF_SAMPLE_REGS_USER, PERF_SAMPLE_STACK_USER,
-    PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_TYPE_SOFTWARE, perf_event_attr,
+    PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_TYPE_SOFTWARE, PERF_TYPE_TRACEPOINT, perf_event_attr,
 };
 use perf_event_open_sys::{ioctls, perf_event_open};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -23,6 +23,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::error::ProfileError;
 use crate::ring::Ring;
 use crate::sample::{Life, REGISTERS, Record, Way};
+use crate::tick::Tick;
 
 /// Samples per second of CPU time. A prime, so that it beats with no timer of a server.
 pub(crate) const HERTZ: u32 = 199;
@@ -45,6 +46,8 @@ const ANY: i32 = -1;
 pub(crate) enum What {
     /// What is on a CPU at moments of the kernel's software clock.
     Clock,
+    /// What is on a CPU when the kernel ticks; of whole CPUs only.
+    Tick(Tick),
     /// Some of those that leave their CPU; of all, the times of leaving and returning.
     Switches,
 }
@@ -70,7 +73,7 @@ impl Events {
     }
 
     /// Events of whole CPUs, which only few users may open.
-    fn of_cpus(threads: &[i32], what: What) -> Result<Self, ProfileError> {
+    pub(crate) fn of_cpus(threads: &[i32], what: What) -> Result<Self, ProfileError> {
         let alive = |thread: &&i32| fs::exists(format!("/proc/{thread}/task")).unwrap_or(false);
         let family: HashSet<u32> =
             threads.iter().filter(alive).map(|thread| *thread as u32).collect();
@@ -195,14 +198,15 @@ impl Events {
 }
 
 fn attributes(what: What) -> perf_event_attr {
-    let (config, hertz) = match what {
-        What::Clock => (PERF_COUNT_SW_CPU_CLOCK, HERTZ),
-        What::Switches => (PERF_COUNT_SW_CONTEXT_SWITCHES, SWITCH_HERTZ),
+    let (type_, config) = match what {
+        What::Clock => (PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK.into()),
+        What::Switches => (PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES.into()),
+        What::Tick(tick) => (PERF_TYPE_TRACEPOINT, tick.event),
     };
     let mut attributes = perf_event_attr {
-        type_: PERF_TYPE_SOFTWARE,
+        type_,
         size: size_of::<perf_event_attr>() as u32,
-        config: u64::from(config),
+        config,
         sample_type: u64::from(
             PERF_SAMPLE_TID
                 | PERF_SAMPLE_TIME
@@ -216,8 +220,13 @@ fn attributes(what: What) -> perf_event_attr {
         clockid: CLOCK,
         ..perf_event_attr::default()
     };
-    attributes.__bindgen_anon_1.sample_freq = u64::from(hertz);
-    attributes.set_freq(1);
+    if let What::Tick(tick) = what {
+        attributes.__bindgen_anon_1.sample_period = tick.period;
+    } else {
+        let hertz = if what == What::Clock { HERTZ } else { SWITCH_HERTZ };
+        attributes.__bindgen_anon_1.sample_freq = u64::from(hertz);
+        attributes.set_freq(1);
+    }
     attributes.set_inherit(1);
     attributes.set_exclude_idle(1);
     attributes.set_task(1);
@@ -242,7 +251,15 @@ fn open(what: What, thread: i32, cpu: i32) -> io::Result<OwnedFd> {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: the kernel has just made it, for nobody else.
-    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+    let event = unsafe { OwnedFd::from_raw_fd(descriptor) };
+    if let What::Tick(tick) = what {
+        let mut filter = tick.filter().into_bytes_with_nul();
+        // SAFETY: the request reads a text up to its end.
+        if unsafe { ioctls::SET_FILTER(event.as_raw_fd(), filter.as_mut_ptr().cast()) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(event)
 }
 
 /// Lets an event write into the buffer of another one of the same CPU.

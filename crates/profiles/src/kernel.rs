@@ -24,6 +24,15 @@ impl Kernel {
         Self(functions)
     }
 
+    pub(crate) fn address(&self, name: &str) -> Option<u64> {
+        self.0.iter().find(|(_, function)| function == name).map(|(address, _)| *address)
+    }
+
+    /// Does an interrupt enter the kernel here?
+    pub(crate) fn is_entry(&self, address: u64) -> bool {
+        self.name(address).is_some_and(|name| name.starts_with("asm_"))
+    }
+
     /// The function at an address. Unlike programs, the kernel names all of its functions.
     pub(crate) fn name(&self, address: u64) -> Option<&str> {
         let after = self.0.partition_point(|(start, _)| *start <= address);

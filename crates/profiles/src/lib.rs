@@ -1,7 +1,7 @@
 //! Where servers spend their CPU, and what they sleep in: a [`Sampler`] takes the stacks of all threads of some processes, unwinds them by
 //! the tables of their programs, names their functions, and counts equal ones.
 //!
-//! The kernel's software clock triggers the samples, so that no PMU is needed. A stack has the frames of the kernel,
+//! The kernel's tick or its software clock triggers the samples, so that no PMU is needed. A stack has the frames of the kernel,
 //! then those of the process. Its functions have names that hold across versions: [`fold`] drops what compilers add.
 //!
 //! A [`Counter`] yields the same without the noise of time: the instructions of a server that runs under Valgrind.
@@ -19,6 +19,7 @@ mod sample;
 mod sampler;
 mod sleeps;
 mod stacks;
+mod tick;
 mod unwind;
 mod watcher;
 

@@ -18,6 +18,7 @@ use crate::events::{Events, HERTZ, What};
 use crate::sample::Record;
 use crate::sleeps::Sleeps;
 use crate::stacks::{Stack, Stacks};
+use crate::tick::Tick;
 
 /// How often the buffers are emptied: they hold the samples of a third of a second.
 const NAP: Duration = Duration::from_millis(50);
@@ -121,10 +122,10 @@ fn sample(
     let threads = own_thread.map(|thread| vec![thread]);
     let threads: Vec<i32> =
         threads.unwrap_or_else(|| processes.iter().copied().flat_map(threads_of).collect());
-    let events = [What::Clock, What::Switches].map(|what| Events::open(&threads, what));
-    let (mut clock, mut switches) = match events {
-        [Ok(clock), Ok(switches)] => (clock, switches),
-        [Err(error), _] | [_, Err(error)] => {
+    let clock = seen.clock_events(&threads);
+    let (mut clock, mut switches) = match (clock, Events::open(&threads, What::Switches)) {
+        (Ok(clock), Ok(switches)) => (clock, switches),
+        (Err(error), _) | (_, Err(error)) => {
             let _nobody_waits = ready.send(Err(error));
             return Vec::new();
         }
@@ -156,6 +157,8 @@ struct Seen {
     /// A thread whose own stacks do not count.
     left_out: u32,
     stacks: Stacks,
+    /// What triggers the samples; the software clock where there is none.
+    tick: Option<Tick>,
     /// Samples of each stack on a CPU.
     clock: HashMap<Stack, u64>,
     lost: u64,
@@ -165,14 +168,29 @@ struct Seen {
 impl Seen {
     fn new(left_out: u32) -> Self {
         let (stacks, sleeps) = (Stacks::new(), Sleeps::default());
-        Self { left_out, stacks, clock: HashMap::new(), lost: 0, sleeps }
+        Self { left_out, stacks, tick: None, clock: HashMap::new(), lost: 0, sleeps }
+    }
+
+    /// Of whole CPUs the tick triggers samples, where this user and kernel allow it.
+    fn clock_events(&mut self, threads: &[i32]) -> Result<Events, ProfileError> {
+        if let Some(tick) = Tick::find(&self.stacks.kernel, HERTZ)
+            && let Ok(events) = Events::of_cpus(threads, What::Tick(tick))
+        {
+            self.tick = Some(tick);
+            return Ok(events);
+        }
+        Events::open(threads, What::Clock)
     }
 
     fn clock(&mut self, record: Record<'_>, window: &Range<u64>) {
         match record {
             Record::Sample(sample) => {
                 if sample.thread != self.left_out && window.contains(&sample.time) {
-                    *self.clock.entry(self.stacks.stack(sample)).or_default() += 1;
+                    let stack = match self.tick {
+                        Some(_) => self.stacks.interrupted(sample),
+                        None => self.stacks.stack(sample),
+                    };
+                    *self.clock.entry(stack).or_default() += 1;
                 }
             }
             // It does not say when; of the time before the window nothing is kept.
@@ -202,7 +220,8 @@ impl Seen {
 
     fn profiles(mut self, serving: &[String], window: &Range<u64>) -> Vec<Profile> {
         let stacks = self.stacks.named(&self.clock).into_iter().collect();
-        let clock = Profile { hertz: HERTZ, lost: self.lost, stacks, ..Profile::default() };
+        let hertz = self.tick.map_or(HERTZ, |tick| tick.hertz);
+        let clock = Profile { hertz, lost: self.lost, stacks, ..Profile::default() };
         vec![clock, self.sleeps.profile(&mut self.stacks, serving, window)]
     }
 }

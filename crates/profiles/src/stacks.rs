@@ -23,7 +23,7 @@ pub(crate) struct Stack {
 /// Unwinds stacks and names their frames.
 pub(crate) struct Stacks {
     memory: Memory,
-    kernel: Kernel,
+    pub(crate) kernel: Kernel,
     known: HashMap<Frame, Option<String>>,
 }
 
@@ -47,6 +47,13 @@ impl Stacks {
         // A thread that has no process any more, or none yet, has all of its frames in the kernel.
         let (user, is_rooted) = unwound.unwrap_or((Vec::new(), true));
         Stack { kernel: sample.kernel, user, is_rooted }
+    }
+
+    /// The stack that an interrupt found, without the frames of the interrupt itself.
+    pub(crate) fn interrupted(&mut self, mut sample: Sample<'_>) -> Stack {
+        let entry = sample.kernel.iter().position(|address| self.kernel.is_entry(*address));
+        sample.kernel.drain(..entry.map_or(0, |entry| entry + 1));
+        self.stack(sample)
     }
 
     /// Names all frames: each stack from its outermost frame on, in the order of the text.
@@ -92,5 +99,26 @@ impl Stacks {
     fn anonymous(&self, frame: Frame) -> String {
         let image = frame.image.and_then(|image| self.memory.images.get(image));
         image.map_or_else(|| ANONYMOUS.to_owned(), |image| format!("[{}]", image.name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupted_stack_begins_below_the_interrupt() {
+        let functions = "1000 t ticks\n2000 t asm_timer\n3000 t reads\n4000 t asm_fault\n";
+        let mut stacks = Stacks::of_kernel(functions);
+        let mut folded = |kernel: &[u64]| {
+            let kernel = kernel.to_vec();
+            let sample = Sample { process: 1, thread: 1, time: 0, period: 1, kernel, user: None };
+            let stack = stacks.interrupted(sample);
+            stacks.folded(&stack)
+        };
+        assert_eq!(folded(&[0x1000, 0x2000, 0x3000, 0x4000]), "asm_fault_[k];reads_[k]");
+        // The process itself was interrupted, or nobody knows how.
+        assert_eq!(folded(&[0x1000, 0x2000]), "");
+        assert_eq!(folded(&[0x1000]), "ticks_[k]");
     }
 }
