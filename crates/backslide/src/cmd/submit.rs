@@ -128,9 +128,17 @@ fn status(place: &Place, root: &Path, printer: Printer) -> Result<Exit> {
             state.clone()
         } else {
             missing += 1;
-            format!("not measured; its log: {}", place.log(part).display())
+            let log = place.log(part);
+            if log.exists() {
+                format!("not measured; its log: {}", log.display())
+            } else {
+                "not measured; it has not begun".to_owned()
+            }
         };
         printer.note(&format!("part {part}/{parts}: {told}"));
+    }
+    if missing > 0 {
+        printer.note("`backslide submit` with the same plan measures the missing parts");
     }
     ensure!(!done.is_empty(), "no part of campaign `{}` is done yet", place.name);
     let (runs, refused) = merge_parts(place, &done, root, printer)?;
