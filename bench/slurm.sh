@@ -171,7 +171,8 @@ test_cancel() {
     await "the end of a cancelled job" 60 over
     said=$("${submit[@]}" --status night 2>&1) || status=$?
     printf '%s\n' "$said"
-    [[ $status == 1 && $said == *': done'*'not measured'*'unfinished'* ]] || fail "the status of a cancelled campaign"
+    [[ $status == 1 && $said == *': done'*'not measured'*'unfinished'* ]] ||
+        fail "the status of a cancelled campaign"
     [[ -z $(ls -A "$TMPDIR") ]] || fail "a cancelled round has left its lab in $TMPDIR"
     "${submit[@]}" "$dir/night.toml" --to slurm --partition bench
     await "the rest of a cancelled campaign" 120 over

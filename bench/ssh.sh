@@ -115,9 +115,13 @@ await() {
 has_begun() { compgen -G "$dir/$1/tmp/backslide.*/lab/instances/*" >/dev/null; }
 is_tidy() { [[ -z $(ls -A "$dir/node1/tmp" "$dir/node2/tmp" | grep backslide) ]]; }
 is_up() { [[ -S $dir/db/socket ]]; }
-is_measured() { [[ $(sql 'SELECT count(*) FROM information_schema.processlist WHERE db IS NOT NULL') -gt 4 ]]; }
-is_left_alone() { [[ -z $(sql "SELECT id FROM information_schema.processlist WHERE user = 'root' AND id <> connection_id()") ]]; }
-sql() { mariadb --no-defaults -S "$dir/db/socket" -u root -Ne "$1"; }
+# Sessions of MariaDB beside that which asks.
+sessions() {
+    mariadb --no-defaults -S "$dir/db/socket" -u root -Ne \
+        "SELECT count(*) FROM information_schema.processlist WHERE user = 'root' AND id <> connection_id()"
+}
+is_measured() { [[ $(sessions) -ge 6 ]]; }
+is_left_alone() { [[ $(sessions) == 0 ]]; }
 
 in_lab() {
     local name=$1
@@ -135,12 +139,17 @@ refuses() {
     echo "ok: $text"
 }
 
+# Every plan's workload, which queries for so many seconds.
+workload() {
+    printf 'quarantine = false\nworkload = { %s, %s, clients = 6, read_seconds = %s }\n[[system]]\n' \
+        'kind = "micro", tests = ["point-query"], rows = 1000, warm_ups = false, settle = 0' \
+        'warmup = "fixed", warmup_seconds = 0' "$1"
+}
+
 # Rounds of `submit`: whole, with a host that is cut off, and given up.
 test_submit() {
     local id
-    printf 'name = "night"\nrounds = 4\nquarantine = false\nworkload = { %s }\n%s\n%s\n' \
-        'kind = "micro", tests = ["point-query"], rows = 1000, read_seconds = 1, warm_ups = false, warmup = "fixed", warmup_seconds = 0, settle = 0' \
-        '[[system]]' 'build = "sqlite"' >"$dir/night.toml"
+    { printf 'name = "night"\nrounds = 4\n' && workload 1 && printf 'build = "sqlite"\n'; } >"$dir/night.toml"
     in_lab whole submit "$dir/night.toml" --to ssh:node1,node2
     in_lab by-hand merge "$dir"/labs/whole/campaigns/night/parts/* -o "$dir/labs/by-hand"
     for lab in whole by-hand; do in_lab "$lab" export r1 --format csv >"$dir/$lab.csv"; done
@@ -158,6 +167,7 @@ test_submit() {
     # As a terminal that is closed: its processes end, and the connections break.
     setsid "$backslide" --lab "$dir/labs/left" submit "$dir/long.toml" --to ssh:node1,node2 &
     id=$!
+    disown
     await "a round on node1" 30 has_begun node1
     await "a round on node2" 30 has_begun node2
     kill -HUP -- "-$id"
@@ -169,7 +179,8 @@ test_refusals() {
     local name text old=$dir/old
     while IFS='|' read -r name text; do
         refuses 1 "$text" in_lab "not-$name" submit "$dir/night.toml" --to "ssh:$name"
-        refuses 1 "$text" in_lab "not-$name" run <(load_plan node1 "$name" 1)
+        load_plan node1 "$name" 1 >"$dir/load.toml"
+        refuses 1 "$text" in_lab "not-$name" run "$dir/load.toml"
     done <<'END'
 nobody|Connection refused
 locked|Permission denied
@@ -181,26 +192,28 @@ END
     refuses 1 'this host has backslide 0.0.1' in_lab old submit "$dir/night.toml" --to ssh:node2
     rm "$dir/node2/bin/backslide"
     refuses 1 'not found' in_lab bare submit "$dir/night.toml" --to ssh:node2
-    refuses 1 'not found' in_lab bare run <(load_plan node1 node2 1)
+    load_plan node1 node2 1 >"$dir/load.toml"
+    refuses 1 'not found' in_lab bare run "$dir/load.toml"
     ln -sfn "$backslide" "$dir/node2/bin/backslide"
 }
 
 start_database() {
+    local options=(--no-defaults --user="$(id -un)" --datadir="$dir/db/data")
     mkdir -p "$dir/db"
-    mariadb-install-db --no-defaults --user="$(id -un)" --datadir="$dir/db/data" \
-        --auth-root-authentication-method=normal --skip-test-db >"$dir/db/install.log" 2>&1 || fail "no MariaDB: see $dir/db/install.log"
-    "$(PATH=$PATH:/usr/sbin command -v mariadbd)" --no-defaults --user="$(id -un)" --datadir="$dir/db/data" --socket="$dir/db/socket" \
+    mariadb-install-db "${options[@]}" --auth-root-authentication-method=normal --skip-test-db \
+        >"$dir/db/install.log" 2>&1 || fail "no MariaDB: see $dir/db/install.log"
+    "$(PATH=$PATH:/usr/sbin command -v mariadbd)" "${options[@]}" --socket="$dir/db/socket" \
         --bind-address=127.0.0.1 --port=26825 >"$dir/db/log" 2>&1 &
     echo $! >"$dir/db.pid"
+    disown
     await "starting MariaDB" 30 is_up
 }
 
 # A plan with the load hosts A and B, which queries for so many seconds.
 load_plan() {
-    printf 'name = "load"\nrounds = 1\nquarantine = false\nload_hosts = ["ssh:%s", "ssh:%s"]\n' "$1" "$2"
-    printf 'workload = { %s, read_seconds = %s }\n[[system]]\nbuild = "mariadb"\n' \
-        'kind = "micro", tests = ["point-query"], rows = 1000, clients = 6, warm_ups = false, warmup = "fixed", warmup_seconds = 0, settle = 0' "$3"
-    printf 'connect = "root@127.0.0.1:26825"\nserver_host = "ssh:node1"\n'
+    printf 'name = "load"\nrounds = 1\nload_hosts = ["ssh:%s", "ssh:%s"]\n' "$1" "$2"
+    workload "$3"
+    printf 'build = "mariadb"\nconnect = "root@127.0.0.1:26825"\nserver_host = "ssh:node1"\n'
 }
 
 # Clients on both hosts, whole and with a host that is cut off.
@@ -208,7 +221,7 @@ test_load() {
     local status=0 said
     load_plan node1 node2 2 >"$dir/load.toml"
     in_lab load run "$dir/load.toml"
-    said=$(in_lab load report r1 --format md -o -)
+    said=$(in_lab load report r1 -o -)
     [[ $said == *'node1 (CPUs: '*'node2 (CPUs: '* && $said == *"node1: process $(cat "$dir/db.pid")"* ]] ||
         fail "the report does not name the hosts"
     load_plan node1 node2 60 >"$dir/load.toml"
@@ -218,7 +231,8 @@ test_load() {
     wait $! || status=$?
     [[ $status == 20 ]] || fail "the exit status is $status for a load host that was cut off"
     said=$(in_lab load show r2 | tr -s ' \n' ' ')
-    [[ $said == *'host `node2`: its agent was killed, or the connection to it broke'* ]] || fail "no host is named: $said"
+    [[ $said == *'host `node2`: its agent was killed, or the connection to it broke'* ]] ||
+        fail "no host is named: $said"
     await "the end of all sessions" 20 is_left_alone
 }
 
