@@ -131,6 +131,8 @@ measure \"$1\"; exit
 lab=$(mktemp -d \"${{TMPDIR:-/tmp}}/backslide.XXXXXX\")
 trap 'rm -rf \"$lab\"' EXIT
 trap 'exit 143' HUP INT TERM
+# What a program leaves that is ended before it tidies up goes with the lab.
+export TMPDIR=\"$lab\"
 {prepare}status=0
 {run}# 20: a trial failed, which is a result.
 case $status in 0 | 20) ;; *) exit $status ;; esac
