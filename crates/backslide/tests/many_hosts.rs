@@ -132,6 +132,22 @@ fn ssh_gives_the_rounds_of_a_host_that_fails_to_the_others() {
 }
 
 #[test]
+fn a_trial_that_failed_on_a_host_is_reported_and_kept() {
+    let bench = bench();
+    // Twenty pages hold no table of 2,000 rows.
+    let full = "build = \"sqlite\"\nset = { max_page_count = 20 }";
+    bench.write("tiny.toml", &plan(WORKLOAD, 1, &[SYSTEMS[0], full]));
+    for arguments in
+        [&["submit", "tiny.toml", "--to", "ssh:up"][..], &["submit", "--status", "tiny"]]
+    {
+        let ran = run(&bench, arguments);
+        assert_eq!((ran.code(), ran.stdout.as_str()), (20, "r1\n"), "{ran:?}");
+        assert!(ran.stderr.contains("1 trial failed: `backslide show r1` says why"), "{ran:?}");
+    }
+    assert_eq!(bench.journal("r1").len(), 2);
+}
+
+#[test]
 fn a_part_that_is_given_back_last_is_measured_too() {
     let bench = bench();
     let measured = run(&bench, &["submit", "tiny.toml", "--to", "ssh:faint,up"]);

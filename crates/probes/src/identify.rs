@@ -208,9 +208,10 @@ mod tests {
     #[test]
     fn the_device_of_a_process_is_found_among_its_own_mounts() {
         let here = tempfile::tempdir().unwrap();
+        let script =
+            "echo before; read line; mount -t tmpfs none . && cd \"$PWD\" && echo after; read line";
         let mut shell = Command::new("unshare")
-            .args(["--mount", "--map-root-user", "sh", "-c"])
-            .arg("cd . && echo before && read line && mount -t tmpfs none . && cd $PWD && echo after && read line")
+            .args(["--mount", "--map-root-user", "sh", "-c", script])
             .current_dir(here.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -219,6 +220,7 @@ mod tests {
         let mut input = shell.stdin.take().unwrap();
         let mut said = BufReader::new(shell.stdout.take().unwrap()).lines();
         if said.next().is_none() {
+            shell.wait().unwrap();
             testkit::not_permitted("no mounts of its own for a process");
             return;
         }
