@@ -1,4 +1,4 @@
-//! Clients on other hosts, through the binary, with an `ssh` that starts the agents here.
+//! Clients on other hosts, through the binary, with an `ssh` that starts the agents here. `bench/ssh.sh` has a real one.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;

@@ -1,4 +1,5 @@
-//! Campaigns through the binary, with a Slurm and an `ssh` that run everything here. `bench/slurm.sh` has a real Slurm.
+//! Campaigns through the binary, with a Slurm and an `ssh` that run everything here. `bench/slurm.sh` and `bench/ssh.sh`
+//! have real ones.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
