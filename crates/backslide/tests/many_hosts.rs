@@ -126,9 +126,12 @@ fn ssh_gives_the_rounds_of_a_host_that_fails_to_the_others() {
     let nobody = run(&bench, &to("ssh:down"));
     assert_eq!(nobody.code(), 1);
     assert!(nobody.stderr.contains("no host measured a part"), "{}", nobody.stderr);
+    let parts = bench.lab().join("campaigns/night/parts");
+    fs::create_dir(parts.join(".arriving-of-one-that-was-killed")).unwrap();
     let measured = run(&bench, &to("ssh:down,up"));
     assert!(measured.stderr.contains("down gets no further parts"), "{}", measured.stderr);
     assert_eq!(measured.fine(), "r1\n");
+    assert_eq!(names(&parts), ["1", "2"]);
     assert_eq!(bench.journal("r1").len(), 4);
 }
 

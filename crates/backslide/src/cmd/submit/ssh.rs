@@ -54,6 +54,9 @@ impl Queue {
     }
 }
 
+/// How directories begin that hold a part while it arrives.
+const ARRIVING: &str = ".arriving-";
+
 /// Measures the parts that are not done. A host that fails gets no further ones; the others take its part too.
 pub(super) fn measure(
     hosts: &[String],
@@ -62,6 +65,7 @@ pub(super) fn measure(
     script: &str,
     printer: Printer,
 ) -> Result<()> {
+    remove_arriving(&place.directory.join("parts"));
     let queue = Queue::new(place.missing(parts));
     thread::scope(|scope| {
         for host in hosts {
@@ -87,6 +91,15 @@ pub(super) fn measure(
     Ok(())
 }
 
+/// Removes what a `submit` that was ended has left. No other one of the campaign is at work.
+fn remove_arriving(parts: &Path) {
+    for entry in fs::read_dir(parts).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(ARRIVING) {
+            let _in_use = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 fn measure_part(host: &str, place: &Place, part: u32, script: &str) -> Result<()> {
     let log = place.log(part);
     let to_log = OpenOptions::new().create(true).append(true).open(&log);
@@ -96,7 +109,7 @@ fn measure_part(host: &str, place: &Place, part: u32, script: &str) -> Result<()
     let failed = || format!("cannot keep part {part} in {}", parts.display());
     fs::create_dir_all(&parts).with_context(failed)?;
     // Each attempt has its own: an `ssh` that outlives its attempt may still write.
-    let new = tempfile::tempdir_in(&parts).with_context(failed)?;
+    let new = tempfile::Builder::new().prefix(ARRIVING).tempdir_in(&parts).with_context(failed)?;
     let file = File::create(new.path().join("lab.sqlite")).with_context(failed)?;
     let status = run_script(host, part, script, file, to_log)?;
     ensure!(
