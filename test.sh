@@ -54,6 +54,8 @@ install_what_is_missing() {
     # Its scripts run on both sides of a test.
     command -v sysbench >/dev/null || missing+=(sysbench)
     command -v valgrind >/dev/null || missing+=(valgrind)
+    # Two hosts of its own.
+    command -v /usr/sbin/sshd >/dev/null || missing+=(openssh-server)
     # Pictures of charts need some font.
     compgen -G '/usr/share/fonts/*/*' >/dev/null || missing+=(fonts-dejavu-core)
     # The clients that builds come through.
@@ -200,6 +202,8 @@ say "builds of each generation"
 try_generations
 say "two nodes of Slurm, one of which is killed"
 bench/slurm.sh test "$backslide" "$scratch/slurm"
+say "two hosts behind ssh, one of which is cut off"
+bench/ssh.sh test "$backslide" "$scratch/ssh"
 say "logins without a password on each generation"
 cargo test -p lab --test intruder
 say "all checks passed"

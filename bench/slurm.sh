@@ -7,7 +7,8 @@
 #   bench/slurm.sh test BACKSLIDE DIR
 #
 # `test` runs a plan of 8 rounds on both nodes and kills one of them in the middle. What is merged must say the same, to
-# the digit, as the same parts merged by hand.
+# the digit, as the same parts merged by hand. Then it cancels another campaign in the middle, which must keep its
+# finished rounds, and submits the rest.
 set -euo pipefail
 
 fail() {
@@ -156,6 +157,28 @@ test_it() {
     cmp "$dir/lab.json" "$dir/by-hand.json" || fail "merged by Slurm and by hand, the comparison differs"
     "$backslide" --lab "$lab" show | grep -q 'finished, 8 rounds' || fail "the run is not whole"
     echo "8 rounds on two nodes, one of them killed: the same comparison"
+    test_cancel
+}
+
+# What a cancelled campaign has measured is merged; the rest is measured when it is submitted again.
+test_cancel() {
+    local submit=("$backslide" --lab "$dir/cancelled" submit) said status=0
+    # What the killed node has left.
+    rm -rf "$dir/cancelled" "$TMPDIR"/backslide.*
+    "${submit[@]}" "$dir/night.toml" --to slurm --partition bench
+    await "the first part" 120 some_done "$dir/cancelled/campaigns/night"
+    "${submit[@]}" --cancel night
+    await "the end of a cancelled job" 60 over
+    said=$("${submit[@]}" --status night 2>&1) || status=$?
+    printf '%s\n' "$said"
+    [[ $status == 1 && $said == *': done'*'not measured'*'unfinished'* ]] ||
+        fail "the status of a cancelled campaign"
+    [[ -z $(ls -A "$TMPDIR") ]] || fail "a cancelled round has left its lab in $TMPDIR"
+    "${submit[@]}" "$dir/night.toml" --to slurm --partition bench
+    await "the rest of a cancelled campaign" 120 over
+    "${submit[@]}" --status night
+    "$backslide" --lab "$dir/cancelled" show | grep -q 'finished, 8 rounds' || fail "a cancelled campaign is not whole"
+    echo "a cancelled campaign kept its rounds and was finished later"
 }
 
 is_down() { sinfo --noheader --Node --format='%N %T' | grep -q '^n1 down'; }

@@ -1,4 +1,4 @@
-//! Clients on other hosts, through the binary, with an `ssh` that starts the agents here.
+//! Clients on other hosts, through the binary, with an `ssh` that starts the agents here. `bench/ssh.sh` has a real one.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
@@ -15,7 +15,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use store::{Store, Want};
 use stranger::Stranger;
 
-/// Writes down which process is the agent of a host. Hosts with other names have troubles.
+/// Writes down which process is the agent of a host. As a real `ssh`, it ends with 255 when the agent is killed, and its
+/// own end does not kill the agent. Hosts with other names have troubles.
 const SSH: &str = r#"#!/bin/sh
 while [ "$1" != -- ]; do options="$options $1"; shift; done
 case "$options " in *" -T "*" BatchMode=yes "*) ;; *) exit 2 ;; esac
@@ -31,8 +32,13 @@ noisy) "$@" | sed -u 's/^"Reached"$/Killed by a quota/'; exit ;;
 chatty) echo "Welcome to chatty!" ;;
 astray) sed -u -f astray.sed | "$@"; exit ;;
 esac
-echo $$ >"$host.pid"
-exec "$@"
+exec 3<&0
+"$@" <&3 3<&- &
+echo $! >"$host.pid"
+exec 3<&- <&-
+wait $! && exit
+[ $? -gt 128 ] && exit 255
+exit 1
 "#;
 
 const MICRO: &str = r#"kind = "micro", tables = 2, rows = 1_000, tests = ["point-query", "insert"], clients = [1, 5], read_seconds = 2, write_seconds = 2, warmup = "fixed", warmup_seconds = 1, settle = 0, warm_ups = false"#;
@@ -136,7 +142,7 @@ fn an_agent_that_dies_or_stands_still_fails_the_trial_and_is_named() {
     let Some((bench, server)) = bench(Dbms::Mariadb) else { return };
     write(&bench, &server, LONG, "\"ssh:client1\", \"ssh:client2\"");
     for (signal, says) in [
-        (Signal::KILL, "host `client2`: its agent has ended (signal: 9 (SIGKILL)"),
+        (Signal::KILL, "host `client2`: its agent was killed, or the connection to it broke"),
         (Signal::STOP, "host `client2`: second "),
     ] {
         let _ = fs::remove_dir_all(bench.lab());
@@ -148,6 +154,7 @@ fn an_agent_that_dies_or_stands_still_fails_the_trial_and_is_named() {
         assert_eq!(ran.code(), 20, "{ran:?}");
         let shown = bench.run(&["show"]).fine().split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(shown.contains(says), "{shown}");
+        let _ = kill_process(agents[1], Signal::CONT);
         for agent in agents {
             let agent = agent.as_raw_nonzero().get() as u32;
             wait_for("its end", || {

@@ -1,14 +1,16 @@
-//! Campaigns through the binary, with a Slurm and an `ssh` that run everything here. `bench/slurm.sh` has a real Slurm.
+//! Campaigns through the binary, with a Slurm and an `ssh` that run everything here. `bench/slurm.sh` and `bench/ssh.sh`
+//! have real ones.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command};
 
 use common::{Bench, Ran, WORKLOAD, names, plan};
+use rustix::process::{Pid, Signal, kill_process_group};
 
 const SYSTEMS: [&str; 2] =
     ["build = \"sqlite\"\nconfig = \"wal\"", "build = \"sqlite\"\nconfig = \"rollback\""];
@@ -23,11 +25,16 @@ done
 echo "7;cluster"
 "#;
 
-/// The host `down` does not answer, and `faint` is lost when another one has measured its part.
+/// The host `down` does not answer, and `faint` is lost when another one has measured its part. At `far`, as with a
+/// real `ssh`, the shell is in another session, and what it writes goes through this one.
 const SSH: &str = r#"#!/bin/sh
 while [ "$1" != -- ]; do shift; done
 case $2 in
 down) echo "connect to host down: No route" >&2; exit 255 ;;
+bare) echo "sh: 1: backslide: not found" >&2; exit 127 ;;
+old) mkdir -p old; printf '#!/bin/sh\necho backslide 0.0.1\n' >old/backslide; chmod +x old/backslide; PATH=old:$PATH ;;
+noisy) echo "Welcome!" ;;
+far) shift 2; { setsid "$@" 2>&1 >&3 3>&- | cat >&2; } 3>&1; exit ;;
 faint) until ls lab/campaigns/*/parts | grep -q '^[12]$'; do sleep 0.1; done; exit 255 ;;
 esac
 shift 2
@@ -100,6 +107,10 @@ fn a_lost_part_is_reported_and_measured_again() {
     fs::remove_dir_all(bench.lab().join("campaigns/tiny/parts/2")).unwrap();
     let told = run(&bench, &["submit", "--status", "tiny"]);
     assert_eq!((told.code(), told.stdout.as_str()), (1, "r1\n"));
+    assert!(told.stderr.contains("part 2/2: not measured; it has not begun\n"), "{}", told.stderr);
+    assert!(told.stderr.contains("with the same plan measures the missing parts"), "{told:?}");
+    fs::write(bench.lab().join("campaigns/tiny/2.log"), "").unwrap();
+    let told = run(&bench, &["submit", "--status", "tiny"]);
     assert!(told.stderr.contains("part 2/2: not measured; its log: "), "{}", told.stderr);
     run(&bench, &["--lab", "again", "run", "tiny.toml", "--rounds-of", "2/2"]).fine();
     run(&bench, &["merge", "again", "-o", "lab"]).fine();
@@ -115,10 +126,29 @@ fn ssh_gives_the_rounds_of_a_host_that_fails_to_the_others() {
     let nobody = run(&bench, &to("ssh:down"));
     assert_eq!(nobody.code(), 1);
     assert!(nobody.stderr.contains("no host measured a part"), "{}", nobody.stderr);
+    let parts = bench.lab().join("campaigns/night/parts");
+    fs::create_dir(parts.join(".arriving-of-one-that-was-killed")).unwrap();
     let measured = run(&bench, &to("ssh:down,up"));
     assert!(measured.stderr.contains("down gets no further parts"), "{}", measured.stderr);
     assert_eq!(measured.fine(), "r1\n");
+    assert_eq!(names(&parts), ["1", "2"]);
     assert_eq!(bench.journal("r1").len(), 4);
+}
+
+#[test]
+fn a_trial_that_failed_on_a_host_is_reported_and_kept() {
+    let bench = bench();
+    // Twenty pages hold no table of 2,000 rows.
+    let full = "build = \"sqlite\"\nset = { max_page_count = 20 }";
+    bench.write("tiny.toml", &plan(WORKLOAD, 1, &[SYSTEMS[0], full]));
+    for arguments in
+        [&["submit", "tiny.toml", "--to", "ssh:up"][..], &["submit", "--status", "tiny"]]
+    {
+        let ran = run(&bench, arguments);
+        assert_eq!((ran.code(), ran.stdout.as_str()), (20, "r1\n"), "{ran:?}");
+        assert!(ran.stderr.contains("1 trial failed: `backslide show r1` says why"), "{ran:?}");
+    }
+    assert_eq!(bench.journal("r1").len(), 2);
 }
 
 #[test]
@@ -164,22 +194,46 @@ fn a_part_that_is_refused_keeps_no_other_one_back() {
     assert_eq!(bench.journal("r1").len(), 2);
 }
 
+/// What a terminal's ^C ends is all that holds the connection; a broken one must not end the shell before it tidies up.
 #[test]
 fn who_ends_a_submit_over_ssh_ends_the_rounds_of_its_hosts() {
+    for host in ["ssh:up", "ssh:far"] {
+        let bench = bench();
+        let long = WORKLOAD.replace("query_seconds = 1", "query_seconds = 300");
+        bench.write("tiny.toml", &plan(&long, 2, &SYSTEMS));
+        let path = format!("{}:{}", bench.path("bin").display(), std::env::var("PATH").unwrap());
+        let mut command = bench.command(&["submit", "tiny.toml", "--to", host]);
+        let child = command.env("PATH", path).process_group(0).spawn().unwrap();
+        let here = format!("{}/backslide.", bench.directory.path().display());
+        let under_way = || processes(&here).len();
+        common::wait_for("a round", || (under_way() > 0).then_some(()));
+        kill_process_group(Pid::from_child(&child), Signal::INT).unwrap();
+        assert!(common::end(child).status.signal().is_some());
+        common::wait_for("its end", || (under_way() == 0).then_some(()));
+        common::wait_for("an empty disk", || {
+            let left = names(bench.directory.path());
+            (!left.iter().any(|name| name.starts_with("backslide."))).then_some(())
+        });
+    }
+}
+
+#[test]
+fn a_host_that_cannot_measure_a_round_is_named_with_what_is_wrong() {
     let bench = bench();
-    let long = WORKLOAD.replace("query_seconds = 1", "query_seconds = 300");
-    bench.write("tiny.toml", &plan(&long, 2, &SYSTEMS));
-    let child = start(&bench, &["submit", "tiny.toml", "--to", "ssh:up"]);
-    let here = format!("{}/backslide.", bench.directory.path().display());
-    let under_way = || processes(&here).len();
-    common::wait_for("a round", || (under_way() > 0).then_some(()));
-    common::signal(&child, rustix::process::Signal::INT);
-    assert!(common::end(child).status.signal().is_some());
-    common::wait_for("its end", || (under_way() == 0).then_some(()));
-    common::wait_for("an empty disk", || {
-        let left = names(bench.directory.path());
-        (!left.iter().any(|name| name.starts_with("backslide."))).then_some(())
-    });
+    for (host, says) in [
+        ("down", "(exit status: 255: connect to host down: No route); its log: "),
+        ("down", "1.log; `ssh down backslide --version` must work without a password"),
+        ("bare", "(exit status: 127: sh: 1: backslide: not found); its log: "),
+        ("old", "error: this host has backslide 0.0.1, and backslide "),
+        (
+            "noisy",
+            "did not arrive whole from `noisy`; is this disk full, or does a shell there print",
+        ),
+    ] {
+        let ran = run(&bench, &["submit", "tiny.toml", "--to", &format!("ssh:{host}")]);
+        assert_eq!(ran.code(), 1, "{ran:?}");
+        assert!(ran.stderr.contains(says), "{host}: {}", ran.stderr);
+    }
 }
 
 /// A shell on a host that ends while its round goes on would remove the round's lab under it.
@@ -196,8 +250,8 @@ fn a_shell_of_submit_that_is_ended_ends_its_round_first() {
         fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|it| it == bench.directory.path())
     });
     let shell = shells.next().unwrap();
-    let pid = rustix::process::Pid::from_raw(shell as i32).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let pid = Pid::from_raw(shell as i32).unwrap();
+    rustix::process::kill_process(pid, Signal::TERM).unwrap();
     let left = common::wait_for("the shell's end", || {
         let left = processes(&here);
         let has_ended = fs::read(format!("/proc/{shell}/cmdline"))

@@ -48,9 +48,12 @@ pub fn identify(directory: &Path) -> Result<Host> {
     })
 }
 
-/// The device that holds `directory`, where that can be told.
-pub fn device_of(directory: &Path) -> Option<String> {
-    disk_of(directory).ok()?.device
+/// The device that holds the working directory of a process, where that can be told. A process in a container has
+/// mounts of its own.
+pub fn device_of_process(process: u32) -> Option<String> {
+    let directory = fs::read_link(format!("/proc/{process}/cwd")).ok()?;
+    let mounts = text(format!("/proc/{process}/mountinfo")).ok()?;
+    device_of_mount(&mounts::holding(&mounts, &directory)?)
 }
 
 /// The disk and filesystem that hold `directory`, or will.
@@ -151,6 +154,9 @@ pub(crate) fn virtualization(cpuinfo: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Command, Stdio};
+
     use super::*;
 
     #[test]
@@ -197,6 +203,34 @@ mod tests {
         let direct = disk_of(here.path()).unwrap();
         assert_eq!(direct.device, host.disk.device);
         assert_eq!(direct.filesystem, host.disk.filesystem);
+    }
+
+    #[test]
+    fn the_device_of_a_process_is_found_among_its_own_mounts() {
+        let here = tempfile::tempdir().unwrap();
+        let script =
+            "echo before; read line; mount -t tmpfs none . && cd \"$PWD\" && echo after; read line";
+        let mut shell = Command::new("unshare")
+            .args(["--mount", "--map-root-user", "sh", "-c", script])
+            .current_dir(here.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = shell.stdin.take().unwrap();
+        let mut said = BufReader::new(shell.stdout.take().unwrap()).lines();
+        if said.next().is_none() {
+            shell.wait().unwrap();
+            testkit::not_permitted("no mounts of its own for a process");
+            return;
+        }
+        let ours = disk_of(here.path()).unwrap().device;
+        assert_eq!(device_of_process(shell.id()), ours);
+        writeln!(input).unwrap();
+        assert_eq!(said.next().unwrap().unwrap(), "after");
+        assert_eq!(device_of_process(shell.id()), None, "it is on a tmpfs");
+        drop(input);
+        shell.wait().unwrap();
     }
 
     #[test]

@@ -161,10 +161,10 @@ impl Merger {
         journal.map_err(failed)?;
         connection
             .execute_batch(
-                "PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -65536;
-                 CREATE TEMP TABLE picked (trial INTEGER PRIMARY KEY);",
+                "PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -65536;",
             )
             .map_err(failed)?;
+        connection.execute_batch(copy::PICKED).map_err(failed)?;
         let scratch = Store { connection, path: scratch.to_owned() };
         Ok(Self { scratch, origins: HashMap::new(), keeps_ids: true, is_target: false })
     }

@@ -128,9 +128,17 @@ fn status(place: &Place, root: &Path, printer: Printer) -> Result<Exit> {
             state.clone()
         } else {
             missing += 1;
-            format!("not measured; its log: {}", place.log(part).display())
+            let log = place.log(part);
+            if log.exists() {
+                format!("not measured; its log: {}", log.display())
+            } else {
+                "not measured; it has not begun".to_owned()
+            }
         };
         printer.note(&format!("part {part}/{parts}: {told}"));
+    }
+    if missing > 0 {
+        printer.note("`backslide submit` with the same plan measures the missing parts");
     }
     ensure!(!done.is_empty(), "no part of campaign `{}` is done yet", place.name);
     let (runs, refused) = merge_parts(place, &done, root, printer)?;
@@ -139,7 +147,26 @@ fn status(place: &Place, root: &Path, printer: Printer) -> Result<Exit> {
     }
     let is_whole = runs.values().all(|state| *state == RunState::Finished);
     let is_fine = refused == 0 && (is_whole || missing == 0);
-    Ok(if is_fine { Exit::Fine } else { Exit::Failed })
+    let has_failed = report_failed(&runs, root, printer)?;
+    Ok(match (is_fine, has_failed) {
+        (false, _) => Exit::Failed,
+        (true, true) => Exit::TrialFailed,
+        (true, false) => Exit::Fine,
+    })
+}
+
+/// Counts the trials that failed in these runs. Are there any?
+fn report_failed(runs: &BTreeMap<RunId, RunState>, root: &Path, printer: Printer) -> Result<bool> {
+    let mut has_failed = false;
+    for summary in Lab::open_to_read(root)?.store.runs()? {
+        let run = &summary.info.id;
+        if summary.failed > 0 && runs.contains_key(run) {
+            let trials = plural(summary.failed as usize, "trial");
+            printer.note(&format!("{trials} failed: `backslide show {run}` says why"));
+            has_failed = true;
+        }
+    }
+    Ok(has_failed)
 }
 
 /// Merges parts; where one is refused, each by itself, so that it keeps no other one back. How many were refused.

@@ -271,7 +271,8 @@ impl Links {
     fn lost(&mut self, place: usize) -> StepError {
         let words = self.all[place].last_words();
         self.trouble(place, format!(
-            "its agent has ended ({words}), and with it its clients; look at the memory and the log of that host"
+            "its agent was killed, or the connection to it broke ({words}); look at the memory and the log of that \
+             host, and at the network"
         ))
     }
 

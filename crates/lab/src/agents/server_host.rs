@@ -1,6 +1,5 @@
 //! The host of a server that is not ours: an agent there reads its counters, and those of the server's process.
 
-use std::fs;
 use std::net::{IpAddr, ToSocketAddrs};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -104,7 +103,6 @@ pub(super) fn watch(
     let address = ForeignAddress::parse(address).and_then(|it| it.address(dbms.dialect()));
     let server = address.ok().and_then(|address| serving_process(&address, addresses, dbms));
     // Where a server works, its data are.
-    let data = server.and_then(|pid| fs::read_link(format!("/proc/{pid}/cwd")).ok());
-    let device = data.and_then(|data| probes::device_of(&data));
+    let device = server.and_then(probes::device_of_process);
     (server, probes::all(&Watch { server, host: true, device, is_elsewhere: true }))
 }

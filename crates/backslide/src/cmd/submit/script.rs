@@ -4,6 +4,9 @@ use std::path::Path;
 
 use report::format::in_shell_quotes as quoted;
 
+/// What `backslide --version` prints on every host.
+const PROGRAM: &str = concat!("backslide ", env!("CARGO_PKG_VERSION"));
+
 /// What a script needs to know of a campaign.
 pub(super) struct Campaign<'a> {
     pub(super) name: &'a str,
@@ -71,8 +74,17 @@ mv \".$part.$SLURM_JOB_ID\" \"$part\"
     /// For `sh -s PART` on another host: reads the plan from its own text and prints the part's lab.
     pub(super) fn for_ssh(&self, plan: &str) -> String {
         // No line of a plan can end it: it would not be TOML.
-        let plan =
-            format!("cat >\"$lab/plan.toml\" <<'== end of plan =='\n{plan}\n== end of plan ==\n");
+        let prepare = format!(
+            "# When the connection breaks, the shell still removes its lab.
+trap '' PIPE
+found=$(backslide --version)
+if [ \"$found\" != {} ]; then
+    echo \"error: this host has $found, and {PROGRAM} asks for the round: install the same version\"
+    exit 1
+fi
+cat >\"$lab/plan.toml\" <<'== end of plan =='\n{plan}\n== end of plan ==\n",
+            quoted(PROGRAM)
+        );
         // The shell reads all of it before it begins, so that its input can tell when nobody waits any more.
         let run = |run: &str| {
             format!(
@@ -88,7 +100,7 @@ trap 'exit 143' HUP INT TERM
 "
             )
         };
-        let measure = self.measure("backslide", "\"$lab/plan.toml\"", &plan, &run);
+        let measure = self.measure("backslide", "\"$lab/plan.toml\"", &prepare, &run);
         format!(
             "measure() {{
 part=$1
@@ -119,6 +131,8 @@ measure \"$1\"; exit
 lab=$(mktemp -d \"${{TMPDIR:-/tmp}}/backslide.XXXXXX\")
 trap 'rm -rf \"$lab\"' EXIT
 trap 'exit 143' HUP INT TERM
+# What a program leaves that is ended before it tidies up goes with the lab.
+export TMPDIR=\"$lab\"
 {prepare}status=0
 {run}# 20: a trial failed, which is a result.
 case $status in 0 | 20) ;; *) exit $status ;; esac

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
-use std::process::Stdio;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
@@ -53,6 +54,9 @@ impl Queue {
     }
 }
 
+/// How directories begin that hold a part while it arrives.
+const ARRIVING: &str = ".arriving-";
+
 /// Measures the parts that are not done. A host that fails gets no further ones; the others take its part too.
 pub(super) fn measure(
     hosts: &[String],
@@ -61,6 +65,7 @@ pub(super) fn measure(
     script: &str,
     printer: Printer,
 ) -> Result<()> {
+    remove_arriving(&place.directory.join("parts"));
     let queue = Queue::new(place.missing(parts));
     thread::scope(|scope| {
         for host in hosts {
@@ -86,35 +91,77 @@ pub(super) fn measure(
     Ok(())
 }
 
+/// Removes what a `submit` that was ended has left. No other one of the campaign is at work.
+fn remove_arriving(parts: &Path) {
+    for entry in fs::read_dir(parts).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(ARRIVING) {
+            let _in_use = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 fn measure_part(host: &str, place: &Place, part: u32, script: &str) -> Result<()> {
     let log = place.log(part);
     let to_log = OpenOptions::new().create(true).append(true).open(&log);
     let to_log = to_log.with_context(|| format!("cannot write {}", log.display()))?;
+    let said_before = to_log.metadata().map_or(0, |log| log.len());
     let parts = place.directory.join("parts");
     let failed = || format!("cannot keep part {part} in {}", parts.display());
     fs::create_dir_all(&parts).with_context(failed)?;
     // Each attempt has its own: an `ssh` that outlives its attempt may still write.
-    let new = tempfile::tempdir_in(&parts).with_context(failed)?;
+    let new = tempfile::Builder::new().prefix(ARRIVING).tempdir_in(&parts).with_context(failed)?;
     let file = File::create(new.path().join("lab.sqlite")).with_context(failed)?;
+    let status = run_script(host, part, script, file, to_log)?;
+    ensure!(
+        status.success(),
+        "part {part} failed ({status}: {}); its log: {}{}",
+        last_words(&log, said_before),
+        log.display(),
+        remedy(host, status)
+    );
+    Lab::open_to_read(new.path()).with_context(|| {
+        format!(
+            "the lab of part {part} did not arrive whole from `{host}`; is this disk full, or does a shell there \
+             print something at login?"
+        )
+    })?;
+    let lab = place.part(part);
+    fs::rename(new.keep(), &lab).with_context(|| format!("cannot keep {}", lab.display()))
+}
+
+fn run_script(host: &str, part: u32, script: &str, output: File, log: File) -> Result<ExitStatus> {
     let mut child = lab::ssh(host)
         .args(["sh", "-s", &part.to_string()])
         .stdin(Stdio::piped())
-        .stdout(file)
-        .stderr(to_log)
+        .stdout(output)
+        .stderr(log)
         .spawn()
         .context("cannot start `ssh`")?;
     // It stays open until the part is measured: the host ends the round when it closes.
     let mut stdin = child.stdin.take();
     let sent = stdin.as_mut().map_or(Ok(()), |stdin| stdin.write_all(script.as_bytes()));
     let status = child.wait().context("cannot wait for `ssh`")?;
-    ensure!(
-        status.success() && sent.is_ok(),
-        "part {part} failed ({status}): see {}; `ssh {host} backslide --version` must work without a password",
-        log.display()
-    );
-    Lab::open_to_read(new.path()).with_context(|| {
-        format!("{host} sent no lab for part {part}; does its shell print something at login?")
-    })?;
-    let lab = place.part(part);
-    fs::rename(new.keep(), &lab).with_context(|| format!("cannot keep {}", lab.display()))
+    // An `ssh` that failed says more.
+    if status.success() {
+        sent.with_context(|| format!("cannot send the script to `{host}`"))?;
+    }
+    Ok(status)
+}
+
+/// The last line of a log behind its first bytes.
+fn last_words(log: &Path, behind: u64) -> String {
+    let text = fs::read(log).unwrap_or_default();
+    let new = text.get(behind as usize..).unwrap_or_default();
+    let new = String::from_utf8_lossy(new);
+    new.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("no message").to_owned()
+}
+
+/// What to try, where `ssh` itself failed or the shell there found no backslide.
+fn remedy(host: &str, status: ExitStatus) -> String {
+    match status.code() {
+        Some(126 | 127 | 255) => {
+            format!("; `ssh {host} backslide --version` must work without a password")
+        }
+        _ => String::new(),
+    }
 }
