@@ -62,10 +62,10 @@ group = "scan"
 operation = "scan"
 TOML
 
-# spin LOOPS: the source on stdin with a spin at every sixteenth row of a scan.
+# spin LOOPS: the source on stdin with a spin at every 64th row of a scan.
 spin() {
     awk -v loops="$1" '{ print }
-        /^case OP_Next: / { print "  { static unsigned spun; if( (++spun & 15)==0 ) for(volatile int spin=0; spin<" loops "; spin++){} }"; found = 1 }
+        /^case OP_Next: / { print "  { static unsigned spun; if( (++spun & 63)==0 ) for(volatile int spin=0; spin<" loops "; spin++){} }"; found = 1 }
         END { exit !found }'
 }
 lab() { "$BACKSLIDE" --quiet --lab "$work/lab-$1" "${@:2}"; }
@@ -90,15 +90,23 @@ repository() {
     done
 }
 
-# Fits the spin: measures one that is far too long, by bisecting a repository of two commits.
-long=400
-commits=1 repository "$work/fit" 1 "$long"
-ratio=$(lab fit bisect --git "$work/fit" --good v0 --bad v1 --step scan --workload "$work/scans.toml" \
-    --metric "$metric" --seconds "$seconds" --format json | json 'found["ratio"]')
+# factor LOOPS: what a spin costs, the median of three measurements. Each bisects a repository of two commits.
+factor() {
+    commits=1 repository "$work/fit" 1 "$1"
+    for time in 1 2 3; do
+        lab "fit-$1-$time" bisect --git "$work/fit" --good v0 --bad v1 --step scan --workload "$work/scans.toml" \
+            --metric "$metric" --seconds "$seconds" --format json | json 'max(found["ratio"], 1 / found["ratio"])'
+    done | sort -n | sed -n 2p
+}
+
+# Fits the spin to the effect: a short spin costs more than its share of a long one, because the end of a loop is hard
+# to predict.
+short=$((10 * effect)) long=$((200 * effect))
+costs=$(factor "$short") most=$(factor "$long")
 loops=$(python3 -c "
-ratio = max($ratio, 1 / $ratio)
-print(max(1, round($long * $effect / 100 / (ratio - 1))))")
-echo "a spin of $long costs a factor of $ratio: $effect % are $loops"
+slope = ($most - $costs) / ($long - $short)
+print(max(1, round($short + (1 + $effect / 100 - $costs) / slope)))")
+echo "spins of $short and $long cost factors of $costs and $most: $effect % are $loops"
 
 right=0
 for ((time = 1; time <= times; time++)); do

@@ -82,13 +82,13 @@ impl<'a> Compiler<'a> {
     fn has(&self, need: &Need, directory: &Path) -> bool {
         match &need.what {
             Needed::Program(name) => self.clients.find(&[name]).is_some(),
-            Needed::Header(name) => {
+            Needed::Header(name) => ["c", "c++"].iter().any(|language| {
                 let asked = Call::new(&self.program, directory)
-                    .arguments(["-E", "-x", "c", "-o", "/dev/null", "-"])
+                    .arguments(["-E", "-x", language, "-o", "/dev/null", "-"])
                     .input(format!("#include <{name}>\n"));
                 let asked = ask(asked);
                 asked.is_ok_and(|finished| finished.is_well())
-            }
+            }),
         }
     }
 
