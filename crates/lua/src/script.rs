@@ -92,7 +92,10 @@ impl Script {
         let calls: Table = prelude.call(native)?;
         let chunk = lua.load(&program.text).set_name(format!("@{}", program.path));
         chunk.set_mode(ChunkMode::Text).exec()?;
-        calls.get::<Function>("options")?.call::<()>(())?;
+        let wrong: (Option<String>, Option<String>) = calls.get::<Function>("options")?.call(())?;
+        if let (Some(option), Some(message)) = wrong {
+            return Err(ScriptError::of_option(&option, message));
+        }
         let event = calls.get("event")?;
         Ok(Self { _watched: watched, calls, event, ledger, printed, lua, random })
     }
@@ -262,15 +265,15 @@ fn shape(option: impl Fn(&str) -> mlua::Result<String>) -> Result<Shape> {
     let number = |name: &str| -> Result<f64> {
         let text = option(name)?;
         let number: Option<f64> = text.parse().ok().filter(|number: &f64| number.is_finite());
-        number.ok_or_else(|| ScriptError(format!("option `{name}`: `{text}` is not a number")))
+        number.ok_or_else(|| {
+            ScriptError::of_option(name, format!("option `{name}`: `{text}` is not a number"))
+        })
     };
     let word = option("rand_type")?;
     let Some((_, law)) = LAWS.iter().find(|(name, _)| *name == word) else {
         let names: Vec<&str> = LAWS.iter().map(|(name, _)| *name).collect();
-        return Err(ScriptError(format!(
-            "option `rand_type`: `{word}` is none of {}",
-            names.join(", ")
-        )));
+        let message = format!("option `rand_type`: `{word}` is none of {}", names.join(", "));
+        return Err(ScriptError::of_option("rand_type", message));
     };
     Ok(Shape {
         law: *law,

@@ -28,6 +28,7 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
     let host = probes::identify(directory)?;
     let (file, builds) = super::run::read(plan, &args.with.overrides())?;
     let plan = super::run::expand(&file, &builds, host.shape)?;
+    super::run::check_script(&plan, Some(&file))?;
     let estimate = plan::estimate(&plan);
     match args.format {
         Format::Json => printer.json(&expanded(&plan, &estimate)),

@@ -18,6 +18,7 @@ use drivers::Connector;
 use lua::{Program, Script, ScriptError, Seeds, Thread, Watch};
 use model::{Dialect, LuaSpec, Note, NoteKind, SqlPace, StepRecord, mix};
 
+use crate::{ScriptOption, ScriptProblem};
 use load::{Notes, Observer, Result, StepError, Stop, Target, Workload, lock};
 
 pub(super) struct Lua {
@@ -86,11 +87,14 @@ fn ended_by<T>(stop: &Stop, watch: &Watch, act: impl FnOnce() -> T) -> T {
 }
 
 /// The options that a script declares; checks those that the plan gives.
-pub(super) fn declared(spec: &LuaSpec, dialect: Dialect) -> Result<Vec<[String; 3]>> {
+pub(super) fn declared(
+    spec: &LuaSpec,
+    dialect: Dialect,
+) -> Result<Vec<ScriptOption>, ScriptProblem> {
     let optional = |name: &&str| *name != LuaSpec::RUN && !command::OPTIONAL.contains(name);
     let needed: Vec<&str> = spec.commands.iter().map(String::as_str).filter(optional).collect();
     lua::declared(&program(spec, LuaSpec::RUN), dialect, &needed)
-        .map_err(|ScriptError(message)| StepError::Unsupported(message))
+        .map_err(|ScriptError { message, option }| ScriptProblem { message, option })
 }
 
 /// Why a template cannot hold what a script loads.
@@ -167,7 +171,7 @@ fn name(number: u32) -> String {
 }
 
 fn failed(number: u32) -> impl Fn(ScriptError) -> StepError {
-    move |ScriptError(message)| StepError::Script { client: name(number), message }
+    move |ScriptError { message, .. }| StepError::Script { client: name(number), message }
 }
 
 /// Lines of a step that are kept of all clients together.
