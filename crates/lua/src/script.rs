@@ -1,6 +1,10 @@
 //! One script in one Lua state, for one client.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -249,6 +253,8 @@ fn set_functions(
         Ok(())
     };
     native.set("print", lua.create_function(print)?)?;
+    let execute = |_: &Lua, command: LuaString| Ok(execute(&command.as_bytes()));
+    native.set("execute", lua.create_function(execute)?)?;
     let nearest = |_: &Lua, (name, options): (String, Table)| {
         let names = options.pairs::<String, Value>().filter_map(|pair| Some(pair.ok()?.0));
         let distance = |known: &String| strsim::damerau_levenshtein(known, &name);
@@ -258,6 +264,14 @@ fn set_functions(
         Ok(nearest.map_or(String::new(), |known| format!("; did you mean `{known}`?")))
     };
     native.set("nearest", lua.create_function(nearest)?)
+}
+
+/// Runs a command as C's `system` does, which lets the whole program ignore ^C until the command has ended; what it
+/// returns. What the command prints is no result of ours.
+fn execute(command: &[u8]) -> i32 {
+    let mut shell = Command::new("/bin/sh");
+    shell.arg("-c").arg(OsStr::from_bytes(command)).stdout(std::io::stderr());
+    shell.status().map_or(-1, ExitStatusExt::into_raw)
 }
 
 /// What the options `rand_…` say.

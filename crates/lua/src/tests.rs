@@ -649,6 +649,16 @@ fn printed_lines_keep_their_order_and_end() {
 }
 
 #[test]
+fn a_command_returns_its_status_as_lua_does() {
+    let fixture = load(
+        "function event() print(os.execute(), os.execute('exit 3'), os.execute('true')) end",
+        &[],
+    );
+    assert_eq!(fixture.event(), Ok(Outcome::Done));
+    assert_eq!(fixture.printed(), ["1\t768\t0"]);
+}
+
+#[test]
 fn other_names_of_sysbench_are_there() {
     let fixture = load(
         "ffi.cdef('void sb_rand_str(const char *, char *);')

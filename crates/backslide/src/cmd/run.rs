@@ -154,6 +154,10 @@ pub(crate) fn expand_with(
     expand(file, builds, host)
 }
 
+const TOLD: &str = "\nstopping; a statement may take 2 s to end; ^C again stops at once";
+const TOLD_OF_SCRIPTS: &str = "\nstopping; a statement or a script may take 2 s to end; a C function that it calls \
+                               (string.find, os.execute) takes as long as it takes; ^C again stops at once";
+
 /// Runs what is left of a run, with progress; ^C stops it.
 pub(crate) fn carry_out(
     lab: &mut Lab,
@@ -163,12 +167,13 @@ pub(crate) fn carry_out(
 ) -> Result<Exit> {
     let stop = Stop::default();
     let resumed = run.clone();
-    let told = "\nstopping; a statement may take 2 s to end; ^C again stops at once";
+    let info = lab.store.run_info(run)?;
+    let is_script = matches!(info.plan.workload, WorkloadSpec::Lua(_));
+    let told = if is_script { TOLD_OF_SCRIPTS } else { TOLD };
     stop_on_signals(stop.clone(), printer, told, move || {
         printer.note(&format!("continue with `backslide run --resume {resumed}`"));
         printer.result(&resumed.to_string());
     })?;
-    let info = lab.store.run_info(run)?;
     let done = lab.store.journal(run)?;
     let root = lab.root().display().to_string();
     let mut announced = false;
