@@ -24,7 +24,7 @@ pub fn loading(spec: &WorkloadSpec) -> Result<String> {
         WorkloadSpec::Sql(spec) => sql::loading(spec),
         WorkloadSpec::Tpcc(spec) => tpcc::loading(spec),
         #[cfg(feature = "lua")]
-        WorkloadSpec::Lua(_) => Err(lua::no_template()),
+        WorkloadSpec::Lua(spec) => lua::loading(spec),
         #[cfg(not(feature = "lua"))]
         WorkloadSpec::Lua(_) => Err(unsupported(NO_LUA)),
         WorkloadSpec::Imported(_) => Err(unsupported(ELSEWHERE)),

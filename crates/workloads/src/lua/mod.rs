@@ -6,6 +6,7 @@
 mod client;
 mod command;
 mod events;
+mod loaded;
 mod reports;
 
 use std::collections::BTreeMap;
@@ -21,14 +22,18 @@ use model::{Dialect, LuaSpec, Note, NoteKind, SqlPace, StepRecord, mix};
 use crate::{ScriptOption, ScriptProblem};
 use load::{Notes, Observer, Result, StepError, Stop, Target, Workload, lock};
 
+pub(super) use self::loaded::loading;
+
 pub(super) struct Lua {
     spec: LuaSpec,
     seed: u64,
+    /// What `prepare` left, where another trial has run it.
+    loaded: Option<loaded::Tables>,
 }
 
 impl Lua {
     pub(super) const fn new(spec: LuaSpec, seed: u64) -> Self {
-        Self { spec, seed }
+        Self { spec, seed, loaded: None }
     }
 }
 
@@ -41,6 +46,10 @@ impl Workload for Lua {
         observer: &mut dyn Observer,
     ) -> Result<StepRecord> {
         let (command, clients) = self.spec.stages()[index];
+        if let Some(loaded) = self.loaded.as_ref().filter(|_| index == 0) {
+            // In place of `prepare`, which is the first.
+            return loaded::warm(loaded, clients, target, stop, observer);
+        }
         let connector = if command == LuaSpec::RUN { &target.connector } else { &target.patient };
         let (spec, watch) = (&LuaSpec { clients, ..self.spec.clone() }, Watch::default());
         let run =
@@ -55,12 +64,13 @@ impl Workload for Lua {
         }
     }
 
-    fn state(&self, _target: &Target) -> Result<String> {
-        Err(no_template())
+    fn state(&self, target: &Target) -> Result<String> {
+        data::state::write(&loaded::tables(target)?)
     }
 
-    fn restore(&mut self, _state: &str) -> Result {
-        Err(no_template())
+    fn restore(&mut self, state: &str) -> Result {
+        self.loaded = Some(data::state::read(state)?);
+        Ok(())
     }
 }
 
@@ -95,12 +105,6 @@ pub(super) fn declared(
     let needed: Vec<&str> = spec.commands.iter().map(String::as_str).filter(optional).collect();
     lua::declared(&program(spec, LuaSpec::RUN), dialect, &needed)
         .map_err(|ScriptError { message, option }| ScriptProblem { message, option })
-}
-
-/// Why a template cannot hold what a script loads.
-pub(super) fn no_template() -> StepError {
-    let why = "backslide does not know what a script loads; leave `template` out";
-    StepError::Unsupported(why.to_owned())
 }
 
 /// A command of a script as it is carried out.
