@@ -58,7 +58,7 @@ pub(crate) fn option_place(table: &Node, option: &str) -> Place {
     let given =
         plan_fields(table).ok().and_then(|fields| Fields::named(fields.get("options")?).ok());
     let item = given.and_then(|given| given.all().find(|one| option_name(one.key) == option));
-    item.map_or_else(|| table.place.clone(), |item| item.place())
+    item.map_or_else(|| table.place.clone(), Item::place)
 }
 
 /// Where the table says that scripts are.

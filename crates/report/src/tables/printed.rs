@@ -13,7 +13,8 @@ impl Report<'_> {
     /// A row a line, in the order of the trials; `None` where no script printed.
     pub(crate) fn printed(&self) -> Option<Table> {
         let is_own = |note: &&StepNote| {
-            note.what == NoteKind::Script && self.systems.iter().any(|s| note.system == s.name)
+            let is_line = note.what == NoteKind::Script && !note.text.trim().is_empty();
+            is_line && self.systems.iter().any(|system| note.system == system.name)
         };
         let notes: Vec<&StepNote> = self.input.data.notes.iter().filter(is_own).collect();
         let same = |a: &&StepNote, b: &&StepNote| {

@@ -269,7 +269,8 @@ fn all_formats_have_what_scripts_printed_bounded_and_escaped() {
     let mut data = micro::run(&small_sweep());
     let trial = data.trials[0].clone();
     let texts = (0..12).map(|n| format!("line {n}")).chain(["never shown".to_owned()]);
-    let texts = ["<b>\u{1b}[31m\t".to_owned(), "x".repeat(300)].into_iter().chain(texts);
+    let texts =
+        ["<b>\u{1b}[31m\t".to_owned(), "x".repeat(300), " ".to_owned()].into_iter().chain(texts);
     let step = StepId("prepare".to_owned());
     data.notes.extend(texts.map(|text| StepNote {
         round: trial.round,
