@@ -121,6 +121,52 @@ fn interrupted_twice_it_ends_at_once() {
     assert_eq!(bench.run(&["list", "--format", "json"]).json()[0]["state"], "unfinished");
 }
 
+/// A script that marks its first event with a file `begun`, and does this in it.
+#[cfg(feature = "lua")]
+fn start_script(bench: &Bench, event: &str) -> std::process::Child {
+    let begun = bench.path("begun");
+    let mark = format!("io.open('{}', 'w'):close()", begun.display());
+    bench.write("script.lua", &format!("function event() {mark} {event} end"));
+    let child = bench.start(&["run", "script.lua", "sqlite", "--rounds", "1", "--", "--time=60"]);
+    wait_for("the first event", || begun.exists().then_some(()));
+    std::thread::sleep(Duration::from_millis(300));
+    child
+}
+
+/// Lua's own functions of C cannot be ended; the second ^C does not wait for them.
+#[test]
+#[cfg(feature = "lua")]
+fn a_script_in_a_function_of_c_ends_with_the_second_interrupt() {
+    let bench = Bench::new();
+    let endless = "string.find(('a'):rep(4e4), ('a?'):rep(40) .. ('.-'):rep(12) .. 'b')";
+    let mut child = start_script(&bench, endless);
+    signal(&child, Signal::INT);
+    std::thread::sleep(Duration::from_secs(4));
+    assert_eq!(child.try_wait().unwrap(), None, "the function has ended: the test shows nothing");
+    signal(&child, Signal::INT);
+    let ran = end(child);
+    assert_eq!((ran.code(), ran.stdout.as_str()), (1, "r1\n"), "{ran:?}");
+    assert!(ran.stderr.contains("a C function that it calls"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("interrupted; "), "it was not at once: {}", ran.stderr);
+    assert!(bench.processes().is_empty());
+}
+
+/// While a command runs, C's `system` lets the whole program ignore ^C.
+#[test]
+#[cfg(feature = "lua")]
+fn a_script_that_runs_a_command_is_interrupted() {
+    let bench = Bench::new();
+    let child = start_script(&bench, "os.execute('echo told; sleep 2')");
+    signal(&child, Signal::INT);
+    let ran = end(child);
+    assert_eq!((ran.code(), ran.stdout.as_str()), (1, "r1\n"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("told\n") && ran.stderr.contains("interrupted; "),
+        "{}",
+        ran.stderr
+    );
+}
+
 #[test]
 fn a_second_run_in_the_lab_is_refused_while_one_goes_on() {
     let bench = bench();

@@ -112,6 +112,15 @@ fn a_script_is_run_with_the_options_of_sysbench() {
         ran.stderr.replace(bench.path("").to_str().unwrap(), "DIR/").trim_end().to_owned()
     };
     insta::assert_snapshot!(error(run(&["--row=1"])), @"error: DIR/read.lua has no option `row`; did you mean `rows`?");
+    let plan = "name = \"read\"\nrounds = 1\n[workload]\nkind = \"lua\"\nscript = \"read.lua\"\n[workload.options]\n\
+                skip-trx = true\nrows = \"many\"\n[[system]]\nbuild = \"sqlite\"\n";
+    bench.write("read.toml", plan);
+    for verb in ["run", "plan"] {
+        let message = "error: read.toml:8: option `rows`: `many` is not a number";
+        assert_eq!(error(bench.run(&[verb, "read.toml"])), message);
+    }
+    bench.write("read.toml", &plan.replace("rows =", "row = 1 #"));
+    insta::assert_snapshot!(error(bench.run(&["run", "read.toml"])), @"error: read.toml:8: DIR/read.lua has no option `row`; did you mean `rows`?");
     insta::assert_snapshot!(error(run(&["--threads=0"])), @"error: the plan of these arguments:9: `clients` must be a whole number from 1 to 10_000, not 0");
     insta::assert_snapshot!(error(run(&["prepare"])), @r#"error: the plan of these arguments:9: `commands` without "run": it is the command that is measured"#);
     insta::assert_snapshot!(error(bench.run(&["run", "read.lua"])), @"error: name a system to run read.lua on: `backslide run read.lua postgres-18 -- --time=30`");

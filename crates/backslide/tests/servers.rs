@@ -133,6 +133,44 @@ fn server_of(bench: &Bench) -> Option<u32> {
     runs(pid).then_some(pid)
 }
 
+/// Each event adds a row; a client that finds another number at its start than was prepared fails the trial.
+#[cfg(feature = "lua")]
+const COUNTING: &str = "
+function prepare()
+   local con = sysbench.sql.driver():connect()
+   con:query('CREATE TABLE t (id INT PRIMARY KEY, n INT)')
+   for i = 1, 50 do con:query('INSERT INTO t VALUES (' .. i .. ', 0)') end
+   print('prepared')
+end
+function thread_init()
+   con = sysbench.sql.driver():connect()
+   assert(con:query_row('SELECT count(*) FROM t') == '50')
+end
+function event()
+   n = (n or 50) + 1
+   con:query('INSERT INTO t VALUES (' .. n .. ', 1)')
+end
+";
+
+#[test]
+#[cfg(feature = "lua")]
+fn a_script_prepares_a_template_once_and_each_trial_begins_with_a_copy() {
+    let (bench, systems) = (Bench::new(), found());
+    bench.write("count.lua", COUNTING);
+    let builds =
+        systems.iter().map(|dbms| format!("build = \"{}\"\nconfig = \"quick\"", dbms.name()));
+    let builds: Vec<String> = builds.collect();
+    let builds: Vec<&str> = builds.iter().map(String::as_str).collect();
+    let workload = r#"kind = "lua", script = "count.lua", events = 20, warmup_seconds = 0"#;
+    bench.write("count.toml", &format!("template = true\n{}", plan(workload, 2, &builds)));
+    for prepared in [systems.len(), 0] {
+        let ran = bench.run(&["run", "count.toml"]);
+        assert_eq!(ran.code(), 0, "{ran:?}");
+        let lines = ran.stderr.lines().filter(|line| line.ends_with("prepare: prepared"));
+        assert_eq!(lines.count(), prepared, "{}", ran.stderr);
+    }
+}
+
 /// A server that answers nothing holds up a clean stop; the second ^C ends it.
 #[test]
 fn interrupted_twice_no_server_survives() {

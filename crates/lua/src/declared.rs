@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use drivers::{Connector, Session, SessionError};
+use drivers::{
+    Connector, Done, Param, ParamType, Row, Session, SessionError, SessionInfo, StatementId,
+};
 use mlua::Function;
 use model::Dialect;
 
@@ -18,7 +20,7 @@ pub fn declared(
     let thread = Thread {
         number: 0,
         dialect,
-        connector: Arc::new(Nowhere),
+        connector: Arc::new(Nowhere::default()),
         stop: Arc::default(),
         watch: &Watch::default(),
         seeds: &mut Seeds::new(1),
@@ -26,17 +28,47 @@ pub fn declared(
     let script = Script::load(program, thread)?;
     for name in commands {
         if script.command(name)?.is_none() {
-            return Err(ScriptError(format!("{} has no command `{name}`", program.path)));
+            return Err(ScriptError::new(format!("{} has no command `{name}`", program.path)));
         }
     }
     Ok(script.calls.get::<Function>("declared")?.call(())?)
 }
 
-/// While its options are asked for, a script reaches no database.
-struct Nowhere;
+/// While its options are asked for, a script reaches no database: it may connect, as scripts do at their top level, but
+/// send nothing.
+#[derive(Default)]
+struct Nowhere(SessionInfo);
 
 impl Connector for Nowhere {
     fn connect(&self) -> Result<Box<dyn Session>, SessionError> {
-        Err(SessionError::Lost { cause: "the script connects while it is loaded".to_owned() })
+        Ok(Box::new(Self::default()))
     }
+}
+
+impl Session for Nowhere {
+    fn query(&mut self, _: &str, _: &mut dyn FnMut(&dyn Row)) -> Result<Done, SessionError> {
+        Err(nowhere())
+    }
+
+    fn prepare(&mut self, _: &str, _: &[ParamType]) -> Result<StatementId, SessionError> {
+        Err(nowhere())
+    }
+
+    fn execute_prepared(
+        &mut self,
+        _: StatementId,
+        _: &[Param<'_>],
+        _: &mut dyn FnMut(&dyn Row),
+    ) -> Result<Done, SessionError> {
+        Err(nowhere())
+    }
+
+    fn info(&self) -> &SessionInfo {
+        &self.0
+    }
+}
+
+fn nowhere() -> SessionError {
+    let cause = "backslide only reads the script's options here; send statements in a function, such as `thread_init`";
+    SessionError::Connect { address: "a database".to_owned(), cause: cause.to_owned() }
 }

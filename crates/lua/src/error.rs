@@ -5,13 +5,27 @@ pub(crate) const MOST_MEMORY: usize = 1 << 30;
 
 /// An error of a script: what Lua says, which begins with script and line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScriptError(pub String);
+pub struct ScriptError {
+    pub message: String,
+    /// The option that was given and is wrong, with underscores.
+    pub option: Option<String>,
+}
+
+impl ScriptError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), option: None }
+    }
+
+    pub(crate) fn of_option(option: &str, message: impl Into<String>) -> Self {
+        Self { message: message.into(), option: Some(option.to_owned()) }
+    }
+}
 
 pub type Result<T = (), E = ScriptError> = std::result::Result<T, E>;
 
 impl std::fmt::Display for ScriptError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.message)
     }
 }
 
@@ -19,7 +33,7 @@ impl std::error::Error for ScriptError {}
 
 impl From<mlua::Error> for ScriptError {
     fn from(error: mlua::Error) -> Self {
-        Self(text(&error))
+        Self::new(text(&error))
     }
 }
 

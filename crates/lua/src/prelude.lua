@@ -150,6 +150,11 @@ function print(...)
    stdout:write(table.concat(texts, "\t"), "\n")
 end
 
+function os.execute(command)
+   -- Without a command: is there a shell?
+   return command == nil and 1 or native.execute(command)
+end
+
 function os.exit()
    fail("the script calls os.exit(); use error() to end with a message")
 end
@@ -310,8 +315,15 @@ function Connection:prepare(text)
    return statement
 end
 
+-- As sysbench's, it is zero or an empty text until it is set.
 local function new_param(kind, length)
-   return setmetatable({ type = kind, max_len = length, slot = Slot(), size = 0 }, Param)
+   local param = setmetatable({ type = kind, max_len = length, slot = Slot(), size = 0 }, Param)
+   if kind <= types.DOUBLE then
+      param:set(0)
+   elseif kind >= types.CHAR then
+      param:set("")
+   end
+   return param
 end
 
 function Statement:bind_create(kind, length)
@@ -425,7 +437,13 @@ function Statement:execute()
    if how == AS_TEXT then
       return con:query(as_text(self))
    end
-   return answer(con, self.text, how)
+   local result = answer(con, self.text, how)
+   if result == nil then
+      -- As sysbench's, a prepared statement always has a result.
+      result = con.result
+      result.nrows, result.nfields = 0, 0
+   end
+   return result
 end
 
 function Statement:close()
@@ -678,7 +696,8 @@ end
 
 local program = {}
 
--- Sets `sysbench.opt`; a script without options of its own has them as globals, and may be given any.
+-- Sets `sysbench.opt`; a script without options of its own has them as globals, and may be given any. Returns the
+-- option that is wrong, and why.
 function program.options()
    local declared = sysbench.cmdline.options or sysbench.option_defs
    local options = known(declared)
@@ -686,7 +705,7 @@ function program.options()
       name = plain(name)
       if options[name] == nil then
          if declared then
-            error(("%s has no option `%s`%s"):format(native.path, name, native.nearest(name, options)), 0)
+            return name, ("%s has no option `%s`%s"):format(native.path, name, native.nearest(name, options))
          end
          options[name] = { text, "string" }
       end
@@ -697,7 +716,11 @@ function program.options()
    for name, option in pairs(options) do
       local value = option[1]
       if value ~= nil then
-         value = convert[option[2]](value, name)
+         local is_fine
+         is_fine, value = pcall(convert[option[2]], value, name)
+         if not is_fine then
+            return name, value
+         end
       end
       sysbench.opt[name] = value
       if not declared and _G[name] == nil then

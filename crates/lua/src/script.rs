@@ -1,6 +1,10 @@
 //! One script in one Lua state, for one client.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -92,7 +96,10 @@ impl Script {
         let calls: Table = prelude.call(native)?;
         let chunk = lua.load(&program.text).set_name(format!("@{}", program.path));
         chunk.set_mode(ChunkMode::Text).exec()?;
-        calls.get::<Function>("options")?.call::<()>(())?;
+        let wrong: (Option<String>, Option<String>) = calls.get::<Function>("options")?.call(())?;
+        if let (Some(option), Some(message)) = wrong {
+            return Err(ScriptError::of_option(&option, message));
+        }
         let event = calls.get("event")?;
         Ok(Self { _watched: watched, calls, event, ledger, printed, lua, random })
     }
@@ -246,6 +253,8 @@ fn set_functions(
         Ok(())
     };
     native.set("print", lua.create_function(print)?)?;
+    let execute = |_: &Lua, command: LuaString| Ok(execute(&command.as_bytes()));
+    native.set("execute", lua.create_function(execute)?)?;
     let nearest = |_: &Lua, (name, options): (String, Table)| {
         let names = options.pairs::<String, Value>().filter_map(|pair| Some(pair.ok()?.0));
         let distance = |known: &String| strsim::damerau_levenshtein(known, &name);
@@ -257,20 +266,28 @@ fn set_functions(
     native.set("nearest", lua.create_function(nearest)?)
 }
 
+/// Runs a command as C's `system` does, which lets the whole program ignore ^C until the command has ended; what it
+/// returns. What the command prints is no result of ours.
+fn execute(command: &[u8]) -> i32 {
+    let mut shell = Command::new("/bin/sh");
+    shell.arg("-c").arg(OsStr::from_bytes(command)).stdout(std::io::stderr());
+    shell.status().map_or(-1, ExitStatusExt::into_raw)
+}
+
 /// What the options `rand_…` say.
 fn shape(option: impl Fn(&str) -> mlua::Result<String>) -> Result<Shape> {
     let number = |name: &str| -> Result<f64> {
         let text = option(name)?;
         let number: Option<f64> = text.parse().ok().filter(|number: &f64| number.is_finite());
-        number.ok_or_else(|| ScriptError(format!("option `{name}`: `{text}` is not a number")))
+        number.ok_or_else(|| {
+            ScriptError::of_option(name, format!("option `{name}`: `{text}` is not a number"))
+        })
     };
     let word = option("rand_type")?;
     let Some((_, law)) = LAWS.iter().find(|(name, _)| *name == word) else {
         let names: Vec<&str> = LAWS.iter().map(|(name, _)| *name).collect();
-        return Err(ScriptError(format!(
-            "option `rand_type`: `{word}` is none of {}",
-            names.join(", ")
-        )));
+        let message = format!("option `rand_type`: `{word}` is none of {}", names.join(", "));
+        return Err(ScriptError::of_option("rand_type", message));
     };
     Ok(Shape {
         law: *law,

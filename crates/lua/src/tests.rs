@@ -466,8 +466,17 @@ fn the_options_of_a_script_are_told_without_a_database() {
     assert_eq!(options, expected.map(|option| option.map(str::to_owned)));
     let error = crate::declared(&program("row"), Dialect::Sqlite, &[]).unwrap_err();
     assert_eq!(error.to_string(), "test.lua has no option `row`; did you mean `rows`?");
+    assert_eq!(error.option.as_deref(), Some("row"));
     let error = crate::declared(&program("rows"), Dialect::Sqlite, &["check"]).unwrap_err();
-    assert_eq!(error.to_string(), "test.lua has no command `check`");
+    assert_eq!((error.message.as_str(), error.option), ("test.lua has no command `check`", None));
+    let connects = "local con = sysbench.sql.driver():connect() sysbench.cmdline.options = { row = { '', 1 } }";
+    let connecting = Program { text: connects.to_owned(), ..program("row") };
+    assert_eq!(crate::declared(&connecting, Dialect::Sqlite, &[]).unwrap().len(), 1);
+    let sending = Program { text: format!("{connects} con:query('SELECT 1')"), ..connecting };
+    let error = crate::declared(&sending, Dialect::Sqlite, &[]).unwrap_err();
+    let message = "test.lua:1: cannot connect to a database: backslide only reads the script's options here; send \
+                   statements in a function, such as `thread_init`";
+    assert_eq!(error.to_string(), message);
 }
 
 #[test]
@@ -532,6 +541,23 @@ fn a_statement_without_rows_is_true_and_an_empty_result_is_a_result() {
     );
     assert_eq!(fixture.event(), Ok(Outcome::Done));
     assert_eq!(fixture.printed(), ["0\t2\t0", "nil\ttrue"]);
+}
+
+#[test]
+fn a_prepared_statement_has_a_result_and_parameters_that_were_not_set_are_zero_or_empty() {
+    let fixture = load(
+        "function event()
+            local con, types = sysbench.sql.driver():connect(), sysbench.sql.type
+            con:query('CREATE TABLE t (a INT, b REAL, c TEXT)')
+            local s = con:prepare('INSERT INTO t VALUES (?, ?, ?)')
+            s:bind_param(s:bind_create(types.INT), s:bind_create(types.DOUBLE), s:bind_create(types.VARCHAR, 9))
+            local rs = s:execute()
+            print(rs.nrows, rs.nfields, rs:fetch_row(), con:query_row('SELECT a, b, length(c) FROM t'))
+         end",
+        &[],
+    );
+    assert_eq!(fixture.event(), Ok(Outcome::Done));
+    assert_eq!(fixture.printed(), ["0\t0\tnil\t0\t0\t0"]);
 }
 
 #[test]
@@ -620,6 +646,16 @@ fn printed_lines_keep_their_order_and_end() {
     assert_eq!(printed[..5], ["2", "abc", "2", "d", "1"]);
     assert_eq!(printed.len(), 101);
     assert_eq!(printed.last().unwrap(), "(only the first 100 lines are kept)");
+}
+
+#[test]
+fn a_command_returns_its_status_as_lua_does() {
+    let fixture = load(
+        "function event() print(os.execute(), os.execute('exit 3'), os.execute('true')) end",
+        &[],
+    );
+    assert_eq!(fixture.event(), Ok(Outcome::Done));
+    assert_eq!(fixture.printed(), ["1\t768\t0"]);
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub struct LuaSpec {
 impl LuaSpec {
     /// The command that is measured.
     pub const RUN: &str = "run";
+    /// The command that loads.
+    pub const PREPARE: &str = "prepare";
     /// The longest window: a week.
     pub const MOST_SECONDS: u32 = 604_800;
 
@@ -46,7 +48,7 @@ impl LuaSpec {
             text: text.to_owned(),
             path: Vec::new(),
             options: BTreeMap::new(),
-            commands: ["prepare", Self::RUN, "cleanup"].map(str::to_owned).into(),
+            commands: [Self::PREPARE, Self::RUN, "cleanup"].map(str::to_owned).into(),
             clients: 1,
             sweep: Vec::new(),
             seconds: 60,

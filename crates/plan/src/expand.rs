@@ -316,12 +316,17 @@ fn template(file: &PlanFile, steps: &[Step], systems: &[System]) -> Result<bool>
     let Some(place) = &file.template else {
         return Ok(false);
     };
-    // Steps load where others follow. Only the Insert Benchmark may have none of these.
-    let nothing_left = (!steps.iter().any(|step| step.loads)).then(|| {
-        "`template = true` and no query step in `steps`: the data would be loaded and nothing \
-         measured; leave one of them out"
-            .to_owned()
-    });
+    // Steps load where others follow. Only the Insert Benchmark may have none of these; scripts may load nothing.
+    let why = match file.kind {
+        WorkloadKind::Lua => {
+            "no \"prepare\" at the beginning of `commands`: nothing would be loaded"
+        }
+        WorkloadKind::Insert | WorkloadKind::Micro | WorkloadKind::Sql | WorkloadKind::Tpcc => {
+            "no query step in `steps`: the data would be loaded and nothing measured"
+        }
+    };
+    let nothing_left = (!steps.iter().any(|step| step.loads))
+        .then(|| format!("`template = true` and {why}; leave one of them out"));
     place.refuse(nothing_left.or_else(|| systems.iter().find_map(not_clonable)))?;
     Ok(true)
 }

@@ -16,7 +16,7 @@ use crate::load_hosts::{self, LoadHosts};
 use crate::lua::ScriptFile;
 use crate::request::{BuildRequest, without_password};
 use crate::sql::{self, WorkloadFile};
-use crate::{Place, Result, connection, insert, lua, tpcc};
+use crate::{Place, PlanError, Result, connection, insert, lua, tpcc};
 
 /// The keys of a plan besides those of its course.
 pub(crate) static KEYS: &[Key<PlanFile>] = &[
@@ -156,6 +156,11 @@ impl PlanFile {
     #[must_use]
     pub fn with_script(self, text: String, path: String, directories: Vec<String>) -> Self {
         Self { script: Some(ScriptFile { text, path, directories }), ..self }
+    }
+
+    /// The error for an option of the script, which the script refuses: at the line that gives it.
+    pub fn refuse_option(&self, option: &str, message: String) -> PlanError {
+        lua::option_place(&self.workload, option).conflict(message)
     }
 
     /// The plan for a process that may use these CPUs, in rising order: words of placement choose from them.

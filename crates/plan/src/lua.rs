@@ -53,6 +53,14 @@ pub(crate) fn script(table: &Node) -> Option<(&str, Place)> {
     Some((item.text().ok()?, item.place()))
 }
 
+/// Where the table gives an option of the script; otherwise, the table itself.
+pub(crate) fn option_place(table: &Node, option: &str) -> Place {
+    let given =
+        plan_fields(table).ok().and_then(|fields| Fields::named(fields.get("options")?).ok());
+    let item = given.and_then(|given| given.all().find(|one| option_name(one.key) == option));
+    item.map_or_else(|| table.place.clone(), Item::place)
+}
+
 /// Where the table says that scripts are.
 pub(crate) fn path(table: &Node) -> Vec<String> {
     resolve(table, &ScriptFile::default()).map(|spec| spec.path).unwrap_or_default()
@@ -109,13 +117,18 @@ fn text(item: Item<'_>) -> Result<String> {
 fn script_options(item: Item<'_>) -> Result<BTreeMap<String, String>> {
     let each = Fields::named(item)?.all();
     each.map(|one| {
-        let (name, value) = (one.key.replace('-', "_"), option(one)?);
+        let (name, value) = (option_name(one.key), option(one)?);
         match SysbenchOption::of(&name).refuses(&name, &value) {
             Some(why) => Err(one.conflict(why)),
             None => Ok((name, value)),
         }
     })
     .collect()
+}
+
+/// As scripts know it.
+fn option_name(key: &str) -> String {
+    key.replace('-', "_")
 }
 
 fn option(item: Item<'_>) -> Result<String> {

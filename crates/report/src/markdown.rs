@@ -35,6 +35,7 @@ impl Report<'_> {
         }
         all.extend(self.sizes().into_iter().take(most));
         all.extend(self.errors());
+        all.extend(self.printed());
         for one in &all {
             text.push_str(&table(one));
         }
@@ -198,6 +199,7 @@ impl Report<'_> {
         }
         all.extend(self.sizes());
         all.extend(self.errors());
+        all.extend(self.printed());
         all.push(self.trials());
         all.iter().map(tsv_table).collect()
     }

@@ -24,7 +24,7 @@ pub fn loading(spec: &WorkloadSpec) -> Result<String> {
         WorkloadSpec::Sql(spec) => sql::loading(spec),
         WorkloadSpec::Tpcc(spec) => tpcc::loading(spec),
         #[cfg(feature = "lua")]
-        WorkloadSpec::Lua(_) => Err(lua::no_template()),
+        WorkloadSpec::Lua(spec) => lua::loading(spec),
         #[cfg(not(feature = "lua"))]
         WorkloadSpec::Lua(_) => Err(unsupported(NO_LUA)),
         WorkloadSpec::Imported(_) => Err(unsupported(ELSEWHERE)),
@@ -56,15 +56,34 @@ pub fn part(assignment: &str, target: &Target, share: Share, stop: &Stop) -> Res
 /// What an option of a script is called, its usual value, and what it means.
 pub type ScriptOption = [String; 3];
 
+/// What is wrong with a script, or with an option that the plan gives to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptProblem {
+    pub message: String,
+    /// The option, with underscores.
+    pub option: Option<String>,
+}
+
+impl std::fmt::Display for ScriptProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ScriptProblem {}
+
 /// The options that a script declares. Those that the plan gives are checked.
 #[cfg(feature = "lua")]
-pub fn script_options(spec: &LuaSpec, dialect: Dialect) -> Result<Vec<ScriptOption>> {
+pub fn script_options(
+    spec: &LuaSpec,
+    dialect: Dialect,
+) -> Result<Vec<ScriptOption>, ScriptProblem> {
     lua::declared(spec, dialect)
 }
 
 #[cfg(not(feature = "lua"))]
-pub fn script_options(_: &LuaSpec, _: Dialect) -> Result<Vec<ScriptOption>> {
-    Err(unsupported(NO_LUA))
+pub fn script_options(_: &LuaSpec, _: Dialect) -> Result<Vec<ScriptOption>, ScriptProblem> {
+    Err(ScriptProblem { message: NO_LUA.to_owned(), option: None })
 }
 
 const ELSEWHERE: &str = "it was measured by another tool and imported";

@@ -235,6 +235,49 @@ fn reports_know_of_reconnects_and_of_the_queue() {
 }
 
 #[test]
+fn a_copy_of_what_prepare_left_is_read_and_compared_in_its_place() {
+    let (database, spec) = (Database::default(), spec(SCRIPT));
+    run(&spec, &database, 0).unwrap();
+    database.execute("CREATE TABLE \"a \"\"b\" (n INT)");
+    let plan = WorkloadSpec::Lua(spec.clone());
+    let steps: Vec<_> = plan.steps_on_clone().iter().map(|step| step.id.to_string()).collect();
+    assert_eq!(steps, ["warm", "test", "cleanup"]);
+    let state = workloads::workload(&plan, 7).state(&database.target()).unwrap();
+    let warm = || {
+        let mut workload = workloads::workload(&plan, 8);
+        workload.restore(&state).unwrap();
+        workload.run(0, &database.target(), &Stop::default(), &mut Blind).unwrap()
+    };
+    let read = warm();
+    let held = |record: &StepRecord| -> Vec<_> {
+        record.checks.iter().map(|check| (check.what.clone(), check.holds)).collect()
+    };
+    let [strange, rows] =
+        ["\"a \"\"b\"", "\"t\""].map(|it| format!("rows in {it} of the template"));
+    assert_eq!(held(&read), [(strange.clone(), true), (rows.clone(), true)]);
+    assert_eq!(read.kind("scan").unwrap().sums.rows, 10);
+    database.execute("DELETE FROM t WHERE id = 3");
+    assert_eq!(held(&warm()), [(strange, true), (rows, false)]);
+}
+
+#[test]
+fn what_prepare_leaves_depends_on_script_options_and_modules() {
+    let directory = tempfile::tempdir().unwrap();
+    let module = directory.path().join("common.lua");
+    std::fs::write(&module, "return 1").unwrap();
+    let spec = LuaSpec { path: vec![directory.path().display().to_string()], ..spec(SCRIPT) };
+    let loading = |spec: &LuaSpec| workloads::loading(&WorkloadSpec::Lua(spec.clone())).unwrap();
+    let usual = loading(&spec);
+    let swept = LuaSpec { sweep: vec![1, 1], commands: vec!["run".to_owned()], ..spec.clone() };
+    assert_eq!(loading(&swept), usual);
+    let options = [("rows".to_owned(), "20".to_owned())];
+    assert_ne!(loading(&LuaSpec { options: options.into(), ..spec.clone() }), usual);
+    assert_ne!(loading(&LuaSpec { text: String::new(), ..spec.clone() }), usual);
+    std::fs::write(&module, "return 2").unwrap();
+    assert_ne!(loading(&spec), usual);
+}
+
+#[test]
 fn printed_lines_are_kept_in_their_order() {
     let text =
         "function prepare() for _, line in ipairs({ 'b', '2', 'a', '2' }) do print(line) end end";

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use model::{BuildSource, Bytes, Host, Interleave, Nanos, Plan, Quarantine, System, Trial};
+use model::{
+    BuildSource, Bytes, Host, Interleave, Nanos, Plan, Quarantine, System, Trial, WorkloadSpec,
+};
 use plan::{Estimate, KeyDoc, KeyTable};
 use report::{Cell, Columns, Table, object};
 use serde::Serialize;
@@ -28,6 +30,7 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
     let host = probes::identify(directory)?;
     let (file, builds) = super::run::read(plan, &args.with.overrides())?;
     let plan = super::run::expand(&file, &builds, host.shape)?;
+    super::run::check_script(&plan, Some(&file))?;
     let estimate = plan::estimate(&plan);
     match args.format {
         Format::Json => printer.json(&expanded(&plan, &estimate)),
@@ -90,8 +93,10 @@ fn outline(plan: &Plan, needs: &Estimate, host: &Host, directory: &Path, printer
     let longest =
         needs.longest.map_or(String::new(), |time| format!(" (up to {time} with re-run rounds)"));
     let (Estimate { time, disk, .. }, free, place) = (needs, host.disk.free, directory.display());
+    let is_script = matches!(plan.workload, WorkloadSpec::Lua(_));
+    let without = if is_script { ", without what the script loads" } else { "" };
     printer.prose(&format!(
-        "about {shortest}{time}{longest} and {disk} of disk; {free} are free in {place}"
+        "about {shortest}{time}{longest} and {disk} of disk{without}; {free} are free in {place}"
     ));
     printer.prose(&format!(
         "about {} of memory; the host has {}",

@@ -29,7 +29,8 @@ pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit>
         let (file, builds) = read_what(&args.what, &args.with.overrides())?;
         let mut lab = Lab::open(root)?;
         let mut plan = expand_with(&file, &builds, lab.host()?.shape, printer)?;
-        check_script(&plan)?;
+        let named = (!args.what.is_script()).then_some(&file);
+        check_script(&plan, named)?;
         plan.course.part = args.rounds_of;
         if let Some(note) = few_rounds(&plan, &builds.catalog) {
             printer.note(note);
@@ -83,13 +84,19 @@ fn read_what(what: &ScriptArgs, with: &Overrides<'_>) -> Result<(PlanFile, Build
     Ok((with_cpus(input::with_workload_file(file, Path::new(""))?), Builds::of_user()?))
 }
 
-/// Loads the script that a plan runs: what is wrong with it, or with its options, is told before anything starts.
-fn check_script(plan: &Plan) -> Result<()> {
+/// Loads the script that a plan runs, and reports what is wrong with it or with its options before anything starts;
+/// where the plan is a file, with its line.
+pub(crate) fn check_script(plan: &Plan, file: Option<&PlanFile>) -> Result<()> {
     let (WorkloadSpec::Lua(spec), Some(first)) = (&plan.workload, plan.systems.first()) else {
         return Ok(());
     };
-    workloads::script_options(spec, first.build.dbms.dialect())?;
-    Ok(())
+    let Err(problem) = workloads::script_options(spec, first.build.dbms.dialect()) else {
+        return Ok(());
+    };
+    Err(match (file, &problem.option) {
+        (Some(file), Some(option)) => file.refuse_option(option, problem.message).into(),
+        _ => problem.into(),
+    })
 }
 
 /// Reads the plan that a person named: a file, or one of the catalog.
@@ -147,6 +154,10 @@ pub(crate) fn expand_with(
     expand(file, builds, host)
 }
 
+const TOLD: &str = "\nstopping; a statement may take 2 s to end; ^C again stops at once";
+const TOLD_OF_SCRIPTS: &str = "\nstopping; a statement or a script may take 2 s to end; a C function that it calls \
+                               (string.find, os.execute) takes as long as it takes; ^C again stops at once";
+
 /// Runs what is left of a run, with progress; ^C stops it.
 pub(crate) fn carry_out(
     lab: &mut Lab,
@@ -156,12 +167,13 @@ pub(crate) fn carry_out(
 ) -> Result<Exit> {
     let stop = Stop::default();
     let resumed = run.clone();
-    let told = "\nstopping; a statement may take 2 s to end; ^C again stops at once";
+    let info = lab.store.run_info(run)?;
+    let is_script = matches!(info.plan.workload, WorkloadSpec::Lua(_));
+    let told = if is_script { TOLD_OF_SCRIPTS } else { TOLD };
     stop_on_signals(stop.clone(), printer, told, move || {
         printer.note(&format!("continue with `backslide run --resume {resumed}`"));
         printer.result(&resumed.to_string());
     })?;
-    let info = lab.store.run_info(run)?;
     let done = lab.store.journal(run)?;
     let root = lab.root().display().to_string();
     let mut announced = false;

@@ -20,7 +20,9 @@ impl LuaSpec {
 }
 
 pub(super) fn steps(spec: &LuaSpec) -> Vec<Step> {
-    placed(spec.stages().into_iter().map(|(command, clients)| of(spec, command, clients)), 0)
+    let begins_with_prepare = spec.commands.first().is_some_and(|first| first == LuaSpec::PREPARE);
+    let steps = spec.stages().into_iter().map(|(command, clients)| of(spec, command, clients));
+    placed(steps, begins_with_prepare.into())
 }
 
 fn of(spec: &LuaSpec, command: &str, clients: u32) -> Step {
@@ -29,7 +31,7 @@ fn of(spec: &LuaSpec, command: &str, clients: u32) -> Step {
     }
     let subject = Subject { kind: COMMAND.to_owned(), counts: Counts::Rows };
     Step {
-        task: if command == "prepare" { StepTask::Load } else { StepTask::Run },
+        task: if command == LuaSpec::PREPARE { StepTask::Load } else { StepTask::Run },
         class: StepClass::Loading,
         measured: false,
         kinds: vec![KindSpec::unscheduled(COMMAND)],

@@ -30,7 +30,8 @@ impl WorkloadSpec {
             Self::Insert(spec) => spec.clients,
             Self::Sql(spec) => spec.load.clients,
             Self::Tpcc(spec) => spec.load.clients,
-            Self::Lua(_) | Self::Imported(_) => return Vec::new(),
+            Self::Lua(spec) => spec.clients,
+            Self::Imported(_) => return Vec::new(),
         };
         let rest = self.steps().into_iter().filter(|step| !step.loads);
         let steps = std::iter::once(Step::warm(readers)).chain(rest);

@@ -119,19 +119,29 @@ fn of_a_script() {
         on = true, share = 0.5, list = [1, \"b\"], text = \"x\" }, commands = [\"run\", \"check\"], clients = 3, \
         seconds = 4, events = 100, warmup_seconds = 1, rate = 50, arrivals = \"even\", queue = 5, \
         statement_timeout = 9 }";
-    let file = crate::read(&around(plan).replace("template = true\n", ""), "my.toml").unwrap();
-    assert_eq!(file.script(), Some(("a.lua", vec!["p".to_owned()])));
-    let file = file.with_script("text".to_owned(), "/d/a.lua".to_owned(), vec!["/d".to_owned()]);
-    let plan = crate::expand(&file, &super::CATALOG, &super::find, super::HOST).unwrap();
+    let with_template = around(plan);
+    let read = |text: &str| {
+        let file = crate::read(text, "my.toml").unwrap();
+        assert_eq!(file.script(), Some(("a.lua", vec!["p".to_owned()])));
+        let file =
+            file.with_script("text".to_owned(), "/d/a.lua".to_owned(), vec!["/d".to_owned()]);
+        crate::expand(&file, &super::CATALOG, &super::find, super::HOST)
+    };
+    let plan = read(&with_template.replace("template = true\n", "")).unwrap();
     assert_snapshot!(format!("{:#?}\n{:#?}", plan.workload, plan.steps));
+    let error = read(&with_template).unwrap_err().to_string();
+    let why = "`template = true` and no \"prepare\" at the beginning of `commands`: nothing would be loaded; leave \
+               one of them out";
+    assert!(error.ends_with(why), "{error}");
 }
 
 #[test]
 fn of_a_script_at_several_numbers_of_clients_and_rates() {
     let plan = "workload = { kind = \"lua\", script = \"a.lua\", clients = [8, 1], \
         ramp = { from = 10, p99 = \"10ms\", attempt_seconds = 2 }, arrivals = \"even\", queue = 5 }";
-    let file = crate::read(&around(plan).replace("template = true\n", ""), "my.toml").unwrap();
+    let file = crate::read(&around(plan), "my.toml").unwrap();
     let file = file.with_script("text".to_owned(), "/d/a.lua".to_owned(), Vec::new());
     let plan = crate::expand(&file, &super::CATALOG, &super::find, super::HOST).unwrap();
+    assert!(plan.template);
     assert_snapshot!(format!("{:#?}\n{:#?}", plan.workload, plan.steps));
 }

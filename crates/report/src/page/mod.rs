@@ -154,6 +154,7 @@ fn body(page: &Page<'_, '_>) -> Markup {
         (page.sections.note())
         (sections::note_of_systems(listed, page.near, "What is shown step by step"))
         (steps(page))
+        @if let Some(printed) = listed.printed() { (folded(&printed)) }
         (methods::methods(all))
         (noise::noise(all, listed))
         (noise::failed(all))

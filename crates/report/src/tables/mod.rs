@@ -8,6 +8,7 @@ mod costs;
 mod grid;
 mod open_loop;
 mod over_clients;
+mod printed;
 mod response;
 mod systems;
 mod throughput;

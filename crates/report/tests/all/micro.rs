@@ -1,6 +1,6 @@
 //! The microbenchmarks and sweeps: order, groups, crossovers, arrivals.
 
-use model::RunData;
+use model::{NoteKind, RunData, StepId, StepNote};
 use report::tables::Shown;
 use report::{Input, Report, Table};
 use testkit::made_up::micro::{self, Micro};
@@ -262,6 +262,34 @@ fn all_formats_have_response_times_and_attempts_of_open_loops() {
     assert!(html.contains("p99 response time"));
     assert!(html.contains("over 5.00ms in 2 of 4"));
     assert!(html.contains("Relative to the base"));
+}
+
+#[test]
+fn all_formats_have_what_scripts_printed_bounded_and_escaped() {
+    let mut data = micro::run(&small_sweep());
+    let trial = data.trials[0].clone();
+    let texts = (0..12).map(|n| format!("line {n}")).chain(["never shown".to_owned()]);
+    let texts =
+        ["<b>\u{1b}[31m\t".to_owned(), "x".repeat(300), " ".to_owned()].into_iter().chain(texts);
+    let step = StepId("prepare".to_owned());
+    data.notes.extend(texts.map(|text| StepNote {
+        round: trial.round,
+        system: trial.system.clone(),
+        step: step.clone(),
+        what: NoteKind::Script,
+        text,
+    }));
+    let (input, long) = (input(&data, &[]), format!("{}…", "x".repeat(200)));
+    let report = Report::new(&input);
+    let [markdown, tsv, html] = [report.markdown(), report.tsv(), report.html()];
+    let escaped = ["&lt;b&gt;\u{fffd}\\[31m ", "<b>\u{fffd}[31m ", "&lt;b&gt;\u{fffd}[31m "];
+    for (text, escaped) in [&markdown, &tsv, &html].into_iter().zip(escaped) {
+        assert!(text.contains(escaped), "{text}");
+        assert!(text.contains(&long) && !text.contains(&format!("{long}x")), "{text}");
+        assert!(text.contains("line 7") && !text.contains("line 8"), "{text}");
+    }
+    assert!(markdown.contains("10 of 15 lines"), "{markdown}");
+    assert!(!with(&small_sweep(), |input| Report::new(input).html()).contains("Printed by"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A command that is no result: `prepare`, `cleanup`, or another of the script.
 
 use lua::Script;
-use model::{COMMAND, KindSpec, NoteKind, StepRecord};
+use model::{COMMAND, KindSpec, LuaSpec, NoteKind, StepRecord};
 
 use super::{CommandRun, failed, keep_printed, name, printed, program};
 use load::{
@@ -9,7 +9,7 @@ use load::{
 };
 
 /// The commands that a script need not have.
-pub(super) const OPTIONAL: [&str; 2] = ["prepare", "cleanup"];
+pub(super) const OPTIONAL: [&str; 2] = [LuaSpec::PREPARE, "cleanup"];
 
 impl CommandRun<'_> {
     /// Lets one client, or all, carry the command out.

@@ -6,6 +6,7 @@
 mod client;
 mod command;
 mod events;
+mod loaded;
 mod reports;
 
 use std::collections::BTreeMap;
@@ -18,16 +19,21 @@ use drivers::Connector;
 use lua::{Program, Script, ScriptError, Seeds, Thread, Watch};
 use model::{Dialect, LuaSpec, Note, NoteKind, SqlPace, StepRecord, mix};
 
+use crate::{ScriptOption, ScriptProblem};
 use load::{Notes, Observer, Result, StepError, Stop, Target, Workload, lock};
+
+pub(super) use self::loaded::loading;
 
 pub(super) struct Lua {
     spec: LuaSpec,
     seed: u64,
+    /// What `prepare` left, where another trial has run it.
+    loaded: Option<loaded::Tables>,
 }
 
 impl Lua {
     pub(super) const fn new(spec: LuaSpec, seed: u64) -> Self {
-        Self { spec, seed }
+        Self { spec, seed, loaded: None }
     }
 }
 
@@ -40,6 +46,10 @@ impl Workload for Lua {
         observer: &mut dyn Observer,
     ) -> Result<StepRecord> {
         let (command, clients) = self.spec.stages()[index];
+        if let Some(loaded) = self.loaded.as_ref().filter(|_| index == 0) {
+            // In place of `prepare`, which is the first.
+            return loaded::warm(loaded, clients, target, stop, observer);
+        }
         let connector = if command == LuaSpec::RUN { &target.connector } else { &target.patient };
         let (spec, watch) = (&LuaSpec { clients, ..self.spec.clone() }, Watch::default());
         let run =
@@ -54,12 +64,13 @@ impl Workload for Lua {
         }
     }
 
-    fn state(&self, _target: &Target) -> Result<String> {
-        Err(no_template())
+    fn state(&self, target: &Target) -> Result<String> {
+        data::state::write(&loaded::tables(target)?)
     }
 
-    fn restore(&mut self, _state: &str) -> Result {
-        Err(no_template())
+    fn restore(&mut self, state: &str) -> Result {
+        self.loaded = Some(data::state::read(state)?);
+        Ok(())
     }
 }
 
@@ -86,17 +97,14 @@ fn ended_by<T>(stop: &Stop, watch: &Watch, act: impl FnOnce() -> T) -> T {
 }
 
 /// The options that a script declares; checks those that the plan gives.
-pub(super) fn declared(spec: &LuaSpec, dialect: Dialect) -> Result<Vec<[String; 3]>> {
+pub(super) fn declared(
+    spec: &LuaSpec,
+    dialect: Dialect,
+) -> Result<Vec<ScriptOption>, ScriptProblem> {
     let optional = |name: &&str| *name != LuaSpec::RUN && !command::OPTIONAL.contains(name);
     let needed: Vec<&str> = spec.commands.iter().map(String::as_str).filter(optional).collect();
     lua::declared(&program(spec, LuaSpec::RUN), dialect, &needed)
-        .map_err(|ScriptError(message)| StepError::Unsupported(message))
-}
-
-/// Why a template cannot hold what a script loads.
-pub(super) fn no_template() -> StepError {
-    let why = "backslide does not know what a script loads; leave `template` out";
-    StepError::Unsupported(why.to_owned())
+        .map_err(|ScriptError { message, option }| ScriptProblem { message, option })
 }
 
 /// A command of a script as it is carried out.
@@ -167,7 +175,7 @@ fn name(number: u32) -> String {
 }
 
 fn failed(number: u32) -> impl Fn(ScriptError) -> StepError {
-    move |ScriptError(message)| StepError::Script { client: name(number), message }
+    move |ScriptError { message, .. }| StepError::Script { client: name(number), message }
 }
 
 /// Lines of a step that are kept of all clients together.

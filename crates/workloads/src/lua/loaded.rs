@@ -1,0 +1,126 @@
+//! What `prepare` has left, for trials that begin with a copy of it: tables, and how many rows they have.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use drivers::{Connector, Session, SessionError};
+use model::{Check, Dialect, KindSpec, LuaSpec, NoteKind, StepRecord};
+
+use super::name;
+use data::state;
+use load::{
+    Client, ClientContext, FixedWork, Notes, Observer, Result, StepError, Stop, Target, bounded,
+    lock,
+};
+
+/// The rows of each table, by its name as SQL has it.
+pub(super) type Tables = BTreeMap<String, u64>;
+
+/// All that decides what `prepare` leaves: the script with its options, and each script that it may require.
+pub(crate) fn loading(spec: &LuaSpec) -> Result<String> {
+    let files = spec.path.iter().filter_map(|place| fs::read_dir(place).ok()).flatten().flatten();
+    let scripts =
+        files.map(|file| file.path()).filter(|path| path.extension() == Some("lua".as_ref()));
+    let text = |path: &PathBuf| Some(String::from_utf8_lossy(&fs::read(path).ok()?).into_owned());
+    let texts: BTreeMap<PathBuf, Option<String>> =
+        scripts.map(|path| (path.clone(), text(&path))).collect();
+    let spec = LuaSpec { commands: Vec::new(), sweep: Vec::new(), ..spec.clone() };
+    state::write(&(spec, texts))
+}
+
+/// What is in the database now.
+pub(super) fn tables(target: &Target) -> Result<Tables> {
+    let count = |session: &mut dyn Session| -> Result<Tables, SessionError> {
+        let mut names = Vec::new();
+        session.query(names_of(target.dialect), &mut |row| names.extend(row.value(0).to_text()))?;
+        let mut tables = Tables::new();
+        for name in names {
+            let rows = session.execute(&read(&name))?.rows;
+            tables.insert(name, rows);
+        }
+        Ok(tables)
+    };
+    let tables = target.patient.connect().and_then(|mut session| count(&mut *session));
+    tables.map_err(|source| StepError::Session { client: "count rows".to_owned(), source })
+}
+
+/// A query of the names of all tables, in quotes.
+const fn names_of(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Mysql => {
+            "SELECT CONCAT('`', REPLACE(table_name, '`', '``'), '`') FROM information_schema.tables \
+             WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'"
+        }
+        Dialect::Postgres => {
+            "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables \
+             WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"
+        }
+        Dialect::Sqlite => {
+            "SELECT '\"' || replace(name, '\"', '\"\"') || '\"' FROM sqlite_master \
+             WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+        }
+    }
+}
+
+fn read(table: &str) -> String {
+    format!("SELECT * FROM {table}")
+}
+
+/// Reads all tables once, so that the caches hold what fits, and compares their rows with those that were loaded.
+pub(super) fn warm(
+    loaded: &Tables,
+    clients: u32,
+    target: &Target,
+    stop: &Stop,
+    observer: &mut dyn Observer,
+) -> Result<StepRecord> {
+    let found = Arc::new(Mutex::new(Tables::new()));
+    let readers = (0..clients).map(|number| {
+        let own = loaded.keys().skip(number as usize).step_by(clients as usize);
+        let (tables, connector) = (own.cloned().collect(), Arc::clone(&target.patient));
+        bounded(name(number), Reader { number, tables, connector, found: Arc::clone(&found) })
+    });
+    let (kinds, notes) = (vec![KindSpec::unscheduled("scan")], Notes::default());
+    let (clients, clock) = (readers.collect(), stop.clock());
+    let work = FixedWork { kinds, clients, clock, notes: (NoteKind::Script, &notes) };
+    let mut record = work.run(stop, observer)?;
+    let found = std::mem::take(&mut *lock(&found));
+    record.checks =
+        loaded.iter().map(|(table, rows)| check(table, *rows, found.get(table))).collect();
+    Ok(record)
+}
+
+fn check(table: &str, loaded: u64, found: Option<&u64>) -> Check {
+    Check {
+        what: format!("rows in {table} of the template"),
+        expected: loaded.to_string(),
+        actual: found.map_or_else(|| "not read".to_owned(), u64::to_string),
+        holds: found == Some(&loaded),
+    }
+}
+
+struct Reader {
+    number: u32,
+    tables: Vec<String>,
+    connector: Arc<dyn Connector>,
+    found: Arc<Mutex<Tables>>,
+}
+
+impl Client for Reader {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result {
+        let failed = |source| StepError::Session { client: name(self.number), source };
+        let mut session = self.connector.connect().map_err(failed)?;
+        for table in &self.tables {
+            if context.is_interrupted() {
+                return Err(StepError::Interrupted);
+            }
+            let started = context.recorder.begin();
+            let rows = session.execute(&read(table)).map_err(failed)?.rows;
+            context.recorder.done(0, started, None, rows);
+            lock(&self.found).insert(table.clone(), rows);
+        }
+        Ok(())
+    }
+}
