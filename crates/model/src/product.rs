@@ -96,6 +96,8 @@ pub struct Program {
     pub serving: Vec<String>,
     /// Functions that do nothing but wait: how many instructions they take depends on time.
     pub spinning: Vec<String>,
+    /// Arguments without which it does not start under Valgrind.
+    pub under_valgrind: Vec<String>,
     pub tree: Tree,
 }
 

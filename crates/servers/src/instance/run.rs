@@ -44,7 +44,11 @@ impl Instance {
         let printed = log.metadata().map_err(ServerError::io("read", &path))?;
         self.log_start = printed.len();
         self.oom_kills = crash::oom_kills();
-        let arguments = self.family.start(&self.layout);
+        let mut arguments = self.family.start(&self.layout);
+        if !self.system.under.is_empty() {
+            let product = self.system.build.dbms.product();
+            arguments.extend(product.program.under_valgrind.iter().cloned());
+        }
         let program = &self.layout.installation.program;
         let mut launch = self.launch_of(program, &arguments, self.family.traits().death);
         launch.under = &self.system.under;
