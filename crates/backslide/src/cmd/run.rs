@@ -26,9 +26,14 @@ pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit>
             run_script::help(args.what.named(), printer)?;
             return Ok(Exit::Fine);
         }
-        let (file, builds) = read_what(&args.what, &args.with.overrides())?;
+        let with = args.with.overrides();
+        let (file, builds) = read_what(&args.what, &with)?;
         let mut lab = Lab::open(root)?;
-        let mut plan = expand_with(&file, &builds, lab.host()?.shape, printer)?;
+        let host = lab.host()?.shape;
+        let mut plan = expand_with(&file, &builds, host, printer)?;
+        if args.what.is_script() && plan::estimate(&plan).peak_memory > host.memory {
+            plan = expand(&of_script(&args.what, &with, false)?, &builds, host)?;
+        }
         let named = (!args.what.is_script()).then_some(&file);
         check_script(&plan, named)?;
         plan.course.part = args.rounds_of;
@@ -79,9 +84,14 @@ fn read_what(what: &ScriptArgs, with: &Overrides<'_>) -> Result<(PlanFile, Build
     if !what.is_script() {
         return read(what.named(), with);
     }
-    let text = run_script::plan_text(what)?;
+    Ok((of_script(what, with, true)?, Builds::of_user()?))
+}
+
+/// The plan of a script; `at_once` as of [`run_script::plan_text`].
+fn of_script(what: &ScriptArgs, with: &Overrides<'_>, at_once: bool) -> Result<PlanFile> {
+    let text = run_script::plan_text(what, at_once)?;
     let file = plan::read_with(&text, "the plan of these arguments", with)?;
-    Ok((with_cpus(input::with_workload_file(file, Path::new(""))?), Builds::of_user()?))
+    Ok(with_cpus(input::with_workload_file(file, Path::new(""))?))
 }
 
 /// Loads the script that a plan runs, and reports what is wrong with it or with its options before anything starts;

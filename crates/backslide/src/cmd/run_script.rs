@@ -16,15 +16,22 @@ const ROUNDS: u32 = 4;
 /// No limit, in sysbench's words.
 const NONE: &str = "0";
 
-/// The text of the plan; a line that begins with two dashes is an option, another the name of a command.
-pub(super) fn plan_text(args: &ScriptArgs) -> Result<String> {
+/// Several systems measure better in turns, which what else the host does disturbs alike.
+const TURNS: &str = "interleave = \"turns\"\nquarantine = false\n\n";
+
+/// The text of the plan; a line that begins with two dashes is an option, another the name of a command. `at_once`: all
+/// systems of a round are up at the same time.
+pub(super) fn plan_text(args: &ScriptArgs, at_once: bool) -> Result<String> {
     let named = args.named();
     if args.systems.is_empty() {
         bail!("name a system to run {named} on: `backslide run {named} postgres-18 -- --time=30`");
     }
     let systems = args.systems.iter().map(|name| super::named_system::system_of(name));
     let name = Path::new(named).file_stem().and_then(|stem| stem.to_str()).unwrap_or(named);
-    let head = workload(named, &args.options)?;
+    let mut head = workload(named, &args.options)?;
+    if at_once && args.systems.len() > 1 {
+        head.insert_str(0, TURNS);
+    }
     Ok(plan::plan_text(name, &head, (ROUNDS, ROUNDS), &systems.collect::<Result<Vec<_>>>()?))
 }
 
