@@ -90,19 +90,19 @@ repository() {
     done
 }
 
-# factor LOOPS: what a spin costs, the median of three measurements. Each bisects a repository of two commits.
+# factor LOOPS TIMES: what a spin costs, the median of so many measurements. Each bisects a repository of two commits.
 factor() {
     commits=1 repository "$work/fit" 1 "$1"
-    for time in 1 2 3; do
+    for ((time = 1; time <= $2; time++)); do
         lab "fit-$1-$time" bisect --git "$work/fit" --good v0 --bad v1 --step scan --workload "$work/scans.toml" \
             --metric "$metric" --seconds "$seconds" --format json | json 'max(found["ratio"], 1 / found["ratio"])'
-    done | sort -n | sed -n 2p
+    done | sort -n | sed -n "$(($2 / 2 + 1))p"
 }
 
 # Fits the spin to the effect: a short spin costs more than its share of a long one, because the end of a loop is hard
 # to predict.
 short=$((10 * effect)) long=$((200 * effect))
-costs=$(factor "$short") most=$(factor "$long")
+costs=$(factor "$short" 9) most=$(factor "$long" 1)
 loops=$(python3 -c "
 slope = ($most - $costs) / ($long - $short)
 print(max(1, round($short + (1 + $effect / 100 - $costs) / slope)))")
