@@ -232,6 +232,8 @@ pub enum ObtainEvent {
     Checking {
         what: String,
     },
+    /// Another process changes the depot; a compilation may take an hour.
+    Waiting,
 }
 
 #[cfg(test)]

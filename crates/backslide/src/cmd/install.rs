@@ -141,6 +141,10 @@ fn with_progress<T>(
     let bar = printer.live_line(None);
     bar.set_prefix(name.to_owned());
     let result = work(&mut |event| {
+        // It may take an hour, so it is also told where there is no live line.
+        if matches!(event, ObtainEvent::Waiting) {
+            bar.suspend(|| printer.note(&text(&event)));
+        }
         bar.set_message(printable(&text(&event)));
         bar.tick();
     });
@@ -158,5 +162,6 @@ fn text(event: &ObtainEvent) -> String {
             format!("compiling {what}: {passed} of about {about}, {doing}")
         }
         ObtainEvent::Checking { what } => format!("checking {what}"),
+        ObtainEvent::Waiting => "waiting for another backslide, which installs something".to_owned(),
     }
 }

@@ -74,9 +74,7 @@ pub(super) fn lock(root: &Path, listen: &mut Listen<'_>) -> Result<File> {
         Err(TryLockError::WouldBlock) => {}
         Err(TryLockError::Error(cause)) => return Err(ObtainError::io("lock", &path)(cause)),
     }
-    listen(ObtainEvent::Checking {
-        what: "whether another backslide, which is installing something, is done".to_owned(),
-    });
+    listen(ObtainEvent::Waiting);
     file.lock().map_err(ObtainError::io("lock", &path))?;
     Ok(file)
 }
