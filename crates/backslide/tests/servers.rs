@@ -247,14 +247,14 @@ fn a_server_that_is_not_ours_is_measured_and_left_as_it_was() {
             Dialect::Mysql | Dialect::Sqlite => "SHOW DATABASES LIKE 'backslide%'",
         };
         assert_eq!(stranger.session().execute(left).unwrap().rows, 0);
-        refuses_to_drop(&stranger, &bench);
+        refuses_to_drop(dbms, &stranger, &bench);
         stranger.instance.remove().unwrap();
     }
 }
 
 /// A database with the name of ours that somebody else made is left alone, and so is that of a run on another
 /// host. An empty one is used: a run ended before it could mark it.
-fn refuses_to_drop(stranger: &Stranger, bench: &Bench) {
+fn refuses_to_drop(dbms: Dbms, stranger: &Stranger, bench: &Bench) {
     let outside = |sql: &str| stranger.session().execute(sql).unwrap();
     let inside = |sql: &str| {
         let session = stranger.session_in("backslide_ib");
@@ -269,6 +269,20 @@ fn refuses_to_drop(stranger: &Stranger, bench: &Bench) {
     inside("CREATE TABLE theirs (a INT)");
     refuses("database backslide_ib exists at ");
     inside("DROP TABLE theirs");
+    if dbms.dialect() == Dialect::Postgres {
+        for (make, drop) in [
+            (
+                "CREATE FUNCTION theirs() RETURNS INT LANGUAGE SQL AS 'SELECT 1'",
+                "DROP FUNCTION theirs()",
+            ),
+            ("CREATE TYPE theirs AS ENUM ('a')", "DROP TYPE theirs"),
+            ("SELECT lo_create(4242)", "SELECT lo_unlink(4242)"),
+        ] {
+            inside(make);
+            refuses("database backslide_ib exists at ");
+            inside(drop);
+        }
+    }
     inside(
         "CREATE TABLE backslide_marker (owner VARCHAR(300), place VARCHAR(300), since VARCHAR(40))",
     );

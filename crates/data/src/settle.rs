@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use drivers::{Session, SessionError};
+use drivers::{Done, Session, SessionError};
 use model::{Dialect, Engine, Nanos, Settle, Version};
 
 use super::drain::{self, Backlog};
@@ -121,6 +121,8 @@ impl Client for TableSettler {
 
 /// MySQL's code for an unknown system variable.
 const UNKNOWN_VARIABLE: &str = "1193";
+/// PostgreSQL's and MySQL's codes for a privilege that the user lacks.
+const NOT_PERMITTED: [&str; 2] = ["42501", "1227"];
 
 /// Leads the settle phase: settings, the tables, the final work, the waits, the settings back.
 struct SettleLead {
@@ -142,7 +144,9 @@ impl Client for SettleLead {
             if context.is_over() {
                 break;
             }
-            self.worker.operate(context, 0, None, |session| Ok(session.execute(sql)?.affected))?;
+            let (ours, notes) = (self.backlog.ours, &self.notes);
+            let run = |session: &mut dyn Session| permitted(session.execute(sql), ours, notes);
+            self.worker.operate(context, 0, None, run)?;
         }
         let worked = context.recorder.clock().now();
         context.wait_until(self.at_least);
@@ -197,6 +201,21 @@ impl SettleLead {
     }
 }
 
+/// The rows that a statement affected. One that a user may not run on somebody else's server is left out, and noted.
+fn permitted(
+    done: Result<Done, SessionError>,
+    ours: bool,
+    notes: &Notes,
+) -> Result<u64, SessionError> {
+    match done {
+        Err(error) if !ours && NOT_PERMITTED.contains(&error.code()) => {
+            note(notes, format!("left out: {error}"));
+            Ok(0)
+        }
+        done => Ok(done?.affected),
+    }
+}
+
 fn global(session: &mut dyn Session, name: &str) -> Result<Option<String>, SessionError> {
     let mut value = None;
     let read = format!("SELECT @@GLOBAL.{name}");
@@ -216,6 +235,22 @@ mod tests {
         assert_eq!(seconds(30_000_000), 90);
         assert_eq!(seconds(800_000_000 * 8), 1200);
         assert_eq!(length(Settle::Seconds(7), 1 << 40), Nanos::from_secs(7));
+    }
+
+    #[test]
+    fn what_only_the_owner_of_a_server_may_do_is_left_out_on_somebody_elses() {
+        let refused = |code: &str| SessionError::Server {
+            code: code.to_owned(),
+            state: "".into(),
+            message: "must be superuser".to_owned(),
+            statement: "CHECKPOINT".to_owned(),
+        };
+        let notes = Notes::default();
+        assert!(permitted(Err(refused("42501")), true, &notes).is_err());
+        assert!(permitted(Err(refused("58030")), false, &notes).is_err());
+        assert!(lock(&notes).is_empty());
+        assert_eq!(permitted(Err(refused("42501")), false, &notes).unwrap(), 0);
+        assert!(lock(&notes)[0].1.contains("CHECKPOINT"));
     }
 
     #[test]

@@ -45,13 +45,16 @@ impl<'a> Rounding<'a> {
     /// frequency-constants*, Proc. London Math. Soc. 29). Values that differ by less than the digit are off
     /// by the same in every round, so that more rounds do not make it less.
     pub(crate) fn error(&self, metric: &MetricId, rounds: &[Round]) -> f64 {
-        let square = |round: &Round, value: f64| {
-            let digit = self.digits.get(&(metric, round.number, value.to_bits()));
-            digit.map_or(0.0, |digit| (digit / value).powi(2))
-        };
-        let squares = rounds.iter().map(|r| square(r, r.base) + square(r, r.candidate));
-        let squares: Vec<f64> = squares.collect();
-        (sum(&squares) / (12.0 * rounds.len() as f64)).sqrt()
+        let of = |round: &Round, value: f64| self.variance(metric, round.number, value);
+        let variances = rounds.iter().map(|r| of(r, r.base) + of(r, r.candidate));
+        let variances: Vec<f64> = variances.collect();
+        (sum(&variances) / rounds.len() as f64).sqrt()
+    }
+
+    /// The variance that rounding leaves to the logarithm of one value; zero where nothing was rounded.
+    pub(crate) fn variance(&self, metric: &MetricId, round: u32, value: f64) -> f64 {
+        let digit = self.digits.get(&(metric, round, value.to_bits()));
+        digit.map_or(0.0, |digit| (digit / value).powi(2) / 12.0)
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::guard::Guard;
 use super::tree::{FreezeError, POLL, Tree};
 use crate::error::PathError;
 use crate::identity::{self, Identity};
@@ -18,7 +19,7 @@ const FOR_DISK: Duration = Duration::from_secs(1);
 /// and removes it.
 #[derive(Debug)]
 pub(super) struct Group {
-    directory: PathBuf,
+    pub(super) directory: PathBuf,
     version: Version,
     owned: bool,
 }
@@ -62,6 +63,7 @@ impl Group {
         let mut refused = io::Error::from(io::ErrorKind::Unsupported);
         for version in [Version::Two, Version::One] {
             let Some(own) = group_of(std::process::id(), version) else { continue };
+            remove_left(&own);
             match Self::below(&own, &name, version).and_then(|group| group.adopt(server)) {
                 Ok(group) => return Ok(group),
                 Err(cause) => refused = cause,
@@ -146,6 +148,12 @@ impl Group {
         self.write(switch, thaw)
     }
 
+    /// What thaws it when this process is killed.
+    pub(super) fn guard(&self) -> io::Result<Guard> {
+        let (switch, _, thaw) = self.version.switch();
+        Guard::of_group(&self.directory.join(switch), thaw)
+    }
+
     fn write(&self, file: &str, text: &str) -> Result<(), FreezeError> {
         let path = self.directory.join(file);
         Ok(fs::write(&path, text).map_err(PathError::of("write", &path))?)
@@ -166,6 +174,20 @@ impl Drop for Group {
         }
         // One whose process has just ended is busy for a moment; empty, it costs nothing.
         let _ = fs::remove_dir(&self.directory);
+    }
+}
+
+/// Removes the empty groups of servers that have ended: a process that is killed leaves its groups.
+fn remove_left(own: &Path) {
+    for entry in fs::read_dir(own).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let server = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split_once('-'));
+        if let Some((pid, _)) = server
+            && !Path::new("/proc").join(pid).exists()
+        {
+            // The kernel keeps one that holds a process.
+            let _ = fs::remove_dir(entry.path());
+        }
     }
 }
 

@@ -5,9 +5,11 @@
 //! the tree gets SIGSTOP. See `cgroups(7)`, and the kernel's "Control Group v2" and "cgroup freezer".
 
 mod group;
+mod guard;
 mod tree;
 
 use self::group::Group;
+use self::guard::Guard;
 pub use self::tree::FreezeError;
 use self::tree::{LIMIT, Tree};
 use crate::identity::Identity;
@@ -18,6 +20,8 @@ pub(crate) struct Freezer {
     server: Identity,
     how: How,
     frozen: bool,
+    /// `None` where no shell can be started: then the next run in the lab thaws and ends the server.
+    guard: Option<Guard>,
 }
 
 #[derive(Debug)]
@@ -34,12 +38,20 @@ impl Freezer {
             // Not permitted, or a kernel without it.
             Err(_) => How::Signals(Tree::new(server.clone())),
         };
-        Self { server: server.clone(), how, frozen: false }
+        Self::by(how, server)
     }
 
     #[cfg(test)]
     fn with_signals(server: &Identity) -> Self {
-        Self { server: server.clone(), how: How::Signals(Tree::new(server.clone())), frozen: false }
+        Self::by(How::Signals(Tree::new(server.clone())), server)
+    }
+
+    fn by(how: How, server: &Identity) -> Self {
+        let guard = match &how {
+            How::Group(group) => group.guard(),
+            How::Signals(_) => Guard::of_process(server.pid),
+        };
+        Self { server: server.clone(), how, frozen: false, guard: guard.ok() }
     }
 
     /// Returns when all processes of the server stand still. `told` is called before that, when the kernel has

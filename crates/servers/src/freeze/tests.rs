@@ -118,6 +118,34 @@ fn a_server_that_was_left_frozen_is_thawed_and_ended_by_the_next_process() {
 }
 
 #[test]
+fn a_server_whose_freezer_was_killed_goes_on_and_gets_its_signal() {
+    for make in [Freezer::with_signals, Freezer::new] {
+        let mut family = Family::new();
+        let mut freezer = make(&family.identity());
+        freezer.freeze(|| {}).unwrap();
+        family.identity().signal(Signal::HUP);
+        assert!(family.stands_still(), "{:?}", freezer.how);
+        freezer.guard.as_mut().unwrap().fire().unwrap();
+        // Dropping it would thaw the server, too.
+        std::mem::forget(freezer);
+        assert!(!family.child.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn the_groups_that_killed_processes_left_are_removed() {
+    let mut gone = Command::new("true").spawn().unwrap();
+    gone.wait().unwrap();
+    let family = Family::new();
+    let Ok(group) = Group::make(&family.identity()) else { return };
+    let left = group.directory.with_file_name(format!("backslide-{}-7", gone.id()));
+    fs::create_dir(&left).unwrap();
+    drop(group);
+    let again = Group::make(&family.identity()).unwrap();
+    assert!(again.directory.is_dir() && !left.exists());
+}
+
+#[test]
 fn a_busy_process_runs_until_it_is_frozen() {
     let mut busy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
     // Signals alone remain where this process may not make control groups.

@@ -12,6 +12,7 @@ use super::lines::{
 use super::order::{Left, Member, in_order, without_copies};
 use super::{Change, Found, Series, analyse};
 use crate::options::{Selection, Steps};
+use crate::rounding::Rounding;
 use crate::student::{CONFIDENCE, FEWEST_ROUNDS, Quantiles};
 use crate::verdict::log_margin;
 
@@ -38,7 +39,8 @@ pub fn history(parts: &[Part<'_>], options: &HistoryOptions) -> Result<History, 
     }
     known(&parts, options)?;
     let base = base(options.base.as_deref(), &members)?;
-    let runs = Runs { parts: &parts, members: &members, left: &left, base };
+    let rounding = parts.iter().map(|part| Rounding::of(part.data)).collect();
+    let runs = Runs { parts: &parts, members: &members, left: &left, rounding, base };
     let rows = rows(&runs, options);
     let mut families: BTreeMap<&MetricId, Vec<&MetricRow<'_>>> = BTreeMap::new();
     for row in rows.values() {
@@ -57,7 +59,24 @@ struct Runs<'a, 'd> {
     parts: &'a [Part<'d>],
     members: &'a [Member<'d>],
     left: &'a Left<'d>,
+    /// Of each part.
+    rounding: Vec<Rounding<'d>>,
     base: usize,
+}
+
+impl Runs<'_, '_> {
+    /// The least variance of a replicate: that at which the mean of a build's rounds is no surer than one rounded
+    /// value, because all rounds are rounded alike. The build with the coarsest values decides for all.
+    fn rounded(&self, metric: &MetricId, builds: &[Measured<'_>]) -> f64 {
+        let of_build = |runs: &Measured<'_>| {
+            let rounds = runs.iter().flat_map(|(part, rounds)| {
+                let digits = &self.rounding[*part];
+                rounds.iter().map(|(round, value)| digits.variance(metric, *round, *value))
+            });
+            rounds.sum::<f64>()
+        };
+        builds.iter().map(of_build).fold(0.0, f64::max)
+    }
 }
 
 fn base(named: Option<&str>, members: &[Member<'_>]) -> Result<usize, HistoryError> {
@@ -181,7 +200,8 @@ fn lines(
         let own = describe(&row.first.metric).map_or(0.0, |is| is.margin);
         let (series, days) = series(values);
         let margin = log_margin(options.min_effect.unwrap_or(own));
-        (Series { margin, ..series }, days)
+        let rounded = runs.rounded(&row.first.metric, values);
+        (Series { margin, rounded, ..series }, days)
     };
     let (series, days): (Vec<Series>, Vec<BTreeMap<usize, f64>>) =
         values.iter().zip(family).map(of_row).unzip();
@@ -228,6 +248,7 @@ fn series(builds: &[Measured<'_>]) -> (Series, BTreeMap<usize, f64>) {
         first_beside: is_beside(present.first()),
         last_beside: is_beside(present.last()),
         margin: 0.0,
+        rounded: 0.0,
         days: centred.days,
     };
     (series, centred.shifts)

@@ -41,6 +41,8 @@ pub(super) enum Chance {
     Around {
         prior: Option<Prior>,
         replicates: Option<Variance>,
+        /// At least this, too.
+        rounded: f64,
     },
 }
 
@@ -48,9 +50,9 @@ impl Chance {
     pub(super) fn of(self, line: &Line<'_>, borders: &[usize]) -> Option<Variance> {
         match self {
             Self::Fixed(variance) => Some(variance),
-            Self::Around { prior, replicates } => {
+            Self::Around { prior, replicates, rounded } => {
                 let around = around_levels(&line.means, &line.weights, borders);
-                larger(replicates, around.map(|v| v.moderated(prior)))
+                larger(replicates, around.map(|v| v.moderated(prior))).map(|v| v.at_least(rounded))
             }
         }
     }

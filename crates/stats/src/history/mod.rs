@@ -56,6 +56,8 @@ pub struct Series {
     pub last_beside: bool,
     /// Steps up to this size do not matter, on the scale of logarithms.
     pub margin: f64,
+    /// The least variance of a replicate, that of rounded values; zero for values with all their digits.
+    pub rounded: f64,
     pub days: Days,
 }
 
@@ -182,7 +184,8 @@ impl<'a> Draft<'a> {
     }
 
     const fn chance(&self, prior: Option<Prior>) -> Chance {
-        Chance::Around { prior, replicates: self.replicates }
+        let rounded = self.series.rounded;
+        Chance::Around { prior, replicates: self.replicates, rounded }
     }
 
     /// What replicates say; nothing where builds are of runs that nothing links and too few for neighbours to tell
@@ -199,6 +202,7 @@ impl<'a> Draft<'a> {
     /// Sets builds apart and divides, by the scatter of replicates and neighbours.
     fn first_look(&mut self, neighbours: Option<Variance>) {
         let Some(chance) = larger(self.replicates, neighbours) else { return };
+        let chance = chance.at_least(self.series.rounded);
         let limits = self.limits(P_APART);
         set_apart(&mut self.line, chance, limits);
         let fixed = Chance::Fixed(chance);

@@ -106,6 +106,10 @@ pub(super) fn fit(seen: &[Variance]) -> Option<Prior> {
 }
 
 impl Variance {
+    pub(super) fn at_least(self, value: f64) -> Self {
+        Self { value: self.value.max(value), ..self }
+    }
+
     pub(super) fn moderated(self, prior: Option<Prior>) -> Self {
         let Some(prior) = prior else { return self };
         let (value, added) = prior.moderate(self.value, self.df);

@@ -172,6 +172,7 @@ fn replicates_beside_each_other_confirm_few_builds() {
         is_linked: true,
         first_beside: true,
         last_beside: true,
+        rounded: 0.0,
         margin: 0.02,
         days: Days::one(),
     };

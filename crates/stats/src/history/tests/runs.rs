@@ -1,9 +1,10 @@
 //! From runs to histories.
 
-use model::{RunData, RunId, StepId, Unit};
+use model::{BuildSource, RunData, RunId, StepId, Unit};
 use testkit::fixtures::run_of;
 
 use super::super::*;
+use crate::Selection;
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
@@ -151,4 +152,24 @@ fn a_wrong_question_says_what_would_be_right() {
     );
     let margin = HistoryOptions { min_effect: Some(-1.0), ..HistoryOptions::default() };
     assert!(message(&[part(&["a", "b"])], &margin).contains("fraction"));
+}
+
+/// Rounds that say 2 and 3 are 2 ± ½ and 3 ± ½, however often they say it.
+#[test]
+fn rounded_values_are_no_surer_than_their_last_digit() {
+    let mut data = run_of(&["a-1", "a-2"], "w/o", &[[2.0, 3.0]; 3]);
+    let of = |data: &RunData| {
+        let metrics = Selection::All;
+        let options = HistoryOptions { metrics, ..HistoryOptions::default() };
+        history(&[Part { data, systems: vec!["a-1", "a-2"] }], &options).unwrap().lines.remove(0)
+    };
+    assert_eq!(of(&data).changes.len(), 1);
+    for system in &mut data.info.plan.systems {
+        system.build.source = BuildSource::Imported("table.csv".into());
+    }
+    let line = of(&data);
+    assert_eq!(line.changes, []);
+    let error = line.points[1].as_ref().unwrap().error.unwrap();
+    // ½ of 3 has a standard error of 1/√12; the value with the coarser digit, 2, decides for both.
+    assert!((error - 0.5 / 3.0_f64.sqrt() / 2.0).abs() < 1e-9, "{error}");
 }
