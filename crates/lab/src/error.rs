@@ -74,6 +74,12 @@ pub enum LabError {
     Profile(#[from] profiles::ProfileError),
     #[error("the plan asks for counted rounds (`count`): {0}; or leave `count` out")]
     Count(profiles::ProfileError),
+    /// Trials that follow would fail too. This one has no outcome.
+    #[error(
+        "`{system}` failed, and the disk that holds {} has only {free} left; make room, then resume the run: {reason}",
+        .directory.display()
+    )]
+    DiskFull { system: String, reason: String, directory: PathBuf, free: Bytes },
     #[error("cannot place the client of `{system}`: {cause}")]
     Placement { system: String, cause: String },
 }

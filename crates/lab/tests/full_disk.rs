@@ -15,7 +15,7 @@ use lab::{Ended, LabError};
 use load::Stop;
 use model::Event;
 use store::StoreError;
-use testkit::FakeProvider;
+use testkit::{FakeProvider, Fault};
 
 /// Where the small disk is, for the second run.
 const DISK: &str = "BACKSLIDE_TEST_DISK";
@@ -66,7 +66,7 @@ fn inside_the_small_disk() {
     let error = bench
         .listen(&run, &provider, &Stop::default(), &mut |event| {
             if matches!(event, Event::TrialStarted { index: 3, .. }) {
-                fill(&filler);
+                let _bytes = fill(&filler);
             }
         })
         .unwrap_err();
@@ -84,10 +84,36 @@ fn inside_the_small_disk() {
     let journal = bench.lab.store.journal(&run).unwrap();
     assert_eq!(journal.len(), 16);
     assert_eq!(journal[..kept.len()], kept);
+    a_server_finds_no_room(&disk);
 }
 
-fn fill(path: &Path) {
+/// The store can write, but the server cannot: its trial has no outcome.
+fn a_server_finds_no_room(disk: &Path) {
+    let filler = disk.join("filler");
+    let mut bench = Bench::at(&disk.join("second"));
+    let plan = plan(3, LOAD_ONLY);
+    let run = bench.begin(&plan);
+    let system = plan.systems[0].name.clone();
+    let provider = FakeProvider::default().with(&system, Fault::NeverReady);
+    let error = bench
+        .listen(&run, &provider, &Stop::default(), &mut |event| {
+            if matches!(event, Event::TrialStarted { index: 1, .. }) {
+                let left = fill(&filler) - (2 << 20);
+                File::options().write(true).open(&filler).unwrap().set_len(left).unwrap();
+            }
+        })
+        .unwrap_err();
+    assert!(matches!(error, LabError::DiskFull { .. }), "{error}");
+    assert!(error.to_string().contains("make room, then resume the run"), "{error}");
+    std::fs::remove_file(&filler).unwrap();
+    let ended = bench.carry_out(&run, &FakeProvider::default()).unwrap();
+    assert_eq!(ended, Ended::Finished { failed: 0 });
+}
+
+/// Returns how many bytes it needed.
+fn fill(path: &Path) -> u64 {
     let mut file = File::create(path).unwrap();
     let block = vec![0u8; 4096];
     while file.write_all(&block).is_ok() {}
+    file.metadata().unwrap().len()
 }

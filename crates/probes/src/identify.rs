@@ -75,6 +75,13 @@ pub(crate) fn disk_of(directory: &Path) -> Result<DiskFacts> {
     })
 }
 
+/// What is left of the disk that holds `directory`, if a server can hardly write on: less than a sixteenth of it, and
+/// less than 64 MiB.
+pub fn nearly_full(directory: &Path) -> Option<Bytes> {
+    let DiskFacts { size, free, .. } = disk_of(directory).ok()?;
+    (free.0 < (size.0 / 16).min(64 << 20)).then_some(free)
+}
+
 /// The directory without symlinks, or the nearest one above it that exists.
 pub(crate) fn existing(directory: &Path) -> Result<PathBuf> {
     let read = |cause| ProbeError::Read { path: directory.to_owned(), cause };

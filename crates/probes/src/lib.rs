@@ -28,7 +28,7 @@ pub use affinity::{allowed, pin_self};
 pub use doctor::{Finding, Noise, Status, examine, noise};
 pub use error::ProbeError;
 pub use host::cpu_busy;
-pub use identify::{device_of_process, identify};
+pub use identify::{device_of_process, identify, nearly_full};
 pub use listener::listener;
 pub use probe::{Detail, Probe, Watch};
 pub use sizes::measure;

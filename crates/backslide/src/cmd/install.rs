@@ -162,6 +162,8 @@ fn text(event: &ObtainEvent) -> String {
             format!("compiling {what}: {passed} of about {about}, {doing}")
         }
         ObtainEvent::Checking { what } => format!("checking {what}"),
-        ObtainEvent::Waiting => "waiting for another backslide, which installs something".to_owned(),
+        ObtainEvent::Waiting => {
+            "waiting for another backslide, which installs something".to_owned()
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use load::{Stop, Workload};
 use model::{
-    Capture, Event, Interleave, Outcome, Plan, RunId, Sizes, Step, System, Trial, TrialKey,
+    Bytes, Capture, Event, Interleave, Outcome, Plan, RunId, Sizes, Step, System, Trial, TrialKey,
 };
 use store::StoreError;
 
@@ -213,11 +213,24 @@ impl<'a> Conductor<'a> {
                 })
             }
             Err(error) => {
+                let free = probes::nearly_full(&self.instances);
                 let error = kept::settle(error, &self.logs, &name);
                 self.unless_stopped()?;
                 self.keep_log(&name, &error.log_tail);
-                Err(error.into())
+                Err(self.unless_full(error.into(), system.name.clone(), free))
             }
+        }
+    }
+
+    /// On a full disk no trial has an outcome: the ones that follow would fail alike. `free` is what was left when it
+    /// failed, if that is next to nothing.
+    fn unless_full(&self, broken: Broken, system: String, free: Option<Bytes>) -> Broken {
+        match (free, broken) {
+            (Some(free), Broken::Failed(Outcome::Failed { reason, .. })) => {
+                let directory = self.instances.clone();
+                LabError::DiskFull { system, reason, directory, free }.into()
+            }
+            (_, broken) => broken,
         }
     }
 
@@ -255,6 +268,8 @@ impl<'a> Conductor<'a> {
             self.keep_log(&name, log_tail);
         }
         let has_failed = matches!(result, Err(Broken::Failed(_)));
+        // Before the instance goes, and makes room.
+        let free = probes::nearly_full(&self.instances).filter(|_| has_failed);
         let Ending { trouble, remark, kept } = kept::end(site, &self.logs, &name, has_failed);
         if let Some(remark) = remark {
             self.warn(format!("{system}: {remark}"))?;
@@ -267,7 +282,7 @@ impl<'a> Conductor<'a> {
                 // Why statements failed: the server was gone, and here is how.
                 let ended = trouble.map_or_else(String::new, |e| format!("; {}", e.reason));
                 let tell = |reason| kept.told_in(&format!("{reason}{ended}"));
-                Err(Broken::Failed(retold(outcome, tell)))
+                Err(self.unless_full(Broken::Failed(retold(outcome, tell)), system, free))
             }
             (result, None) => result,
             (result, Some(error)) => {
