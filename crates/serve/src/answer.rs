@@ -1,5 +1,6 @@
 //! Who may ask, and how answers look on the wire.
 
+use std::collections::HashSet;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -40,11 +41,14 @@ pub struct Guard {
 impl Guard {
     /// For an address: its own name, those of this machine where it is local, and `others`.
     pub fn of(address: SocketAddr, others: &[String], token: Option<String>) -> Self {
-        let mut hosts = vec![address.ip().to_string(), format!("[{}]", address.ip())];
-        if address.ip().is_loopback() || address.ip().is_unspecified() {
+        let ip = address.ip();
+        let mut hosts = vec![if ip.is_ipv6() { format!("[{ip}]") } else { ip.to_string() }];
+        if ip.is_loopback() || ip.is_unspecified() {
             hosts.extend(["localhost", "127.0.0.1", "[::1]"].map(str::to_owned));
         }
         hosts.extend(others.iter().map(|name| name.to_lowercase()));
+        let mut seen = HashSet::new();
+        hosts.retain(|name| seen.insert(name.clone()));
         Self { hosts, token }
     }
 
