@@ -384,6 +384,14 @@ impl WorkloadSpec {
         }
     }
 
+    /// `None` where it is no script of sysbench.
+    pub const fn script(&self) -> Option<&LuaSpec> {
+        match self {
+            Self::Lua(spec) => Some(spec),
+            Self::Insert(_) | Self::Sql(_) | Self::Tpcc(_) | Self::Imported(_) => None,
+        }
+    }
+
     /// Seconds after which a statement counts as hung.
     pub const fn statement_timeout(&self) -> u32 {
         match self {

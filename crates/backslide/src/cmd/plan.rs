@@ -6,9 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use model::{
-    BuildSource, Bytes, Host, Interleave, Nanos, Plan, Quarantine, System, Trial, WorkloadSpec,
-};
+use model::{BuildSource, Bytes, Host, Interleave, Nanos, Plan, Quarantine, System, Trial};
 use plan::{Estimate, KeyDoc, KeyTable};
 use report::{Cell, Columns, Table, object};
 use serde::Serialize;
@@ -93,7 +91,7 @@ fn outline(plan: &Plan, needs: &Estimate, host: &Host, directory: &Path, printer
     let longest =
         needs.longest.map_or(String::new(), |time| format!(" (up to {time} with re-run rounds)"));
     let (Estimate { time, disk, .. }, free, place) = (needs, host.disk.free, directory.display());
-    let is_script = matches!(plan.workload, WorkloadSpec::Lua(_));
+    let is_script = plan.workload.script().is_some();
     let without = if is_script { ", without what the script loads" } else { "" };
     printer.prose(&format!(
         "about {shortest}{time}{longest} and {disk} of disk{without}; {free} are free in {place}"

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Error, Result};
 use lab::{Builds, Ended, Lab, Providers, Secrets};
 use load::Stop;
-use model::{Event, HostShape, Nanos, Outcome, Plan, RunId, TrialKey, WorkloadSpec};
+use model::{Event, HostShape, Nanos, Outcome, Plan, RunId, TrialKey};
 use plan::{Catalog, Overrides, PlanFile};
 
 use super::run_script;
@@ -97,7 +97,7 @@ fn of_script(what: &ScriptArgs, with: &Overrides<'_>, at_once: bool) -> Result<P
 /// Loads the script that a plan runs, and reports what is wrong with it or with its options before anything starts;
 /// where the plan is a file, with its line.
 pub(crate) fn check_script(plan: &Plan, file: Option<&PlanFile>) -> Result<()> {
-    let (WorkloadSpec::Lua(spec), Some(first)) = (&plan.workload, plan.systems.first()) else {
+    let (Some(spec), Some(first)) = (plan.workload.script(), plan.systems.first()) else {
         return Ok(());
     };
     let Err(problem) = workloads::script_options(spec, first.build.dbms.dialect()) else {
@@ -178,7 +178,7 @@ pub(crate) fn carry_out(
     let stop = Stop::default();
     let resumed = run.clone();
     let info = lab.store.run_info(run)?;
-    let is_script = matches!(info.plan.workload, WorkloadSpec::Lua(_));
+    let is_script = info.plan.workload.script().is_some();
     let told = if is_script { TOLD_OF_SCRIPTS } else { TOLD };
     stop_on_signals(stop.clone(), printer, told, move || {
         printer.note(&format!("continue with `backslide run --resume {resumed}`"));

@@ -21,7 +21,8 @@ pub(crate) struct Freezer {
     how: How,
     frozen: bool,
     /// `None` where no shell can be started: then the next run in the lab thaws and ends the server.
-    _guard: Option<Guard>,
+    #[cfg_attr(not(test), expect(dead_code, reason = "dropping it ends it"))]
+    guard: Option<Guard>,
 }
 
 #[derive(Debug)]
@@ -51,7 +52,7 @@ impl Freezer {
             How::Group(group) => group.guard(),
             How::Signals(_) => Guard::of_process(server.pid),
         };
-        Self { server: server.clone(), how, frozen: false, _guard: guard.ok() }
+        Self { server: server.clone(), how, frozen: false, guard: guard.ok() }
     }
 
     /// Returns when all processes of the server stand still. `told` is called before that, when the kernel has
