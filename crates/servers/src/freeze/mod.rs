@@ -20,7 +20,7 @@ pub(crate) struct Freezer {
     server: Identity,
     how: How,
     frozen: bool,
-    /// `None` where no shell can be started: then the next run in the lab thaws and ends the server.
+    /// `None` if no shell could be started: then the next run in the lab thaws and ends the server.
     _guard: Option<Guard>,
 }
 
