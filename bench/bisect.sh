@@ -90,7 +90,7 @@ repository() {
     done
 }
 
-# factor LOOPS TIMES: what a spin costs, the median of so many measurements. Each bisects a repository of two commits.
+# factor LOOPS TIMES: how much a spin costs, the median of TIMES measurements. Each bisects a repository of two commits.
 factor() {
     commits=1 repository "$work/fit" 1 "$1"
     for ((time = 1; time <= $2; time++)); do
@@ -106,7 +106,7 @@ costs=$(factor "$short" 9) most=$(factor "$long" 1)
 loops=$(python3 -c "
 slope = ($most - $costs) / ($long - $short)
 print(max(1, round($short + (1 + $effect / 100 - $costs) / slope)))")
-echo "spins of $short and $long cost factors of $costs and $most: $effect % are $loops"
+echo "spins of $short and $long cost factors of $costs and $most: a spin of $loops should cost $effect %"
 
 right=0
 for ((time = 1; time <= times; time++)); do

@@ -6,8 +6,8 @@
 #   bench/slurm.sh stop DIR
 #   bench/slurm.sh test BACKSLIDE DIR
 #
-# `test` runs a plan of 8 rounds on both nodes and kills one of them in the middle. What is merged must say the same, to
-# the digit, as the same parts merged by hand. Then it cancels another campaign in the middle, which must keep its
+# `test` runs a plan of 8 rounds on both nodes and kills one of them in the middle. The merged comparison must equal, to
+# the digit, that of the same parts merged by hand. Then it cancels another campaign in the middle, which must keep its
 # finished rounds, and submits the rest.
 set -euo pipefail
 
@@ -160,10 +160,10 @@ test_it() {
     test_cancel
 }
 
-# What a cancelled campaign has measured is merged; the rest is measured when it is submitted again.
+# A cancelled campaign keeps its finished rounds; a second submit measures the rest.
 test_cancel() {
     local submit=("$backslide" --lab "$dir/cancelled" submit) said status=0
-    # What the killed node has left.
+    # Leftovers of the killed node.
     rm -rf "$dir/cancelled" "$TMPDIR"/backslide.*
     "${submit[@]}" "$dir/night.toml" --to slurm --partition bench
     await "the first part" 120 some_done "$dir/cancelled/campaigns/night"

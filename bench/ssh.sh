@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Two hosts behind a real ssh: each is an sshd of its own on the loopback interface, with keys made for it. Nothing of
-# the user's own ssh is read or written.
+# Two hosts behind a real ssh: two sshd on the loopback interface, with keys made for them. The script neither reads nor
+# writes the user's own ssh files.
 #
 #   bench/ssh.sh start BACKSLIDE DIR      then: source DIR/env; node1 and node2 are hosts
 #   bench/ssh.sh stop BACKSLIDE DIR
 #   bench/ssh.sh test BACKSLIDE DIR
 #
-# `test` measures a plan on both hosts by `submit`, also while one of them is cut off or full, and a MariaDB by clients
-# on both. Hosts that a person would get wrong must be named, with what is wrong.
+# `test` measures a plan on both hosts with `submit`, and a MariaDB with clients on both; each also while one host is
+# cut off. Errors must name a misconfigured host and its problem.
 set -euo pipefail
 
 fail() {
@@ -33,7 +33,7 @@ SetEnv PATH=$dir/$name/bin:/usr/bin:/bin TMPDIR=$dir/$name/tmp
 END
 }
 
-# The aliases: two hosts, and those that a person would get wrong.
+# The aliases: two hosts, and misconfigured ones.
 configure_client() {
     printf '[127.0.0.1]:%s %s\n' 26822 "$(cut -d ' ' -f 1,2 "$dir/host-key.pub")" \
         26823 "$(cut -d ' ' -f 1,2 "$dir/host-key.pub")" >"$dir/known_hosts"
@@ -68,7 +68,7 @@ start_host() {
 
 start() {
     [[ -x /usr/sbin/sshd ]] || fail "needs an sshd: apt-get install openssh-server"
-    # What its service makes.
+    # Its service would create this directory.
     [[ $EUID -ne 0 ]] || mkdir -p /run/sshd
     mkdir -p "$dir"
     [[ -e $dir/host-key ]] || ssh-keygen -q -t ed25519 -N '' -f "$dir/host-key"
@@ -80,14 +80,14 @@ start() {
     start_host node2
 }
 
-# A process and all below it.
+# A process and its descendants.
 tree() {
     local child
     echo "$1"
     for child in $(ps -o pid= --ppid "$1"); do tree "$child"; done
 }
 
-# Ends an sshd and all that it has started, as a power cut would.
+# Kills an sshd and everything that it started, as a power cut would.
 cut_off() {
     local id
     id=$(cat "$dir/$1/sshd.pid" 2>/dev/null) || return 0
@@ -115,7 +115,7 @@ await() {
 has_begun() { compgen -G "$dir/$1/tmp/backslide.*/lab/instances/*" >/dev/null; }
 is_tidy() { [[ -z $(ls -A "$dir/node1/tmp" "$dir/node2/tmp" | grep backslide) ]]; }
 is_up() { [[ -S $dir/db/socket ]]; }
-# Sessions of MariaDB beside that which asks.
+# Counts the sessions of MariaDB except its own.
 sessions() {
     mariadb --no-defaults -S "$dir/db/socket" -u root -Ne \
         "SELECT count(*) FROM information_schema.processlist WHERE user = 'root' AND id <> connection_id()"
@@ -129,7 +129,7 @@ in_lab() {
     "$backslide" --lab "$dir/labs/$name" "$@"
 }
 
-# Runs a command that fails with such a status and says such a text, each once it is in one line.
+# refuses STATUS TEXT COMMAND: the command must fail with this status and print this text.
 refuses() {
     local status=$1 text=$2 found=0 said
     shift 2
@@ -139,21 +139,21 @@ refuses() {
     echo "ok: $text"
 }
 
-# Every plan's workload, which queries for so many seconds.
+# workload SECONDS: every plan's workload, which queries for SECONDS.
 workload() {
     printf 'quarantine = false\nworkload = { %s, %s, clients = 6, read_seconds = %s }\n[[system]]\n' \
         'kind = "micro", tests = ["point-query"], rows = 1000, warm_ups = false, settle = 0' \
         'warmup = "fixed", warmup_seconds = 0' "$1"
 }
 
-# Rounds of `submit`: whole, with a host that is cut off, and given up.
+# Tests `submit`: undisturbed, with one host cut off, and abandoned.
 test_submit() {
     local id
     { printf 'name = "night"\nrounds = 4\n' && workload 1 && printf 'build = "sqlite"\n'; } >"$dir/night.toml"
     in_lab whole submit "$dir/night.toml" --to ssh:node1,node2
     in_lab by-hand merge "$dir"/labs/whole/campaigns/night/parts/* -o "$dir/labs/by-hand"
     for lab in whole by-hand; do in_lab "$lab" export r1 --format csv >"$dir/$lab.csv"; done
-    cmp "$dir/whole.csv" "$dir/by-hand.csv" || fail "what submit merged is not what a merge by hand gives"
+    cmp "$dir/whole.csv" "$dir/by-hand.csv" || fail "submit and a merge by hand give different results"
 
     sed 's/read_seconds = 1/read_seconds = 4/' "$dir/night.toml" >"$dir/long.toml"
     in_lab cut submit "$dir/long.toml" --to ssh:node1,node2 &
@@ -164,17 +164,17 @@ test_submit() {
     rm -rf "$dir"/node2/tmp/*
     start_host node2
 
-    # As a terminal that is closed: its processes end, and the connections break.
+    # As when a terminal is closed: its processes end, and the connections break.
     setsid "$backslide" --lab "$dir/labs/left" submit "$dir/long.toml" --to ssh:node1,node2 &
     id=$!
     disown
     await "a round on node1" 30 has_begun node1
     await "a round on node2" 30 has_begun node2
     kill -HUP -- "-$id"
-    await "the end of rounds that nobody waits for" 20 is_tidy
+    await "the end of abandoned rounds" 20 is_tidy
 }
 
-# Hosts that cannot take part are named, with what is wrong.
+# Errors must name a host that cannot take part, and its problem.
 test_refusals() {
     local name text old=$dir/old
     while IFS='|' read -r name text; do
@@ -209,14 +209,14 @@ start_database() {
     await "starting MariaDB" 30 is_up
 }
 
-# A plan with the load hosts A and B, which queries for so many seconds.
+# load_plan A B SECONDS: a plan with the load hosts A and B, which queries for SECONDS.
 load_plan() {
     printf 'name = "load"\nrounds = 1\nload_hosts = ["ssh:%s", "ssh:%s"]\n' "$1" "$2"
     workload "$3"
     printf 'build = "mariadb"\nconnect = "root@127.0.0.1:26825"\nserver_host = "ssh:node1"\n'
 }
 
-# Clients on both hosts, whole and with a host that is cut off.
+# Tests clients on both hosts: undisturbed, and with one host cut off.
 test_load() {
     local status=0 said
     load_plan node1 node2 2 >"$dir/load.toml"

@@ -121,7 +121,7 @@ fn interrupted_twice_it_ends_at_once() {
     assert_eq!(bench.run(&["list", "--format", "json"]).json()[0]["state"], "unfinished");
 }
 
-/// A script that marks its first event with a file `begun`, and does this in it.
+/// Starts a script whose first event creates the file `begun` and then runs `event`.
 #[cfg(feature = "lua")]
 fn start_script(bench: &Bench, event: &str) -> std::process::Child {
     let begun = bench.path("begun");
@@ -133,7 +133,7 @@ fn start_script(bench: &Bench, event: &str) -> std::process::Child {
     child
 }
 
-/// Lua's own functions of C cannot be ended; the second ^C does not wait for them.
+/// Lua's C functions cannot be interrupted; the second ^C does not wait for them.
 #[test]
 #[cfg(feature = "lua")]
 fn a_script_in_a_function_of_c_ends_with_the_second_interrupt() {

@@ -1,4 +1,5 @@
-//! Clients on other hosts, through the binary, with an `ssh` that starts the agents here. `bench/ssh.sh` has a real one.
+//! Clients on other hosts, through the binary, with an `ssh` that starts the agents here. `bench/ssh.sh` has a real
+//! one.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
@@ -15,8 +16,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use store::{Store, Want};
 use stranger::Stranger;
 
-/// Writes down which process is the agent of a host. As a real `ssh`, it ends with 255 when the agent is killed, and its
-/// own end does not kill the agent. Hosts with other names have troubles.
+/// Records which process is the agent of a host. As a real `ssh`, it ends with 255 when the agent is killed, and its
+/// own end does not kill the agent. Hosts with other names fail in some way.
 const SSH: &str = r#"#!/bin/sh
 while [ "$1" != -- ]; do options="$options $1"; shift; done
 case "$options " in *" -T "*" BatchMode=yes "*) ;; *) exit 2 ;; esac

@@ -1,5 +1,5 @@
-//! Campaigns through the binary, with a Slurm and an `ssh` that run everything here. `bench/slurm.sh` and `bench/ssh.sh`
-//! have real ones.
+//! Campaigns through the binary, with a Slurm and an `ssh` that run everything here. `bench/slurm.sh` and
+//! `bench/ssh.sh` have real ones.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
@@ -194,7 +194,8 @@ fn a_part_that_is_refused_keeps_no_other_one_back() {
     assert_eq!(bench.journal("r1").len(), 2);
 }
 
-/// What a terminal's ^C ends is all that holds the connection; a broken one must not end the shell before it tidies up.
+/// A terminal's ^C ends everything that holds the connection. A broken connection must not end the shell before it
+/// tidies up.
 #[test]
 fn who_ends_a_submit_over_ssh_ends_the_rounds_of_its_hosts() {
     for host in ["ssh:up", "ssh:far"] {

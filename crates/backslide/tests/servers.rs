@@ -133,7 +133,7 @@ fn server_of(bench: &Bench) -> Option<u32> {
     runs(pid).then_some(pid)
 }
 
-/// Each event adds a row; a client that finds another number at its start than was prepared fails the trial.
+/// Each event adds a row. A client that does not find the prepared number of rows at its start fails the trial.
 #[cfg(feature = "lua")]
 const COUNTING: &str = "
 function prepare()

@@ -201,7 +201,8 @@ impl SettleLead {
     }
 }
 
-/// The rows that a statement affected. One that a user may not run on somebody else's server is left out, and noted.
+/// The rows that a statement affected. On somebody else's server, a statement that the user may not run is skipped and
+/// noted.
 fn permitted(
     done: Result<Done, SessionError>,
     ours: bool,

@@ -74,7 +74,7 @@ pub enum LabError {
     Profile(#[from] profiles::ProfileError),
     #[error("the plan asks for counted rounds (`count`): {0}; or leave `count` out")]
     Count(profiles::ProfileError),
-    /// Trials that follow would fail too. This one has no outcome.
+    /// Later trials would fail too. This one has no outcome.
     #[error(
         "`{system}` failed, and the disk that holds {} has only {free} left; make room, then resume the run: {reason}",
         .directory.display()

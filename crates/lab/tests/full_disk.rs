@@ -110,7 +110,7 @@ fn a_server_finds_no_room(disk: &Path) {
     assert_eq!(ended, Ended::Finished { failed: 0 });
 }
 
-/// Returns how many bytes it needed.
+/// Fills the disk with a file; returns its size in bytes.
 fn fill(path: &Path) -> u64 {
     let mut file = File::create(path).unwrap();
     let block = vec![0u8; 4096];

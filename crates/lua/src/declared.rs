@@ -34,8 +34,8 @@ pub fn declared(
     Ok(script.calls.get::<Function>("declared")?.call(())?)
 }
 
-/// While its options are asked for, a script reaches no database: it may connect, as scripts do at their top level, but
-/// send nothing.
+/// While backslide reads its options, a script reaches no database. It may connect, as some scripts do at their top
+/// level, but not send statements.
 #[derive(Default)]
 struct Nowhere(SessionInfo);
 

@@ -7,7 +7,7 @@ pub(crate) const MOST_MEMORY: usize = 1 << 30;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptError {
     pub message: String,
-    /// The option that was given and is wrong, with underscores.
+    /// The name of the wrong option, with underscores.
     pub option: Option<String>,
 }
 

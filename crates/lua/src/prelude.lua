@@ -315,7 +315,7 @@ function Connection:prepare(text)
    return statement
 end
 
--- As sysbench's, it is zero or an empty text until it is set.
+-- As in sysbench, it is zero or an empty text until it is set.
 local function new_param(kind, length)
    local param = setmetatable({ type = kind, max_len = length, slot = Slot(), size = 0 }, Param)
    if kind <= types.DOUBLE then
@@ -439,7 +439,7 @@ function Statement:execute()
    end
    local result = answer(con, self.text, how)
    if result == nil then
-      -- As sysbench's, a prepared statement always has a result.
+      -- As in sysbench, a prepared statement always has a result.
       result = con.result
       result.nrows, result.nfields = 0, 0
    end
@@ -697,7 +697,7 @@ end
 local program = {}
 
 -- Sets `sysbench.opt`; a script without options of its own has them as globals, and may be given any. Returns the
--- option that is wrong, and why.
+-- wrong option and the reason, if any.
 function program.options()
    local declared = sysbench.cmdline.options or sysbench.option_defs
    local options = known(declared)

@@ -266,8 +266,8 @@ fn set_functions(
     native.set("nearest", lua.create_function(nearest)?)
 }
 
-/// Runs a command as C's `system` does, which lets the whole program ignore ^C until the command has ended; what it
-/// returns. What the command prints is no result of ours.
+/// Runs a command and returns its wait status. C's `system` would make the whole program ignore ^C until the command
+/// ends. What the command prints goes to stderr, because it is not a result of backslide.
 fn execute(command: &[u8]) -> i32 {
     let mut shell = Command::new("/bin/sh");
     shell.arg("-c").arg(OsStr::from_bytes(command)).stdout(std::io::stderr());

@@ -96,7 +96,7 @@ pub struct Program {
     pub serving: Vec<String>,
     /// Functions that do nothing but wait: how many instructions they take depends on time.
     pub spinning: Vec<String>,
-    /// Arguments without which it does not start under Valgrind.
+    /// Arguments that it needs to start under Valgrind.
     pub under_valgrind: Vec<String>,
     pub tree: Tree,
 }

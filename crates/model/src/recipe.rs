@@ -232,7 +232,7 @@ pub enum ObtainEvent {
     Checking {
         what: String,
     },
-    /// Another process changes the depot; a compilation may take an hour.
+    /// Waits for another process that changes the depot; a compilation may take an hour.
     Waiting,
 }
 

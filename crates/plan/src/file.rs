@@ -158,7 +158,7 @@ impl PlanFile {
         Self { script: Some(ScriptFile { text, path, directories }), ..self }
     }
 
-    /// The error for an option of the script, which the script refuses: at the line that gives it.
+    /// The error for an option that the script refuses, at the line that sets it.
     pub fn refuse_option(&self, option: &str, message: String) -> PlanError {
         lua::option_place(&self.workload, option).conflict(message)
     }

@@ -53,7 +53,7 @@ pub(crate) fn script(table: &Node) -> Option<(&str, Place)> {
     Some((item.text().ok()?, item.place()))
 }
 
-/// Where the table gives an option of the script; otherwise, the table itself.
+/// Where the table sets an option of the script; if it does not, where the table is.
 pub(crate) fn option_place(table: &Node, option: &str) -> Place {
     let given =
         plan_fields(table).ok().and_then(|fields| Fields::named(fields.get("options")?).ok());
@@ -126,7 +126,7 @@ fn script_options(item: Item<'_>) -> Result<BTreeMap<String, String>> {
     .collect()
 }
 
-/// As scripts know it.
+/// As scripts spell it: with underscores.
 fn option_name(key: &str) -> String {
     key.replace('-', "_")
 }

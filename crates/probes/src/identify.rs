@@ -48,8 +48,8 @@ pub fn identify(directory: &Path) -> Result<Host> {
     })
 }
 
-/// The device that holds the working directory of a process, where that can be told. A process in a container has
-/// mounts of its own.
+/// The device that holds a process's working directory, if known. Uses the process's own mounts: those of a container
+/// differ.
 pub fn device_of_process(process: u32) -> Option<String> {
     let directory = fs::read_link(format!("/proc/{process}/cwd")).ok()?;
     let mounts = text(format!("/proc/{process}/mountinfo")).ok()?;
@@ -75,8 +75,8 @@ pub(crate) fn disk_of(directory: &Path) -> Result<DiskFacts> {
     })
 }
 
-/// What is left of the disk that holds `directory`, if a server can hardly write on: less than a sixteenth of it, and
-/// less than 64 MiB.
+/// The free space of the disk that holds `directory`, if it is hardly enough for a server: less than a sixteenth of the
+/// disk, and less than 64 MiB.
 pub fn nearly_full(directory: &Path) -> Option<Bytes> {
     let DiskFacts { size, free, .. } = disk_of(directory).ok()?;
     (free.0 < (size.0 / 16).min(64 << 20)).then_some(free)

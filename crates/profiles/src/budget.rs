@@ -1,14 +1,14 @@
-//! How many switches between threads the kernel may tell us of.
+//! How many thread switches the kernel may report.
 //!
 //! A record of a switch costs the server up to 3 µs in a virtual machine, and a server of short queries switches a
-//! hundred thousand times per second. So their events pause where there are many.
+//! hundred thousand times per second. So events of switches pause when there are many.
 
 /// Records per second of each CPU: about 0.6 % of its time.
 const RECORDS: f64 = 2_000.0;
-/// The budget of so many seconds may be spent at once.
+/// The budget of this many seconds may be spent at once.
 const SECONDS: f64 = 0.5;
 
-/// What the events of switches shall do from now on.
+/// What the events of switches must do from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
     Pause,
@@ -18,7 +18,7 @@ pub(crate) enum Change {
 pub(crate) struct Budget {
     full: f64,
     left: f64,
-    /// Nanoseconds, when `left` was true.
+    /// When `left` had its value, in nanoseconds.
     time: u64,
     is_paused: bool,
 }
@@ -29,7 +29,7 @@ impl Budget {
         Self { full, left: full, time: now, is_paused: false }
     }
 
-    /// So many records were made since the last time.
+    /// Spends `records`, which the kernel made since the last call.
     pub(crate) fn spend(&mut self, records: u64, now: u64) -> Option<Change> {
         let seconds = now.saturating_sub(self.time) as f64 / 1e9;
         self.time = now;
@@ -48,7 +48,7 @@ impl Budget {
 mod tests {
     use super::*;
 
-    /// Looks 20 times per second for ten seconds; returns how many of so many records per second were made.
+    /// Looks 20 times per second for ten seconds; returns how many records were made at this rate of switches.
     fn made(per_second: u64) -> u64 {
         let mut budget = Budget::new(2, 0);
         let (mut made, mut is_paused) = (0, false);

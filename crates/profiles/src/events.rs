@@ -46,7 +46,7 @@ const ANY: i32 = -1;
 pub(crate) enum What {
     /// What is on a CPU at moments of the kernel's software clock.
     Clock,
-    /// What is on a CPU when the kernel ticks; of whole CPUs only.
+    /// What is on a CPU when the kernel ticks; only of whole CPUs.
     Tick(Tick),
     /// Some of those that leave their CPU; of all, the times of leaving and returning.
     Switches,
@@ -112,7 +112,8 @@ impl Events {
     }
 
     /// Hands over the samples that were written since the last time, and how many had no room: of those of all
-    /// programs, the share that the sampled threads have of the others. Returns how many the kernel made, of all programs.
+    /// programs, the share that the sampled threads have of the others. Returns how many records the kernel made, of
+    /// all programs.
     pub(crate) fn drain(&mut self, mut take: impl FnMut(Record<'_>)) -> u64 {
         let mut made = 0;
         let heads: Vec<u64> = self.rings.iter().map(Ring::head).collect();
@@ -165,7 +166,7 @@ impl Events {
         Ok(())
     }
 
-    /// Takes over the threads that others have seen start: events that pause miss some.
+    /// Copies the threads that other events saw start: paused events miss some.
     pub(crate) fn learn_of(&mut self, others: &Self) {
         self.family.clone_from(&others.family);
     }

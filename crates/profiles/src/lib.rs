@@ -1,8 +1,9 @@
-//! Where servers spend their CPU, and what they sleep in: a [`Sampler`] takes the stacks of all threads of some processes, unwinds them by
-//! the tables of their programs, names their functions, and counts equal ones.
+//! Where servers spend their CPU, and what they sleep in: a [`Sampler`] takes the stacks of all threads of some
+//! processes, unwinds them by the tables of their programs, names their functions, and counts equal ones.
 //!
-//! The kernel's tick or its software clock triggers the samples, so that no PMU is needed. A stack has the frames of the kernel,
-//! then those of the process. Its functions have names that hold across versions: [`fold`] drops what compilers add.
+//! The kernel's tick or its software clock triggers the samples, so that no PMU is needed. A stack has the frames of
+//! the kernel, then those of the process. Its functions have names that hold across versions: [`fold`] drops what
+//! compilers add.
 //!
 //! A [`Counter`] yields the same without the noise of time: the instructions of a server that runs under Valgrind.
 

@@ -157,7 +157,7 @@ struct Seen {
     /// A thread whose own stacks do not count.
     left_out: u32,
     stacks: Stacks,
-    /// What triggers the samples; the software clock where there is none.
+    /// The tick that triggers the samples; if `None`, the software clock does.
     tick: Option<Tick>,
     /// Samples of each stack on a CPU.
     clock: HashMap<Stack, u64>,
@@ -171,7 +171,7 @@ impl Seen {
         Self { left_out, stacks, tick: None, clock: HashMap::new(), lost: 0, sleeps }
     }
 
-    /// Of whole CPUs the tick triggers samples, where this user and kernel allow it.
+    /// Events of whole CPUs at the tick, if user and kernel allow it; otherwise of the software clock.
     fn clock_events(&mut self, threads: &[i32]) -> Result<Events, ProfileError> {
         if let Some(tick) = Tick::find(&self.stacks.kernel, HERTZ)
             && let Ok(events) = Events::of_cpus(threads, What::Tick(tick))
@@ -211,7 +211,7 @@ impl Seen {
         }
     }
 
-    /// Takes what the kernel has told of switches; returns how many records it made.
+    /// Reads the switches that the kernel reported; returns how many records it made.
     fn switches(&mut self, events: &mut Events, window: &Range<u64>) -> u64 {
         let records = events.drain(|record| self.switch(record, window));
         self.sleeps.settle(window);

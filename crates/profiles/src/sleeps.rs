@@ -1,7 +1,8 @@
 //! What threads sleep in: from the moment when one leaves its CPU until it returns.
 //!
-//! The times of all are known while the events are on, the stacks of some. What was seen stands for the whole window. A thread's time is shared out over its own stacks, so that one that
-//! sleeps for long is not judged by those that sleep often.
+//! While the events are on, the times of all threads are known, and the stacks of some. What was seen is extrapolated
+//! to the whole window. A thread's time is shared out over its own stacks, so that one that sleeps for long is not
+//! judged by those that sleep often.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -19,9 +20,9 @@ pub(crate) struct Sleeps {
     gone: Vec<Thread>,
     /// Since the last time that all were in order.
     new: Vec<Moment>,
-    /// When the events were resumed; none while they pause.
+    /// When the events were resumed; `None` while they pause.
     watched_since: Option<u64>,
-    /// Nanoseconds of the window before that in which they were on.
+    /// Nanoseconds of the window with events on, before `watched_since`.
     watched: u64,
 }
 
@@ -51,7 +52,7 @@ struct Thread {
 }
 
 struct Left {
-    /// When it left, or when the events were resumed since.
+    /// When it left, or when the events were last resumed since.
     time: u64,
     way: Way,
     stack: Option<(Stack, u64)>,
@@ -59,7 +60,7 @@ struct Left {
     slept: u64,
 }
 
-/// How long this lasts within the window.
+/// How many of these nanoseconds are within the window.
 fn within(window: &Range<u64>, from: u64, to: u64) -> u64 {
     to.min(window.end).saturating_sub(from.max(window.start))
 }
@@ -95,7 +96,8 @@ impl Sleeps {
         }
     }
 
-    /// Nothing is seen from now on. Who is away now is still away when the events go on, unless it leaves then.
+    /// Switches are not seen from now on. A thread that sleeps now counts as still asleep when the events resume,
+    /// unless it leaves a CPU after that.
     pub(crate) fn pause(&mut self, now: u64, window: &Range<u64>) {
         let since = self.watched_since.take().unwrap_or(now);
         self.watched += within(window, since, now);

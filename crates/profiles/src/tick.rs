@@ -1,7 +1,7 @@
-//! The kernel's tick, which interrupts a busy CPU anyway, as the moment of a sample.
+//! Samples at the kernel's tick, which interrupts a busy CPU anyway.
 //!
-//! A timer of the software clock is an interrupt of its own. In a virtual machine, 199 of them per second took 12 to 25 %
-//! of the throughput of point selects.
+//! A timer of the software clock is an extra interrupt. In a virtual machine, 199 of them per second took 12 to 25 % of
+//! the throughput of point selects.
 
 use std::ffi::CString;
 use std::fs;
@@ -14,9 +14,9 @@ use rustix::time::{ClockId, clock_getres};
 
 use crate::kernel::Kernel;
 
-/// Where the kernel numbers the event "a timer has expired", within its file system of events.
+/// The file, within tracefs, that has the number of the event "a timer has expired".
 const EVENT: &str = "events/timer/hrtimer_expire_entry/id";
-/// What the tick's timer calls; before Linux 6.9 the second one.
+/// The functions that the tick's timer calls; before Linux 6.9, the second one.
 const HANDLERS: [&str; 2] = ["tick_nohz_handler", "tick_sched_timer"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,17 +24,17 @@ pub(crate) struct Tick {
     pub(crate) event: u64,
     /// Address of the function that the tick's timer calls.
     handler: u64,
-    /// One tick of so many is a sample.
+    /// One of this many ticks is a sample.
     pub(crate) period: u64,
     /// Samples per second.
     pub(crate) hertz: u32,
 }
 
 impl Tick {
-    /// About so many samples per second. `None` where the kernel does not tell this user of its tick, or does not tick
-    /// on all CPUs.
+    /// Finds the tick for about `wanted` samples per second. `None` if the kernel hides its tick from this user, or
+    /// does not tick on all CPUs.
     pub(crate) fn find(kernel: &Kernel, wanted: u32) -> Option<Self> {
-        // How an interrupt is entered is known of this architecture only.
+        // backslide knows only for this architecture where interrupts enter the kernel.
         let without = fs::read_to_string("/sys/devices/system/cpu/nohz_full").unwrap_or_default();
         if !cfg!(target_arch = "x86_64") || !matches!(without.trim(), "" | "(null)") {
             return None;
@@ -67,7 +67,7 @@ fn event() -> Option<u64> {
     text?.trim().parse().ok()
 }
 
-/// The file system of events, at no place that others see.
+/// Mounts tracefs where no other process sees it.
 fn detached() -> Option<OwnedFd> {
     let opened = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC).ok()?;
     fsconfig_create(&opened).ok()?;

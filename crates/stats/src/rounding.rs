@@ -51,7 +51,7 @@ impl<'a> Rounding<'a> {
         (sum(&variances) / rounds.len() as f64).sqrt()
     }
 
-    /// The variance that rounding leaves to the logarithm of one value; zero where nothing was rounded.
+    /// The variance that rounding adds to the logarithm of one value; zero if it was not rounded.
     pub(crate) fn variance(&self, metric: &MetricId, round: u32, value: f64) -> f64 {
         let digit = self.digits.get(&(metric, round, value.to_bits()));
         digit.map_or(0.0, |digit| (digit / value).powi(2) / 12.0)

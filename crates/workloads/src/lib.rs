@@ -56,7 +56,7 @@ pub fn part(assignment: &str, target: &Target, share: Share, stop: &Stop) -> Res
 /// What an option of a script is called, its usual value, and what it means.
 pub type ScriptOption = [String; 3];
 
-/// What is wrong with a script, or with an option that the plan gives to it.
+/// An error in a script, or in an option that the plan gives to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptProblem {
     pub message: String,

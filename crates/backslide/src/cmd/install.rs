@@ -141,7 +141,7 @@ fn with_progress<T>(
     let bar = printer.live_line(None);
     bar.set_prefix(name.to_owned());
     let result = work(&mut |event| {
-        // It may take an hour, so it is also told where there is no live line.
+        // The wait may take an hour, so it is also printed if there is no live line.
         if matches!(event, ObtainEvent::Waiting) {
             bar.suspend(|| printer.note(&text(&event)));
         }
@@ -163,7 +163,7 @@ fn text(event: &ObtainEvent) -> String {
         }
         ObtainEvent::Checking { what } => format!("checking {what}"),
         ObtainEvent::Waiting => {
-            "waiting for another backslide, which installs something".to_owned()
+            "waiting for another backslide to finish an installation".to_owned()
         }
     }
 }

@@ -87,15 +87,15 @@ fn read_what(what: &ScriptArgs, with: &Overrides<'_>) -> Result<(PlanFile, Build
     Ok((of_script(what, with, true)?, Builds::of_user()?))
 }
 
-/// The plan of a script; `at_once` as of [`run_script::plan_text`].
+/// The plan of a script; for `at_once` see [`run_script::plan_text`].
 fn of_script(what: &ScriptArgs, with: &Overrides<'_>, at_once: bool) -> Result<PlanFile> {
     let text = run_script::plan_text(what, at_once)?;
     let file = plan::read_with(&text, "the plan of these arguments", with)?;
     Ok(with_cpus(input::with_workload_file(file, Path::new(""))?))
 }
 
-/// Loads the script that a plan runs, and reports what is wrong with it or with its options before anything starts;
-/// where the plan is a file, with its line.
+/// Loads the plan's script, and reports errors in it or in its options before anything starts. If the plan is a file,
+/// errors in options name its line.
 pub(crate) fn check_script(plan: &Plan, file: Option<&PlanFile>) -> Result<()> {
     let (Some(spec), Some(first)) = (plan.workload.script(), plan.systems.first()) else {
         return Ok(());
@@ -166,7 +166,7 @@ pub(crate) fn expand_with(
 
 const TOLD: &str = "\nstopping; a statement may take 2 s to end; ^C again stops at once";
 const TOLD_OF_SCRIPTS: &str = "\nstopping; a statement or a script may take 2 s to end; a C function that it calls \
-                               (string.find, os.execute) takes as long as it takes; ^C again stops at once";
+                               (string.find, os.execute) may take longer; ^C again stops at once";
 
 /// Runs what is left of a run, with progress; ^C stops it.
 pub(crate) fn carry_out(

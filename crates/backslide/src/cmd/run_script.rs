@@ -16,11 +16,11 @@ const ROUNDS: u32 = 4;
 /// No limit, in sysbench's words.
 const NONE: &str = "0";
 
-/// Several systems measure better in turns, which what else the host does disturbs alike.
+/// Several systems take turns, so that other work of the host disturbs them alike.
 const TURNS: &str = "interleave = \"turns\"\nquarantine = false\n\n";
 
-/// The text of the plan; a line that begins with two dashes is an option, another the name of a command. `at_once`: all
-/// systems of a round are up at the same time.
+/// The text of the plan. An argument that begins with two dashes is an option, any other the name of a command. With
+/// `at_once`, all systems of a round are up at the same time.
 pub(super) fn plan_text(args: &ScriptArgs, at_once: bool) -> Result<String> {
     let named = args.named();
     if args.systems.is_empty() {

@@ -155,7 +155,7 @@ fn status(place: &Place, root: &Path, printer: Printer) -> Result<Exit> {
     })
 }
 
-/// Counts the trials that failed in these runs. Are there any?
+/// Reports how many trials of these runs failed; returns whether any did.
 fn report_failed(runs: &BTreeMap<RunId, RunState>, root: &Path, printer: Printer) -> Result<bool> {
     let mut has_failed = false;
     for summary in Lab::open_to_read(root)?.store.runs()? {

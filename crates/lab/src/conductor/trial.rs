@@ -222,8 +222,8 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// On a full disk no trial has an outcome: the ones that follow would fail alike. `free` is what was left when it
-    /// failed, if that is next to nothing.
+    /// On a full disk, a failed trial has no outcome, because later trials would fail too. `free` is the space that was
+    /// left when it failed, if next to none.
     fn unless_full(&self, broken: Broken, system: String, free: Option<Bytes>) -> Broken {
         match (free, broken) {
             (Some(free), Broken::Failed(Outcome::Failed { reason, .. })) => {
@@ -268,7 +268,7 @@ impl<'a> Conductor<'a> {
             self.keep_log(&name, log_tail);
         }
         let has_failed = matches!(result, Err(Broken::Failed(_)));
-        // Before the instance goes, and makes room.
+        // Measured before the removed instance makes room.
         let free = probes::nearly_full(&self.instances).filter(|_| has_failed);
         let Ending { trouble, remark, kept } = kept::end(site, &self.logs, &name, has_failed);
         if let Some(remark) = remark {

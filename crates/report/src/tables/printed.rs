@@ -4,13 +4,13 @@ use model::{NoteKind, StepNote};
 
 use crate::{Cell, Columns, Report, Table, plain};
 
-/// Lines of a trial's step, characters of a line, and lines in all, for which a report has room.
+/// A report shows at most this many lines of a trial's step, characters of a line, and lines in all.
 const LINES: usize = 10;
 const CHARACTERS: usize = 200;
 const ALL: usize = 200;
 
 impl Report<'_> {
-    /// A row a line, in the order of the trials; `None` where no script printed.
+    /// One row per line, in the order of the trials; `None` if no script printed anything.
     pub(crate) fn printed(&self) -> Option<Table> {
         let is_own = |note: &&StepNote| {
             let is_line = note.what == NoteKind::Script && !note.text.trim().is_empty();

@@ -148,7 +148,7 @@ impl Group {
         self.write(switch, thaw)
     }
 
-    /// What thaws it when this process is killed.
+    /// The guard that thaws it when this process is killed.
     pub(super) fn guard(&self) -> io::Result<Guard> {
         let (switch, _, thaw) = self.version.switch();
         Guard::of_group(&self.directory.join(switch), thaw)
@@ -177,7 +177,7 @@ impl Drop for Group {
     }
 }
 
-/// Removes the empty groups of servers that have ended: a process that is killed leaves its groups.
+/// Removes the empty groups of servers that have ended: a killed process leaves its groups behind.
 fn remove_left(own: &Path) {
     for entry in fs::read_dir(own).into_iter().flatten().flatten() {
         let name = entry.file_name();

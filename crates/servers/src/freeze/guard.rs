@@ -1,14 +1,14 @@
 //! Thaws a server once the process that froze it has been killed.
 //!
-//! The kernel then sends the server its death signal. A frozen one does not get it, unless it is SIGKILL, and
-//! PostgreSQL's is not, because its own processes would survive that.
+//! The kernel then sends the server its death signal. A frozen server gets only SIGKILL. PostgreSQL's death signal is
+//! another one, because its child processes would survive SIGKILL.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Waits for the end of this process, which closes its pipe, however it ends. A ^C must not end it.
+/// Waits for the end of this process, which closes the pipe, however it ends. ^C must not end the shell.
 const WATCH: &str = "trap '' HUP INT TERM; read -r _; ";
 
 /// A shell that waits for the end of this process. Dropping it ends it.
@@ -27,15 +27,14 @@ impl Guard {
         )
     }
 
-    /// Lets a stopped process go on, and its children: it may wait for one in `vfork`. It then ends what it
-    /// started.
+    /// Continues a stopped process and its children: it may wait for one in `vfork`. It then ends what it started.
     pub(super) fn of_process(pid: u32) -> io::Result<Self> {
         let go_on = format!("{WATCH} kill -CONT {pid} $(cat /proc/{pid}/task/*/children)");
         Self::start(Command::new("sh").args(["-c", &go_on, "backslide-guard"]))
     }
 
     fn start(shell: &mut Command) -> io::Result<Self> {
-        // A group of its own: a signal to ours does not reach it.
+        // Its own process group: a signal to ours does not reach it.
         let quiet = shell.process_group(0).stdin(Stdio::piped()).stdout(Stdio::null());
         quiet.stderr(Stdio::null()).spawn().map(Self)
     }

@@ -20,7 +20,7 @@ pub(crate) struct Freezer {
     server: Identity,
     how: How,
     frozen: bool,
-    /// `None` where no shell can be started: then the next run in the lab thaws and ends the server.
+    /// `None` if no shell could be started: then the next run in the lab thaws and ends the server.
     #[cfg_attr(not(test), expect(dead_code, reason = "dropping it ends it"))]
     guard: Option<Guard>,
 }

@@ -23,7 +23,7 @@ const USUAL_EFFECT: f64 = 0.05;
 const BUILD_SD: f64 = 0.002;
 /// The standard deviation of a normal distribution over its median absolute deviation.
 const NORMAL_MAD: f64 = 1.4826;
-/// So many standard deviations count as shared noise at most.
+/// Deviations count up to this many standard deviations as shared noise.
 const FAR: f64 = 5.0;
 /// Pairs never count as more precise than this.
 const LEAST_SCALE: f64 = BUILD_SD / 2.0;

@@ -41,7 +41,8 @@ fn shared(rng: &mut Rng, _: &mut Burst) -> [f64; 2] {
     [normal(rng), normal(rng)].map(|own| (common + own) / 2.0_f64.sqrt())
 }
 
-/// One trial in fifteen is 3 to 20 % slower from its begin to its end, as trials of SQLite are whose memory lies badly.
+/// One trial in fifteen is 3 to 20 % slower from beginning to end, as are trials of SQLite with an unlucky memory
+/// layout.
 fn misplaced(rng: &mut Rng, burst: &mut Burst) -> [f64; 2] {
     let mut slower = || {
         if rng.below(15) == 0 {

@@ -65,8 +65,8 @@ struct Runs<'a, 'd> {
 }
 
 impl Runs<'_, '_> {
-    /// The least variance of a replicate: that at which the mean of a build's rounds is no surer than one rounded
-    /// value, because all rounds are rounded alike. The build with the coarsest values decides for all.
+    /// The least variance of a replicate. It makes the mean of a build's rounds no more certain than one rounded value,
+    /// because all rounds are rounded alike. The build with the coarsest values decides for all.
     fn rounded(&self, metric: &MetricId, builds: &[Measured<'_>]) -> f64 {
         let of_build = |runs: &Measured<'_>| {
             let rounds = runs.iter().flat_map(|(part, rounds)| {

@@ -41,7 +41,7 @@ pub(super) enum Chance {
     Around {
         prior: Option<Prior>,
         replicates: Option<Variance>,
-        /// At least this, too.
+        /// The least variance of a replicate.
         rounded: f64,
     },
 }

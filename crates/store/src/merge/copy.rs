@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use crate::error::Fault;
 
-/// The tables of what is copied next.
+/// Temporary tables: the ids of what is copied next.
 pub(super) const PICKED: &str = "CREATE TEMP TABLE picked (trial INTEGER PRIMARY KEY);
      CREATE TEMP TABLE picked_step (step INTEGER PRIMARY KEY);";
 
@@ -72,8 +72,8 @@ impl Picked {
 }
 
 /// What is copied, in an order that only ever appends. Ids are moved by `trials` and `steps`, behind those that are
-/// taken. `picked_step` leads, because its order and that of each table's key need no sort: most of a lab would go
-/// through it.
+/// taken. Joins begin with `picked_step`: its order and that of each table's key need no sort, through which most of a
+/// lab would go.
 fn copies(run: i64, trials: i64, steps: i64) -> [String; 9] {
     let of_trials = "WHERE trial IN (SELECT trial FROM picked) ORDER BY id";
     let of_steps = |table: &str, columns: &str, key: &str| {

@@ -1,4 +1,4 @@
-//! What `prepare` has left, for trials that begin with a copy of it: tables, and how many rows they have.
+//! What `prepare` left, for trials that begin with a copy of it: the tables and their row counts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,10 +15,10 @@ use load::{
     lock,
 };
 
-/// The rows of each table, by its name as SQL has it.
+/// The row count of each table, by its name as quoted in SQL.
 pub(super) type Tables = BTreeMap<String, u64>;
 
-/// All that decides what `prepare` leaves: the script with its options, and each script that it may require.
+/// Everything that determines what `prepare` leaves: the script with its options, and each script that it may require.
 pub(crate) fn loading(spec: &LuaSpec) -> Result<String> {
     let files = spec.path.iter().filter_map(|place| fs::read_dir(place).ok()).flatten().flatten();
     let scripts =
@@ -30,7 +30,7 @@ pub(crate) fn loading(spec: &LuaSpec) -> Result<String> {
     state::write(&(spec, texts))
 }
 
-/// What is in the database now.
+/// Counts the rows of each table in the database.
 pub(super) fn tables(target: &Target) -> Result<Tables> {
     let count = |session: &mut dyn Session| -> Result<Tables, SessionError> {
         let mut names = Vec::new();

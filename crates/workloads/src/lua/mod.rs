@@ -27,7 +27,7 @@ pub(super) use self::loaded::loading;
 pub(super) struct Lua {
     spec: LuaSpec,
     seed: u64,
-    /// What `prepare` left, where another trial has run it.
+    /// What `prepare` left, if another trial ran it.
     loaded: Option<loaded::Tables>,
 }
 

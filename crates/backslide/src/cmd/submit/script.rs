@@ -4,7 +4,7 @@ use std::path::Path;
 
 use report::format::in_shell_quotes as quoted;
 
-/// What `backslide --version` prints on every host.
+/// What `backslide --version` must print on every host.
 const PROGRAM: &str = concat!("backslide ", env!("CARGO_PKG_VERSION"));
 
 /// What a script needs to know of a campaign.
@@ -75,7 +75,7 @@ mv \".$part.$SLURM_JOB_ID\" \"$part\"
     pub(super) fn for_ssh(&self, plan: &str) -> String {
         // No line of a plan can end it: it would not be TOML.
         let prepare = format!(
-            "# When the connection breaks, the shell still removes its lab.
+            "# If the connection breaks, the shell still removes its lab.
 trap '' PIPE
 found=$(backslide --version)
 if [ \"$found\" != {} ]; then
@@ -131,7 +131,7 @@ measure \"$1\"; exit
 lab=$(mktemp -d \"${{TMPDIR:-/tmp}}/backslide.XXXXXX\")
 trap 'rm -rf \"$lab\"' EXIT
 trap 'exit 143' HUP INT TERM
-# What a program leaves that is ended before it tidies up goes with the lab.
+# What a killed program leaves here is removed with the lab.
 export TMPDIR=\"$lab\"
 {prepare}status=0
 {run}# 20: a trial failed, which is a result.

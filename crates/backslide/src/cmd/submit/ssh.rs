@@ -54,7 +54,7 @@ impl Queue {
     }
 }
 
-/// How directories begin that hold a part while it arrives.
+/// Prefix of directories that hold a part while it arrives.
 const ARRIVING: &str = ".arriving-";
 
 /// Measures the parts that are not done. A host that fails gets no further ones; the others take its part too.
@@ -91,7 +91,7 @@ pub(super) fn measure(
     Ok(())
 }
 
-/// Removes what a `submit` that was ended has left. No other one of the campaign is at work.
+/// Removes the leftovers of a killed `submit`. No other `submit` of the campaign is running.
 fn remove_arriving(parts: &Path) {
     for entry in fs::read_dir(parts).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(ARRIVING) {
@@ -141,14 +141,14 @@ fn run_script(host: &str, part: u32, script: &str, output: File, log: File) -> R
     let mut stdin = child.stdin.take();
     let sent = stdin.as_mut().map_or(Ok(()), |stdin| stdin.write_all(script.as_bytes()));
     let status = child.wait().context("cannot wait for `ssh`")?;
-    // An `ssh` that failed says more.
+    // If `ssh` failed, its own message says more.
     if status.success() {
         sent.with_context(|| format!("cannot send the script to `{host}`"))?;
     }
     Ok(status)
 }
 
-/// The last line of a log behind its first bytes.
+/// The last line of a log after its first `behind` bytes.
 fn last_words(log: &Path, behind: u64) -> String {
     let text = fs::read(log).unwrap_or_default();
     let new = text.get(behind as usize..).unwrap_or_default();
@@ -156,7 +156,7 @@ fn last_words(log: &Path, behind: u64) -> String {
     new.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("no message").to_owned()
 }
 
-/// What to try, where `ssh` itself failed or the shell there found no backslide.
+/// What to try if `ssh` itself failed or the shell there found no backslide.
 fn remedy(host: &str, status: ExitStatus) -> String {
     match status.code() {
         Some(126 | 127 | 255) => {
