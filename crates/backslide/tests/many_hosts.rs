@@ -208,7 +208,7 @@ fn who_ends_a_submit_over_ssh_ends_the_rounds_of_its_hosts() {
         let here = format!("{}/backslide.", bench.directory.path().display());
         let under_way = || processes(&here).len();
         common::wait_for("a round", || (under_way() > 0).then_some(()));
-        kill_process_group(Pid::from_child(&child), Signal::INT).unwrap();
+        kill_process_group(Pid::from_child(&child), Signal::TERM).unwrap();
         assert!(common::end(child).status.signal().is_some());
         common::wait_for("its end", || (under_way() == 0).then_some(()));
         common::wait_for("an empty disk", || {
