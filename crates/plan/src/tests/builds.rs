@@ -101,8 +101,8 @@ fn of_mysql_and_mariadb() {
     mariadb-10.5.29source source bullseye-security 113 MiB innodb
     mariadb-10.11.5 maven 135 MiB innodb
     mariadb-10.11.18 debian bookworm 34.0 MiB innodb+myrocks
-    mariadb-10.11.19 debian bookworm-security 34.0 MiB innodb+myrocks
     mariadb-10.11.18source source bookworm 110 MiB innodb
+    mariadb-10.11.19 debian bookworm-security 34.0 MiB innodb+myrocks
     mariadb-11.4.5 maven 142 MiB innodb
     mariadb-11.8.6 debian trixie 39.0 MiB innodb+myrocks
     mariadb-11.8.9 debian sid 40.0 MiB innodb+myrocks
