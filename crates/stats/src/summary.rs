@@ -3,6 +3,9 @@
 
 use model::{Comparison, Reason, Verdict};
 
+/// A normal distribution's standard deviation over its median absolute deviation.
+pub(crate) const NORMAL_MAD: f64 = 1.4826;
+
 /// The middle value; of an even number, the mean of the two middle ones.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = finite(values)?.to_vec();

@@ -3,13 +3,11 @@
 use super::Series;
 use crate::moderate::{Family, Prior};
 use crate::paired::LEAST_SD;
+use crate::summary::NORMAL_MAD;
 
 /// Builds from which on neighbours say how much values scatter: with fewer, most steps between neighbours
 /// may be true changes.
 pub(super) const FEWEST_BUILDS: usize = 8;
-
-/// The normal distribution's standard deviation over its median absolute deviation.
-const MAD: f64 = 1.4826;
 
 /// The efficiency of the median absolute deviation: Rousseeuw & Croux 1993, *Alternatives to the median
 /// absolute deviation*, J. Am. Stat. Assoc. 88(424).
@@ -46,7 +44,10 @@ pub(super) fn between(means: &[f64], weights: &[f64]) -> Option<Variance> {
         .collect();
     steps.sort_unstable_by(f64::total_cmp);
     let median = steps.get(steps.len() / 2).copied()?;
-    Some(Variance { value: (MAD * median).powi(2).max(LEAST), df: EFFICIENCY * steps.len() as f64 })
+    Some(Variance {
+        value: (NORMAL_MAD * median).powi(2).max(LEAST),
+        df: EFFICIENCY * steps.len() as f64,
+    })
 }
 
 /// The variance of a replicate around the level of its segment; `None` with few builds, or where too few of
@@ -139,7 +140,7 @@ mod tests {
             (0..20).map(|i| f64::from(i % 2) * 0.01 + if i < 12 { 0.0 } else { 5.0 }).collect();
         let weights = [1.0; 20];
         let neighbours = between(&means, &weights).unwrap().value.sqrt();
-        assert!((neighbours - MAD * 0.01 / 2.0_f64.sqrt()).abs() < 1e-9);
+        assert!((neighbours - NORMAL_MAD * 0.01 / 2.0_f64.sqrt()).abs() < 1e-9);
         let levels = around_levels(&means, &weights, &[12]).unwrap();
         assert!((levels.value.sqrt() - 0.005).abs() < 0.000_5);
         assert!((levels.df - 18.0).abs() < 1e-12);
