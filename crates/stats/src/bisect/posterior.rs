@@ -9,7 +9,7 @@ use statrs::function::gamma::ln_gamma;
 use super::Pair;
 use crate::paired::{ratio_of, sum};
 use crate::student::{CONFIDENCE, LEVEL, z_critical};
-use crate::summary::{mean, median};
+use crate::summary::{NORMAL_MAD, mean, median};
 
 /// Before any pair, the probability that nothing changed.
 const NO_CHANGE: f64 = 0.5;
@@ -21,8 +21,6 @@ const FIRST_PARTS: [f64; 3] = [-0.5, 0.5, 1.5];
 const USUAL_EFFECT: f64 = 0.05;
 /// Standard deviation among builds of equal source: their code lies elsewhere in memory.
 const BUILD_SD: f64 = 0.002;
-/// The standard deviation of a normal distribution over its median absolute deviation.
-const NORMAL_MAD: f64 = 1.4826;
 /// Deviations count up to this many standard deviations as shared noise.
 const FAR: f64 = 5.0;
 /// Pairs never count as more precise than this.
@@ -34,9 +32,9 @@ const NODES: [(f64, f64); 3] =
 const EFFECT_STEPS: i32 = 10;
 /// Steps of a third of a power of two, from the scatter within builds.
 const SCALE_STEPS: RangeInclusive<i32> = -6..=3;
-/// Degrees of freedom of the noise. Its tails are heavier than the normal distribution's, so no single pair decides;
-/// they are heavier still where some trials are much slower than the others of their build.
-const DF: [f64; 2] = [2.0, 6.0];
+/// Degrees of freedom of the noise: nearly normal; with tails in which no single pair decides; and heavier still, where
+/// some trials are much slower than the others of their build.
+const DF: [f64; 3] = [40.0, 6.0, 2.0];
 
 /// What the pairs say about the change.
 #[derive(Clone, Debug, PartialEq)]
