@@ -63,14 +63,22 @@ fn run(bench: &Bench, arguments: &[&str]) -> Ran {
     common::end(start(bench, arguments))
 }
 
-/// The processes whose command line contains this text.
-fn processes(text: &str) -> Vec<u32> {
+/// The rounds of this test that are being measured by a shell of `submit`.
+fn rounds(bench: &Bench) -> Vec<u32> {
+    let lab = format!("{}/backslide.", bench.directory.path().display());
+    processes(&[&lab, " run "])
+}
+
+/// The processes whose command line contains all of these texts.
+fn processes(texts: &[&str]) -> Vec<u32> {
     let all = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
         let pid = entry.file_name().to_str()?.parse().ok()?;
         let line = fs::read(entry.path().join("cmdline")).ok()?;
         Some((pid, String::from_utf8_lossy(&line).replace('\0', " ")))
     });
-    all.filter(|(_, line)| line.contains(text)).map(|(pid, _)| pid).collect()
+    all.filter(|(_, line)| texts.iter().all(|text| line.contains(text)))
+        .map(|(pid, _)| pid)
+        .collect()
 }
 
 #[test]
@@ -197,7 +205,6 @@ fn a_part_that_is_refused_keeps_no_other_one_back() {
 /// A terminal's ^C ends everything that holds the connection. A broken connection must not end the shell before it
 /// tidies up.
 #[test]
-#[ignore = "one of eight times it waits for ever; `bench/ssh.sh test` shows the same with a real ssh"]
 fn who_ends_a_submit_over_ssh_ends_the_rounds_of_its_hosts() {
     for host in ["ssh:up", "ssh:far"] {
         let bench = bench();
@@ -206,12 +213,10 @@ fn who_ends_a_submit_over_ssh_ends_the_rounds_of_its_hosts() {
         let path = format!("{}:{}", bench.path("bin").display(), std::env::var("PATH").unwrap());
         let mut command = bench.command(&["submit", "tiny.toml", "--to", host]);
         let child = command.env("PATH", path).process_group(0).spawn().unwrap();
-        let here = format!("{}/backslide.", bench.directory.path().display());
-        let under_way = || processes(&here).len();
-        common::wait_for("a round", || (under_way() > 0).then_some(()));
+        common::wait_for("a round", || (!rounds(&bench).is_empty()).then_some(()));
         kill_process_group(Pid::from_child(&child), Signal::TERM).unwrap();
         assert!(common::end(child).status.signal().is_some());
-        common::wait_for("its end", || (under_way() == 0).then_some(()));
+        common::wait_for("its end", || rounds(&bench).is_empty().then_some(()));
         common::wait_for("an empty disk", || {
             let left = names(bench.directory.path());
             (!left.iter().any(|name| name.starts_with("backslide."))).then_some(())
@@ -245,9 +250,8 @@ fn a_shell_of_submit_that_is_ended_ends_its_round_first() {
     let long = WORKLOAD.replace("query_seconds = 1", "query_seconds = 300");
     bench.write("tiny.toml", &plan(&long, 2, &SYSTEMS));
     let child = start(&bench, &["submit", "tiny.toml", "--to", "ssh:up"]);
-    let here = format!("{}/backslide.", bench.directory.path().display());
-    common::wait_for("a round", || processes(&here).first().copied());
-    let shells = processes("sh -s 1").into_iter();
+    common::wait_for("a round", || (!rounds(&bench).is_empty()).then_some(()));
+    let shells = processes(&["sh -s 1"]).into_iter();
     let mut shells = shells.filter(|pid| {
         fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|it| it == bench.directory.path())
     });
@@ -255,7 +259,7 @@ fn a_shell_of_submit_that_is_ended_ends_its_round_first() {
     let pid = Pid::from_raw(shell as i32).unwrap();
     rustix::process::kill_process(pid, Signal::TERM).unwrap();
     let left = common::wait_for("the shell's end", || {
-        let left = processes(&here);
+        let left = rounds(&bench);
         let has_ended = fs::read(format!("/proc/{shell}/cmdline"))
             .is_ok_and(|line| line.is_empty())
             || !fs::exists(format!("/proc/{shell}")).unwrap();

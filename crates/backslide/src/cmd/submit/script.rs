@@ -89,12 +89,12 @@ cat >\"$lab/plan.toml\" <<'== end of plan =='\n{plan}\n== end of plan ==\n",
         let run = |run: &str| {
             format!(
                 "exec 4<&0
-{run} </dev/null &
-run=$!
-trap 'kill \"$run\" || :; wait \"$run\" || :; exit 143' HUP INT TERM
-(cat || :; kill \"$run\") <&4 >/dev/null 2>&1 3>&- &
+# $! is the round from the moment at which it exists.
+trap 'kill \"${{!-}}\" || :; wait \"${{!-}}\" || :; exit 143' HUP INT TERM
+(cat || :; kill $$) <&4 >/dev/null 2>&1 3>&- &
 watch=$!
-wait \"$run\" || status=$?
+{run} </dev/null &
+wait \"$!\" || status=$?
 kill \"$watch\" || :
 trap 'exit 143' HUP INT TERM
 "
