@@ -251,12 +251,17 @@ pub(super) fn execute(
     Ok(ended?)
 }
 
+/// Says how many trials of a run failed, and where the reasons are.
+pub(super) fn note_failed(failed: u32, run: &RunId, printer: Printer) {
+    let trials = report::format::plural(failed as usize, "trial");
+    printer.note(&format!("{trials} failed: `backslide show {run}` says why"));
+}
+
 fn say_end(ended: Ended, run: &RunId, printer: Printer) -> Exit {
     match ended {
         Ended::Finished { failed: 0 } => Exit::Fine,
         Ended::Finished { failed } => {
-            let trials = report::format::plural(failed as usize, "trial");
-            printer.note(&format!("{trials} failed: `backslide show {run}` says why"));
+            note_failed(failed, run, printer);
             Exit::TrialFailed
         }
         Ended::Interrupted | Ended::NeedsValgrind => {

@@ -161,8 +161,7 @@ fn report_failed(runs: &BTreeMap<RunId, RunState>, root: &Path, printer: Printer
     for summary in Lab::open_to_read(root)?.store.runs()? {
         let run = &summary.info.id;
         if summary.failed > 0 && runs.contains_key(run) {
-            let trials = plural(summary.failed as usize, "trial");
-            printer.note(&format!("{trials} failed: `backslide show {run}` says why"));
+            run::note_failed(summary.failed, run, printer);
             has_failed = true;
         }
     }
