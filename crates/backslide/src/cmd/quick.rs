@@ -10,6 +10,7 @@ use plan::{Argument, PlanFile, SystemArguments};
 use report::tables::Shown;
 use stats::{Budget, Selection};
 
+use super::run_script::INTERLEAVE;
 use super::{compare, run};
 use crate::args::{InitArgs, QuickArgs};
 use crate::exit::Exit;
@@ -28,7 +29,6 @@ const WINDOWS: [&str; 5] =
     ["seconds", "query_seconds", "read_seconds", "write_seconds", "scan_seconds"];
 /// Seconds a step of a workload that the catalog has no sizes of, for each size.
 const SECONDS: [u32; 3] = [20, 5, 1];
-const INTERLEAVE: &str = "interleave = \"turns\"\n";
 const IN_PAIRS: &str = "interleave = \"turns\"\nat_once    = \"pairs\"\n";
 
 /// A plan that fits, its text and how long it takes.

@@ -16,8 +16,8 @@ const ROUNDS: u32 = 4;
 /// No limit, in sysbench's words.
 const NONE: &str = "0";
 
-/// Several systems take turns, so that other work of the host disturbs them alike.
-const TURNS: &str = "interleave = \"turns\"\nquarantine = false\n\n";
+/// For several systems: other work of the host disturbs them alike.
+pub(super) const INTERLEAVE: &str = "interleave = \"turns\"\n";
 
 /// The text of the plan. An argument that begins with two dashes is an option, any other the name of a command. With
 /// `at_once`, all systems of a round are up at the same time.
@@ -30,7 +30,7 @@ pub(super) fn plan_text(args: &ScriptArgs, at_once: bool) -> Result<String> {
     let name = Path::new(named).file_stem().and_then(|stem| stem.to_str()).unwrap_or(named);
     let mut head = workload(named, &args.options)?;
     if at_once && args.systems.len() > 1 {
-        head.insert_str(0, TURNS);
+        head.insert_str(0, &format!("{INTERLEAVE}quarantine = false\n\n"));
     }
     Ok(plan::plan_text(name, &head, (ROUNDS, ROUNDS), &systems.collect::<Result<Vec<_>>>()?))
 }
