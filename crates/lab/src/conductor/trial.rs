@@ -269,7 +269,7 @@ impl<'a> Conductor<'a> {
         }
         let has_failed = matches!(result, Err(Broken::Failed(_)));
         // Measured before the removed instance makes room.
-        let free = probes::nearly_full(&self.instances).filter(|_| has_failed);
+        let free = if has_failed { probes::nearly_full(&self.instances) } else { None };
         let Ending { trouble, remark, kept } = kept::end(site, &self.logs, &name, has_failed);
         if let Some(remark) = remark {
             self.warn(format!("{system}: {remark}"))?;
