@@ -5,9 +5,7 @@
 
 use std::ffi::CString;
 use std::fs;
-use std::io::Read as _;
 
-use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 use rustix::time::{ClockId, clock_getres};
@@ -57,21 +55,18 @@ impl Tick {
 /// The event's number.
 fn event() -> Option<u64> {
     let mounted = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
-    let mut text = mounted.iter().find_map(|at| fs::read_to_string(format!("{at}/{EVENT}")).ok());
-    if text.is_none() {
-        let file = openat(detached()?, EVENT, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
-        let mut read = String::new();
-        fs::File::from(file.ok()?).read_to_string(&mut read).ok()?;
-        text = Some(read);
-    }
-    text?.trim().parse().ok()
+    let text = mounted.iter().find_map(|at| fs::read_to_string(format!("{at}/{EVENT}")).ok());
+    text.or_else(unmounted)?.trim().parse().ok()
 }
 
-/// Mounts tracefs where no other process sees it.
-fn detached() -> Option<OwnedFd> {
+/// Reads the event's file from a tracefs that is mounted where no other process sees it.
+fn unmounted() -> Option<String> {
     let opened = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC).ok()?;
     fsconfig_create(&opened).ok()?;
-    fsmount(&opened, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::MOUNT_ATTR_RDONLY).ok()
+    let access = MountAttrFlags::MOUNT_ATTR_RDONLY;
+    let mounted = fsmount(&opened, FsMountFlags::FSMOUNT_CLOEXEC, access).ok()?;
+    let file = openat(mounted, EVENT, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    std::io::read_to_string(fs::File::from(file)).ok()
 }
 
 #[cfg(test)]
