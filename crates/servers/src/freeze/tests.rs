@@ -123,7 +123,7 @@ fn a_server_whose_freezer_was_killed_goes_on_and_gets_its_signal() {
         let mut family = Family::new();
         let mut freezer = make(&family.identity());
         freezer.freeze(|| {}).unwrap();
-        family.identity().signal(Signal::HUP);
+        family.identity().signal(Signal::TERM);
         assert!(family.stands_still(), "{:?}", freezer.how);
         freezer.guard.as_mut().unwrap().fire().unwrap();
         // Dropping it would thaw the server, too.
