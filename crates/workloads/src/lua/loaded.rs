@@ -5,14 +5,14 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use drivers::{Connector, Session, SessionError};
+use drivers::{Session, SessionError};
 use model::{Check, Dialect, KindSpec, LuaSpec, NoteKind, StepRecord};
 
 use super::name;
 use data::state;
 use load::{
-    Client, ClientContext, FixedWork, Notes, Observer, Result, StepError, Stop, Target, bounded,
-    lock,
+    Client, ClientContext, FixedWork, Notes, Observer, Result, StepError, Stop, Target, Worker,
+    bounded, lock,
 };
 
 /// The row count of each table, by its name as quoted in SQL.
@@ -79,11 +79,12 @@ pub(super) fn warm(
     let found = Arc::new(Mutex::new(Tables::new()));
     let readers = (0..clients).map(|number| {
         let own = loaded.keys().skip(number as usize).step_by(clients as usize);
-        let (tables, connector) = (own.cloned().collect(), Arc::clone(&target.patient));
-        bounded(name(number), Reader { number, tables, connector, found: Arc::clone(&found) })
+        let worker = Worker::connect(&*target.patient, name(number))?;
+        let reader = Reader { worker, tables: own.cloned().collect(), found: Arc::clone(&found) };
+        Ok(bounded(name(number), reader))
     });
     let (kinds, notes) = (vec![KindSpec::unscheduled("scan")], Notes::default());
-    let (clients, clock) = (readers.collect(), stop.clock());
+    let (clients, clock) = (readers.collect::<Result<_>>()?, stop.clock());
     let work = FixedWork { kinds, clients, clock, notes: (NoteKind::Script, &notes) };
     let mut record = work.run(stop, observer)?;
     let found = std::mem::take(&mut *lock(&found));
@@ -102,23 +103,22 @@ fn check(table: &str, loaded: u64, found: Option<&u64>) -> Check {
 }
 
 struct Reader {
-    number: u32,
+    worker: Worker,
     tables: Vec<String>,
-    connector: Arc<dyn Connector>,
     found: Arc<Mutex<Tables>>,
 }
 
 impl Client for Reader {
     fn run(&mut self, context: &mut ClientContext<'_>) -> Result {
-        let failed = |source| StepError::Session { client: name(self.number), source };
-        let mut session = self.connector.connect().map_err(failed)?;
         for table in &self.tables {
             if context.is_interrupted() {
                 return Err(StepError::Interrupted);
             }
-            let started = context.recorder.begin();
-            let rows = session.execute(&read(table)).map_err(failed)?.rows;
-            context.recorder.done(0, started, None, rows);
+            let query = read(table);
+            let rows = self
+                .worker
+                .operate(context, 0, None, |session| Ok(session.execute(&query)?.rows))?;
+            let Some(rows) = rows else { break };
             lock(&self.found).insert(table.clone(), rows);
         }
         Ok(())
