@@ -99,14 +99,13 @@ factor() {
     done | sort -n | sed -n "$(($2 / 2 + 1))p"
 }
 
-# Fits the spin to the effect: a short spin costs more than its share of a long one, because the end of a loop is hard
-# to predict.
-short=$((10 * effect)) long=$((200 * effect))
-costs=$(factor "$short" 9) most=$(factor "$long" 1)
+# Fits the spin to the effect by two larger ones, which few pairs measure well.
+near=$((100 * effect)) far=$((300 * effect))
+costs=$(factor "$near" 3) most=$(factor "$far" 3)
 loops=$(python3 -c "
-slope = ($most - $costs) / ($long - $short)
-print(max(1, round($short + (1 + $effect / 100 - $costs) / slope)))")
-echo "spins of $short and $long cost factors of $costs and $most: a spin of $loops should cost $effect %"
+slope = ($most - $costs) / ($far - $near)
+print(max(1, round($near + (1 + $effect / 100 - $costs) / slope)))")
+echo "spins of $near and $far cost factors of $costs and $most: a spin of $loops should cost $effect %"
 
 right=0
 for ((time = 1; time <= times; time++)); do
