@@ -246,24 +246,30 @@ impl LineChart {
         }
     }
 
-    /// The keys at the ends of the lines, moved apart where they would overlap.
+    /// The keys at the ends of the lines, moved apart where they would overlap. Those of a chart with stops have a
+    /// column of their own, clear of the intervals, and leaders to their lines.
     fn keys(&self, frame: Frame) -> Markup {
         let ends = self.lines.iter().filter_map(|line| {
             let (x, y) = line.points.last()?;
-            Some((&line.of, self.at(*x, *y, frame)?))
+            let (across, y) = self.at(*x, *y, frame)?;
+            Some((&line.of, frame.x(across), y))
         });
-        let mut ends: Vec<(&Series, (f64, f64))> = ends.collect();
-        ends.sort_by(|a, b| a.1.1.total_cmp(&b.1.1));
+        let mut ends: Vec<(&Series, f64, f64)> = ends.collect();
+        ends.sort_by(|a, b| a.2.total_cmp(&b.2));
         let are_long = self.has_stops() && 100.0 - frame.width < KEYS.0;
         if are_long || ends.len() as f64 * KEY_HEIGHT > frame.bottom - frame.top {
             // There is no room to tell them apart here; the legend does.
             return html! {};
         }
-        let ys = apart(ends.iter().map(|(_, (_, y))| *y).collect(), frame);
-        let right = if self.has_stops() { 9 } else { 8 };
+        let ys = apart(ends.iter().map(|(_, _, y)| *y), frame);
+        let column = ends.iter().map(|(_, across, _)| *across).reduce(f64::max);
+        let column = column.filter(|_| self.has_stops());
         html! {
-            @for ((of, (across, _)), y) in ends.iter().zip(ys) {
-                text.key.(of.style.class()) data-system=(of.key) x=(percent(frame.x(*across))) dx=(right) y=(px(y + 4.0)) {
+            @for ((of, across, end), y) in ends.iter().zip(ys) {
+                @if let Some(column) = column {
+                    line.leader.(of.style.class()) x1=(percent(*across)) y1=(px(*end)) x2=(percent(column)) y2=(px(y)) {}
+                }
+                text.key.(of.style.class()) data-system=(of.key) x=(percent(column.unwrap_or(*across))) dx="8" y=(px(y + 4.0)) {
                     (of.key)
                 }
             }
@@ -271,19 +277,24 @@ impl LineChart {
     }
 }
 
-/// Rising positions, moved so that neighbours are a key's height apart and all are within the frame.
-fn apart(mut ys: Vec<f64>, frame: Frame) -> Vec<f64> {
-    let mut least = f64::MIN;
-    for y in &mut ys {
-        *y = y.max(least);
-        least = *y + KEY_HEIGHT;
+/// Rising positions, moved as little as they can be so that neighbours are a key's height apart and all are within the
+/// frame: overlapping ones share a block around their mean.
+fn apart(ys: impl ExactSizeIterator<Item = f64>, frame: Frame) -> Vec<f64> {
+    let room = frame.bottom - KEY_HEIGHT * ys.len().saturating_sub(1) as f64;
+    // Positions less the height of the keys above, in blocks: their sum and their number.
+    let mut blocks: Vec<(f64, usize)> = Vec::new();
+    for (above, y) in ys.enumerate() {
+        let mut block = (y - KEY_HEIGHT * above as f64, 1);
+        while let Some(last) =
+            blocks.pop_if(|last| last.0 / last.1 as f64 > block.0 / block.1 as f64)
+        {
+            block = (block.0 + last.0, block.1 + last.1);
+        }
+        blocks.push(block);
     }
-    let mut most = frame.bottom;
-    for y in ys.iter_mut().rev() {
-        *y = y.min(most);
-        most = *y - KEY_HEIGHT;
-    }
-    ys
+    let all = blocks.into_iter().flat_map(|(sum, n)| std::iter::repeat_n(sum / n as f64, n));
+    let all = all.map(|y| y.min(room).max(frame.top)).enumerate();
+    all.map(|(above, y)| y + KEY_HEIGHT * above as f64).collect()
 }
 
 /// The ends of a scale and its kind, for the script that shows values under the pointer.
@@ -366,8 +377,9 @@ mod tests {
     #[test]
     fn keys_do_not_overlap() {
         let frame = Frame { width: 92.0, top: 20.0, bottom: 100.0 };
-        let ys = apart(vec![50.0, 50.5, 99.0, 99.5], frame);
+        let ys = apart([50.0, 50.5, 99.0, 99.5].into_iter(), frame);
         assert!(ys.windows(2).all(|w| w[1] - w[0] >= KEY_HEIGHT - 1e-9), "{ys:?}");
         assert!(ys.iter().all(|y| (20.0..=100.0).contains(y)), "{ys:?}");
+        assert_eq!(ys[..2], [43.75, 56.75], "as far up as down");
     }
 }
