@@ -20,7 +20,7 @@ const MAX_ROUNDS: u32 = 1_000;
 /// Rounds below which there is no verdict, so that nothing can be decided.
 const ROUNDS_FOR_A_VERDICT: u32 = 3;
 /// Milliseconds of a slice: a shorter one has too few operations, a longer one is less alike its neighbour.
-const SLICE_MILLIS: std::ops::RangeInclusive<u32> = 100..=2_000;
+const SLICE_MILLIS: std::ops::RangeInclusive<u32> = 10..=2_000;
 /// More would make a long run of a host that is never quiet.
 const MAX_RERUNS: u32 = 10;
 /// Of one CPU: as much as the largest hosts have in all.
@@ -38,6 +38,9 @@ pub const PROFILED: u32 = 3;
 const SLICES: Interleave = Interleave::Slices(Nanos::from_millis(250));
 const TURNS: Interleave = Interleave::Turns(Nanos::from_millis(500));
 const SHORTEST_TURN: Nanos = Nanos::from_millis(250);
+/// Where nothing is frozen because each engine is embedded: disturbances by neighbours of a virtual machine last about
+/// as long as the usual turns.
+const EMBEDDED_TURN: Nanos = Nanos::from_millis(20);
 /// Turns that a window needs: among fewer, one with a checkpoint in it decides.
 const TURNS_OF_A_WINDOW: u64 = 16;
 
@@ -142,11 +145,13 @@ impl CourseEntry {
         }
     }
 
-    /// The usual length of turns is shorter where these steps have short windows.
-    fn interleave(&self, steps: &[Step]) -> Interleave {
+    /// The usual length of turns is shorter for embedded engines, and where these steps have short windows.
+    fn interleave(&self, systems: &[System], steps: &[Step]) -> Interleave {
+        let are_embedded = systems.iter().all(|system| system.build.dbms.is_embedded());
         match (self.course.interleave, self.length) {
             (Interleave::Slices(_), Some(length)) => Interleave::Slices(length),
             (Interleave::Turns(_), Some(length)) => Interleave::Turns(length),
+            (Interleave::Turns(_), None) if are_embedded => Interleave::Turns(EMBEDDED_TURN),
             (Interleave::Turns(usual), None) => {
                 let measured = steps.iter().filter(|step| step.measured);
                 let shortest = measured.filter_map(|step| step.window).min();
@@ -204,7 +209,7 @@ pub(crate) fn resolve(
         (Allowed::Any, _) => quarantine = None,
         (Allowed::Usual, _) | (Allowed::Named(_), None) => {}
     }
-    Ok(Course { quarantine, interleave: entry.interleave(steps), ..entry.course.clone() })
+    Ok(Course { quarantine, interleave: entry.interleave(systems, steps), ..entry.course.clone() })
 }
 
 /// Only what backslide starts itself can be sampled or counted.

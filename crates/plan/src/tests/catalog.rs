@@ -79,7 +79,7 @@ fn plans() {
     sqlite/rollback, 7.38s: journal_mode = delete, synchronous = full, cache_size = -65536, temp_store = memory
     control (control), 7.38s: journal_mode = wal, synchronous = normal, cache_size = -65536, temp_store = memory
     order 1:sqlite/wal 1:control 1:sqlite/rollback 2:sqlite/rollback 2:control 2:sqlite/wal 3:sqlite/wal 3:sqlite/rollback 3:control 4:control 4:sqlite/rollback 4:sqlite/wal
-    time 1m28s, disk 49.5 MiB
+    time 1m28s, disk 87.7 MiB
     ");
     assert_snapshot!(of_catalog("smoke"), @r"
     smoke: seed 9213854418429048128, base sqlite/wal

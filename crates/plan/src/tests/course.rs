@@ -74,13 +74,19 @@ fn the_usual_turns_are_shorter_in_short_windows() {
     };
     let millis = |millis| Interleave::Turns(Nanos::from_millis(millis));
     assert_eq!([1, 6, 30].map(turns), [250, 375, 500].map(millis));
+    let sqlite = |lines| {
+        let systems = TWO.replace("mariadb", "sqlite");
+        plan_of(MICRO, lines, &systems).unwrap().course.interleave
+    };
+    assert_eq!(sqlite("rounds = 3\ninterleave = \"turns\""), millis(20), "nothing is frozen");
+    assert_eq!(sqlite("rounds = 3\ninterleave = \"turns\"\nslice_ms = 300"), millis(300));
 }
 
 #[test]
 fn slices_that_cannot_be() {
     assert_snapshot!(error(MICRO, "rounds = 3\ninterleave = \"slice\""), @"my.toml:3: no way to interleave `slice`; nearest `slices`; available: trials, slices, turns");
     assert_snapshot!(error(MICRO, "rounds = 3\nslice_ms = 500"), @r#"my.toml:3: `slice_ms` without `interleave = "slices"` or `"turns"`: whole trials have no slices; leave it out, or add `interleave`"#);
-    assert_snapshot!(error(MICRO, "rounds = 3\ninterleave = \"slices\"\nslice_ms = 50"), @"my.toml:4: `slice_ms` must be a whole number from 100 to 2_000, not 50");
+    assert_snapshot!(error(MICRO, "rounds = 3\ninterleave = \"slices\"\nslice_ms = 5"), @"my.toml:4: `slice_ms` must be a whole number from 10 to 2_000, not 5");
     assert_snapshot!(error(INSERT, "rounds = 3\ninterleave = \"slices\""), @r#"my.toml:3: `interleave = "slices"` and `kind = "insert"`: its steps change data, so that no slice would be like the one before it; turns (`"turns"`) suit every step"#);
     let tpcc = "workload = { kind = \"tpcc\", warehouses = 1 }";
     assert_snapshot!(error(tpcc, "rounds = 3\ninterleave = \"slices\""), @r#"my.toml:3: `interleave = "slices"` and `kind = "tpcc"`: its steps change data, so that no slice would be like the one before it; turns (`"turns"`) suit every step"#);
