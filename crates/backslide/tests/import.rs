@@ -92,6 +92,9 @@ fn several_rounds_have_a_verdict_and_everything_can_be_asked_of_them() {
     assert_eq!(history["builds"].as_array().unwrap().len(), 2, "{history}");
     for form in ["html", "md", "tsv", "csv", "json"] {
         let name = format!("report.{form}");
+    // Without a sentence before it, a table begins at once.
+    let table = bench.run(&["compare", "--metric", "rate"]);
+    assert!(table.stdout.starts_with("mysql-9.7.4 against"), "{table:?}");
         bench.run(&["report", "-o", &name]).fine();
         let text = fs::read_to_string(bench.path(&name)).unwrap();
         assert!(text.contains("mysql-9.7.4"), "{name}");
