@@ -48,6 +48,9 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
                 printer.result(note);
             }
             for remark in plan::remarks(&plan) {
+            if let Some(note) = estimate.lacks_memory(host.shape.memory) {
+                printer.prose(&note);
+            }
                 printer.result(&format!("note: {remark}"));
             }
             if let Some(spec) = plan.workload.sql() {

@@ -41,6 +41,9 @@ pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit>
             printer.note(note);
         }
         let campaign = args.campaign.as_ref().unwrap_or(&plan.name);
+        if let Some(note) = plan::estimate(&plan).lacks_memory(host.memory) {
+            printer.note(&printer.wrapped(&note));
+        }
         let run = lab.begin_part(&plan, env!("CARGO_PKG_VERSION"), campaign)?;
         (lab, run, builds.secrets())
     };

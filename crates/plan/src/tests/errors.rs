@@ -159,6 +159,16 @@ fn a_plan_that_is_too_large_for_the_disk() {
 }
 
 #[test]
+fn caches_that_are_larger_than_memory_are_noted() {
+    let text = format!(
+        "name = \"p\"\nrounds = 2\nworkload = {{ kind = \"insert\", scale = \"tiny\" }}{SQLITE}set = {{ cache_size = -9_000_000 }}\n"
+    );
+    let needs = estimate(&expand(&text).unwrap());
+    assert_snapshot!(needs.lacks_memory(Bytes(8 << 30)).unwrap(), @"note: the plan may need about 25.8 GiB of memory, the host has 8.00 GiB: a server may not start, swap, or be killed; set smaller caches, or let fewer systems be up at once");
+    assert_eq!(needs.lacks_memory(needs.peak_memory), None);
+}
+
+#[test]
 fn files_that_are_no_catalog() {
     let add = |path: &str, text: &str| {
         Catalog::with(&[(path.to_owned(), text.to_owned())]).unwrap_err().to_string()
