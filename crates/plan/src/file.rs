@@ -170,6 +170,19 @@ impl PlanFile {
     }
 
     /// The CPUs that words of placement choose from: the given ones, otherwise as many as the host has.
+    /// Asks `problem` about each list of CPUs of this host; the error names the line that gives the list.
+    pub fn check_cpus(&self, problem: impl Fn(&str) -> Option<String>) -> Result<()> {
+        for system in &self.systems {
+            let Cpus::Lists(lists, place) = &system.cpus else { continue };
+            place.refuse(problem(&lists.server))?;
+            // Load hosts have CPUs of their own.
+            if self.load_hosts.is_none() {
+                place.refuse(problem(&lists.client))?;
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn cpus(&self, host: HostShape) -> Vec<u32> {
         if self.cpus.is_empty() { (0..host.cpus).collect() } else { self.cpus.clone() }
     }
@@ -277,7 +290,7 @@ fn system_cpus(fields: &Fields<'_>, request: &BuildRequest, default: &Cpus) -> R
     if has_server(request) {
         return Ok(cpus);
     }
-    if let (Some(item), Cpus::Lists(lists)) = (own, &cpus)
+    if let (Some(item), Cpus::Lists(lists, _)) = (own, &cpus)
         && !lists.server.is_empty()
     {
         return Err(item.conflict(format!(
