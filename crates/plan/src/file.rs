@@ -100,7 +100,8 @@ pub(crate) fn from_document(root: &Node, source: &str) -> Result<PlanFile> {
     keys::apply(KEYS, &fields, &mut plan)?;
     let placement = fields.maybe("placement", cpus::read)?.unwrap_or_default();
     let connection = fields.get("connection");
-    plan.systems = fields.need("system")?.each(|item| system(item, &placement, connection))?;
+    let systems = fields.need("system")?.list()?.into_iter();
+    plan.systems = PlanError::collected(systems.map(|item| system(item, &placement, connection)))?;
     if plan.load_hosts.is_some() {
         plan.systems.iter().try_for_each(|system| load_hosts::check_cpus(&system.cpus))?;
     }
@@ -169,7 +170,6 @@ impl PlanFile {
         Self { cpus, ..self }
     }
 
-    /// The CPUs that words of placement choose from: the given ones, otherwise as many as the host has.
     /// Asks `problem` about each list of CPUs of this host; the error names the line that gives the list.
     pub fn check_cpus(&self, problem: impl Fn(&str) -> Option<String>) -> Result<()> {
         for system in &self.systems {
@@ -183,6 +183,7 @@ impl PlanFile {
         Ok(())
     }
 
+    /// The CPUs that words of placement choose from: the given ones, otherwise as many as the host has.
     pub(crate) fn cpus(&self, host: HostShape) -> Vec<u32> {
         if self.cpus.is_empty() { (0..host.cpus).collect() } else { self.cpus.clone() }
     }

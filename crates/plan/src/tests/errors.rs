@@ -169,6 +169,21 @@ fn caches_that_are_larger_than_memory_are_noted() {
 }
 
 #[test]
+fn mistakes_of_a_table_and_of_a_list_are_told_together() {
+    assert_snapshot!(system("bild = \"sqlite\"\nconfg = \"wal\""), @"
+    my.toml:6: unknown key `bild` in system, did you mean `build`?
+    my.toml:7: unknown key `confg` in system, did you mean `config`?
+    ");
+    let two = "\n[[system]]\nbuild = \"sqlite\"\ncofig = \"wal\"\n[[system]]\nbuild = \"sqlite\"\nlable = \"b\"\n";
+    assert_snapshot!(plan("", two), @"
+    my.toml:7: unknown key `cofig` in system, did you mean `config`?
+    my.toml:10: unknown key `lable` in system, did you mean `label`?
+    ");
+    let values = workload("rows = 0, clients = \"many\"");
+    assert!(values.lines().count() == 2 && values.contains("`clients` must be"), "{values}");
+}
+
+#[test]
 fn files_that_are_no_catalog() {
     let add = |path: &str, text: &str| {
         Catalog::with(&[(path.to_owned(), text.to_owned())]).unwrap_err().to_string()
