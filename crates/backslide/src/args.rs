@@ -28,20 +28,22 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(crate) fn lab(&self) -> PathBuf {
+    pub(crate) fn lab(&self) -> Result<PathBuf> {
         let of_environment =
             || std::env::var_os("BACKSLIDE_LAB").filter(|lab| !lab.is_empty()).map(PathBuf::from);
-        let lab = self.lab.clone().or_else(of_environment).unwrap_or_else(|| {
-            let from = |variable: &str| {
-                std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
-            };
-            from("XDG_DATA_HOME")
-                .or_else(|| from("HOME").map(|home| home.join(".local/share")))
-                .unwrap_or_else(std::env::temp_dir)
-                .join("backslide")
-        });
+        let of_user = || {
+            let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
+            let home = || std::env::home_dir().filter(|home| home.is_absolute());
+            let data = data.filter(|data| data.is_absolute());
+            let data = data.or_else(|| home().map(|home| home.join(".local/share")));
+            data.map(|data| data.join("backslide"))
+        };
+        let lab = self.lab.clone().or_else(of_environment).or_else(of_user);
+        let lab = lab.context(
+            "you have no home directory: name the lab's directory (--lab DIR, or BACKSLIDE_LAB)",
+        )?;
         // A relative path has the disk of the current directory.
-        std::path::absolute(&lab).unwrap_or(lab)
+        Ok(std::path::absolute(&lab).unwrap_or(lab))
     }
 }
 

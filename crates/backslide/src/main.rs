@@ -20,7 +20,7 @@ mod wrap;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::anyhow;
+use anyhow::{Result, anyhow};
 use clap::Parser;
 
 use crate::args::{Args, Verb};
@@ -67,43 +67,48 @@ fn print_instead(instead: &clap::Error) -> ExitCode {
 
 fn perform(args: Args) -> ExitCode {
     let printer = Printer::new(args.quiet);
-    let lab = args.lab();
-    let result = match args.verb {
-        Verb::Demo { output } => cmd::quick::demo(output.as_deref(), &lab, printer),
-        Verb::Quick(options) => cmd::quick::run(&options, &lab, printer),
-        Verb::Init(options) => cmd::quick::init(&options, &lab, printer),
-        Verb::Doctor(options) => cmd::doctor::run(&options, &lab, printer),
-        Verb::Builds(options) => cmd::builds::run(&options, printer),
-        Verb::Install(args) => cmd::install::run(&args, printer),
-        Verb::Remove { builds } => cmd::install::remove(&builds, printer),
-        Verb::Add(options) => cmd::install::add(&options, printer),
-        Verb::Try(options) => cmd::try_builds::run(&options, &lab, printer),
-        Verb::CrashCheck(options) => cmd::crash_check::run(&options, &lab, printer),
-        Verb::CrashTerminals => cmd::crash_check::terminals(),
-        Verb::Agent => cmd::agent::run(),
-        Verb::Workloads(options) => cmd::workloads::run(&options, printer),
-        Verb::Plan(options) => cmd::plan::run(&options, &lab, printer),
-        Verb::Run(options) => cmd::run::run(&options, &lab, printer),
-        Verb::Merge { labs, output } => cmd::merge::run(&labs, &output, printer),
-        Verb::Submit(options) => cmd::submit::run(&options, &lab, printer),
-        Verb::Profile(options) => cmd::profile::run(&options, &lab, printer),
-        Verb::List { format } => cmd::list::run(format, &lab, printer),
-        Verb::Show(options) => cmd::show::run(&options, &lab, printer),
-        Verb::Compare(options) => cmd::compare::run(&options, &lab, printer),
-        Verb::Report(options) => cmd::report::run(&options, &lab, printer),
-        Verb::History(options) => cmd::history::run(&options, &lab, printer),
-        Verb::Bisect(options) => cmd::bisect::run(&options, &lab, printer),
-        Verb::Explain(options) => cmd::explain::run(&options, &lab, printer),
-        Verb::Import(options) => cmd::import::run(&options, &lab, printer),
-        Verb::Export(options) => cmd::export::run(&options, &lab),
-        Verb::Serve(options) => cmd::serve::run(&options, &lab, printer),
-        Verb::Completions { shell } => cmd::completions::run(shell),
-        Verb::Manual { directory } => cmd::completions::manual(&directory),
-    };
     // What ended well and was not written whole did not end well.
-    let exit = result.and_then(|exit| printer.check().map(|()| exit)).unwrap_or_else(|error| {
+    let exit = verb(args, printer).and_then(|exit| printer.check().map(|()| exit));
+    let exit = exit.unwrap_or_else(|error| {
         printer.error(&error);
         Exit::Failed
     });
     exit.into()
+}
+
+/// Runs the verb. One that needs no lab also runs where there is no place for one.
+fn verb(args: Args, printer: Printer) -> Result<Exit> {
+    let lab = args.lab();
+    match args.verb {
+        Verb::Demo { output } => cmd::quick::demo(output.as_deref(), &lab?, printer),
+        Verb::Quick(options) => cmd::quick::run(&options, &lab?, printer),
+        Verb::Init(options) => cmd::quick::init(&options, &lab?, printer),
+        Verb::Doctor(options) => cmd::doctor::run(&options, &lab?, printer),
+        Verb::Builds(options) => cmd::builds::run(&options, printer),
+        Verb::Install(args) => cmd::install::run(&args, printer),
+        Verb::Remove { builds } => cmd::install::remove(&builds, printer),
+        Verb::Add(options) => cmd::install::add(&options, printer),
+        Verb::Try(options) => cmd::try_builds::run(&options, &lab?, printer),
+        Verb::CrashCheck(options) => cmd::crash_check::run(&options, &lab?, printer),
+        Verb::CrashTerminals => cmd::crash_check::terminals(),
+        Verb::Agent => cmd::agent::run(),
+        Verb::Workloads(options) => cmd::workloads::run(&options, printer),
+        Verb::Plan(options) => cmd::plan::run(&options, &lab?, printer),
+        Verb::Run(options) => cmd::run::run(&options, &lab?, printer),
+        Verb::Merge { labs, output } => cmd::merge::run(&labs, &output, printer),
+        Verb::Submit(options) => cmd::submit::run(&options, &lab?, printer),
+        Verb::Profile(options) => cmd::profile::run(&options, &lab?, printer),
+        Verb::List { format } => cmd::list::run(format, &lab?, printer),
+        Verb::Show(options) => cmd::show::run(&options, &lab?, printer),
+        Verb::Compare(options) => cmd::compare::run(&options, &lab?, printer),
+        Verb::Report(options) => cmd::report::run(&options, &lab?, printer),
+        Verb::History(options) => cmd::history::run(&options, &lab?, printer),
+        Verb::Bisect(options) => cmd::bisect::run(&options, &lab?, printer),
+        Verb::Explain(options) => cmd::explain::run(&options, &lab?, printer),
+        Verb::Import(options) => cmd::import::run(&options, &lab?, printer),
+        Verb::Export(options) => cmd::export::run(&options, &lab?),
+        Verb::Serve(options) => cmd::serve::run(&options, &lab?, printer),
+        Verb::Completions { shell } => cmd::completions::run(shell),
+        Verb::Manual { directory } => cmd::completions::manual(&directory),
+    }
 }

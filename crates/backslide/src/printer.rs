@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result, anyhow};
@@ -20,6 +21,9 @@ const NARROW: u16 = 80;
 
 /// Why a result could not be written to stdout: the first time only, because what follows is missing too.
 static FAILED: OnceLock<io::Error> = OnceLock::new();
+
+/// Has a result been printed?
+static BEGUN: AtomicBool = AtomicBool::new(false);
 
 /// Prints results to stdout, all else to stderr. A reader that went away (`| head`) is no error; any other failure
 /// is remembered until the verb has ended: [`Printer::check`].
@@ -47,6 +51,9 @@ impl Printer {
 
     /// A result with styles of ours in it: what comes from elsewhere has been made [printable] before.
     pub(crate) fn styled(self, text: &str) {
+        // The empty line before a table sets it apart from what stands above it.
+        let has_begun = BEGUN.swap(true, Ordering::Relaxed);
+        let text = if has_begun { text } else { text.trim_start_matches('\n') };
         remember(writeln!(anstream::stdout(), "{text}"));
     }
 

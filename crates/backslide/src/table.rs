@@ -73,6 +73,8 @@ struct Texts {
 #[derive(Clone, Copy)]
 struct Column {
     align: Align,
+    /// See [`Header::whole`].
+    is_whole: bool,
     /// Width with nothing wrapped.
     whole: usize,
     /// Width with the head wrapped where it can be.
@@ -83,8 +85,11 @@ struct Column {
 
 impl Column {
     fn of(header: &Header, head: &str) -> Self {
-        let least = wrap::least(head);
-        Self { align: header.align, whole: longest_line(head), wished: least, broken: least }
+        // A unit such as rows/s has no joints.
+        let unit = header.unit.split(' ').map(wrap::length).max().unwrap_or(0);
+        let least = wrap::least(head).max(unit);
+        let (align, is_whole) = (header.align, header.whole);
+        Self { align, is_whole, whole: longest_line(head), wished: least, broken: least }
     }
 
     fn see(&mut self, text: &str) {
@@ -97,11 +102,11 @@ impl Column {
         }
     }
 
-    /// Numbers stay on one line as long as words can give way.
+    /// Numbers and whole names stay on one line as long as words can give way.
     const fn narrowest(self) -> usize {
         match self.align {
-            Align::Left => self.broken,
-            Align::Right => self.wished,
+            Align::Left if !self.is_whole => self.broken,
+            Align::Left | Align::Right => self.wished,
         }
     }
 }

@@ -74,6 +74,17 @@ fn claims_of_a_post_follow_from_its_imported_table() {
 }
 
 #[test]
+fn unlike_imports_are_told_apart_in_words_of_imports() {
+    let bench = Bench::new();
+    bench.write("a.csv", &csv("mysql-9.7.4"));
+    bench.write("b.csv", &csv("mysql-9.7.5"));
+    bench.run(&["import", "a.csv"]).fine();
+    bench.run(&["import", "b.csv", "--cpus", "8"]).fine();
+    let told = bench.run(&["history", "r1", "r2"]).stderr;
+    assert!(told.contains("number of CPUs (`import --cpus`) differs: not known and 8"), "{told}");
+}
+
+#[test]
 fn several_rounds_have_a_verdict_and_everything_can_be_asked_of_them() {
     let bench = Bench::new();
     bench.write("mine.csv", &csv("mysql-9.7.4"));
@@ -81,6 +92,9 @@ fn several_rounds_have_a_verdict_and_everything_can_be_asked_of_them() {
     let one = compared(&bench, "rate");
     assert_eq!(one["verdict"], "regressed", "{one}");
     assert_eq!(bench.run(&["compare"]).code(), 10);
+    // Without a sentence before it, a table begins at once.
+    let table = bench.run(&["compare", "--metric", "rate"]);
+    assert!(table.stdout.starts_with("mysql-9.7.4 against"), "{table:?}");
     // The other way round nothing regressed; what was not measured is no good news.
     let improved = ["compare", "--base", "mysql-9.7.4", "--metric", "rate"];
     assert_eq!(bench.run(&improved).code(), 0);

@@ -126,6 +126,8 @@ fn pages_are_served_to_those_who_may_read_them() {
         ("/compare?base=r1/sqlite/wal&system=r1/none", "400"),
         ("/compare?base=r1/sqlite/wal&system=r9/none", "404"),
         ("/runs/r9/events", "404"),
+        ("/changes?runs=-1", "400"),
+        ("/changes?runs=0", "400"),
     ] {
         let answer = serving.get(path);
         assert_eq!(status(&answer), code, "{path}: {answer}");

@@ -54,6 +54,18 @@ fn metrics_of_other_tools_lead_to_ours() {
 }
 
 #[test]
+fn a_lab_is_never_in_the_temporary_directory() {
+    let bench = Bench::new();
+    // Without HOME it is in the home of the user database, if the user is in it.
+    let output = bench.command(&["list"]).env_remove("BACKSLIDE_LAB").output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains(".local/share/backslide") || told.contains("--lab"), "{told}");
+    let none =
+        bench.command(&["list"]).env_remove("BACKSLIDE_LAB").env("XDG_DATA_HOME", "/x").output();
+    assert!(String::from_utf8(none.unwrap().stderr).unwrap().contains("/x/backslide"));
+}
+
+#[test]
 fn the_number_of_a_run_is_enough() {
     let bench = bench();
     for verb in ["show", "export"] {

@@ -68,6 +68,10 @@ pub(crate) fn rows(file: &File, options: &Options) -> Rows {
 fn columns(header: FileLine<'_>) -> Result<Vec<String>> {
     let text = header.text.trim_start_matches('\u{feff}');
     let columns = split(FileLine { text, ..header })?;
+    if let ([_], Some(other)) = (columns.as_slice(), text.chars().find(|c| ";|\t".contains(*c))) {
+        let other = if other == '\t' { "a tab".to_owned() } else { format!("`{other}`") };
+        return Err(header.wrong(format!("columns must be separated by `,`, not by {other}")));
+    }
     let all = || NEEDED.iter().chain(&OPTIONAL);
     for column in &columns {
         if !all().any(|known| known == column) {
@@ -179,6 +183,8 @@ mod tests {
             (String::new(), 1, "empty"),
             ("system,step,metric\n".to_owned(), 1, "`value` is missing"),
             (format!("{header},colour\n"), 1, "unknown column `colour`"),
+            (header.replace(',', ";"), 1, "separated by `,`, not by `;`"),
+            (header.replace(',', "\t"), 1, "separated by `,`, not by a tab"),
             (format!("{header}\na,b,rate,NaN\n"), 2, "must be a number"),
             (format!("{header}\na,b,rate\n"), 2, "4 fields"),
             (format!("{header}\na,b,rate,1\n\na,b,rate,2\n"), 4, "second time: number the rounds"),

@@ -49,6 +49,7 @@ pub use obtain::now;
 pub use own::preview_config;
 pub use providers::Providers;
 pub use reach::{Secrets, take_password};
+pub use servers::refused_cpus;
 pub use settings::refused_setting;
 pub use site::{Idle, Provider, Site, SiteError, Watched};
 pub use ssh::ssh;

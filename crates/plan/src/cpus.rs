@@ -11,7 +11,7 @@ use crate::{Place, Result};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Cpus {
     /// These; all where a list is empty.
-    Lists(Placement),
+    Lists(Placement, Place),
     /// The server and the client together on the last CPU.
     Together(Place),
     /// The client on the last CPU, the server on all others.
@@ -22,7 +22,7 @@ pub(crate) enum Cpus {
 
 impl Default for Cpus {
     fn default() -> Self {
-        Self::Lists(Placement::default())
+        Self::Lists(Placement::default(), Place::default())
     }
 }
 
@@ -39,24 +39,30 @@ const WORDS: [Word; 3] =
 
 /// Reads a word, or `{ server = "0-3", client = "4" }`; a side that is left out uses all CPUs.
 pub(crate) fn read(item: Item<'_>) -> Result<Cpus> {
-    match &item.node.value {
-        Value::Text(_) => item.word("placement", &WORDS).map(|word| word(item.place())),
-        Value::Table(_) => {
-            let mut lists = Placement::default();
-            keys::read(KEYS, item.node, "cpus", &mut lists)?;
-            Ok(Cpus::Lists(lists))
-        }
-        _ => Err(item.wrong(
-            "\"free\", \"together\", \"apart\", or a table such as { server = \"0-3\", client = \"4\" }",
-        )),
+    if item.is_table() {
+        let mut lists = Placement::default();
+        keys::read(KEYS, item.node, "cpus", &mut lists)?;
+        return Ok(Cpus::Lists(lists, item.place()));
     }
+    let word = match &item.node.value {
+        Value::Text(text) => WORDS.iter().find(|(word, _)| word == text),
+        _ => None,
+    };
+    let (_, read) = word.ok_or_else(|| {
+        item.wrong(
+            "\"free\", \"together\", \"apart\", or a table such as { server = \"0-3\", client = \"4\" }",
+        )
+    })?;
+    Ok(read(item.place()))
 }
 
 impl Cpus {
     /// The same where there is no server of ours, which cannot be placed.
     pub(crate) fn without_server(self) -> Self {
         match self {
-            Self::Lists(lists) => Self::Lists(Placement { server: String::new(), ..lists }),
+            Self::Lists(lists, place) => {
+                Self::Lists(Placement { server: String::new(), ..lists }, place)
+            }
             Self::Together(place) | Self::Apart(place) | Self::ClientOnly(place) => {
                 Self::ClientOnly(place)
             }
@@ -67,7 +73,7 @@ impl Cpus {
     /// one is enough: the first gets the interrupts of the machine.
     pub(crate) fn placement(&self, cpus: &[u32]) -> Result<Placement> {
         let (server, last) = match (self, cpus) {
-            (Self::Lists(placement), _) => return Ok(placement.clone()),
+            (Self::Lists(placement, _), _) => return Ok(placement.clone()),
             (Self::Together(_), [.., last]) => (last.to_string(), last),
             (Self::ClientOnly(_), [.., last]) => (String::new(), last),
             (Self::Apart(_), [others @ .., last]) if !others.is_empty() => (ranges(others), last),

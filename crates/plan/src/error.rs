@@ -148,6 +148,9 @@ pub enum PlanError {
          elsewhere"
     )]
     TooLarge { need: Bytes, place: String, free: Bytes },
+    /// Mistakes that were found together, each on a line.
+    #[error("{}", lines(all))]
+    Several { all: Vec<Self> },
     #[error(transparent)]
     Product(model::ProductError),
     /// A file of the catalog that is none of its kinds.
@@ -163,6 +166,18 @@ pub enum PlanError {
 pub(crate) type Result<T, E = PlanError> = std::result::Result<T, E>;
 
 impl PlanError {
+    /// All values, or an error that has the mistakes of all of them.
+    pub(crate) fn collected<T>(results: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {
+        let mut all = Vec::new();
+        let values = results.filter_map(|result| result.map_err(|error| all.push(error)).ok());
+        let values = values.collect();
+        match all.len() {
+            0 => Ok(values),
+            1 => Err(all.remove(0)),
+            _ => Err(Self::Several { all }),
+        }
+    }
+
     /// A name at `place` that is none of `names`; `what` is the kind of thing that it should have named.
     pub(crate) fn unknown<S: Into<String>>(
         place: &impl ToString,
@@ -182,6 +197,10 @@ impl PlanError {
 /// Digits in groups, as TOML takes them: `1_000_000`.
 pub(crate) fn grouped(number: impl Into<u128>) -> String {
     model::group_digits(&number.into().to_string(), '_')
+}
+
+fn lines(errors: &[PlanError]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 fn to(rows: Option<u64>) -> String {

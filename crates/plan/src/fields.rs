@@ -23,15 +23,15 @@ impl<'a> Fields<'a> {
     /// anything else is looked at, because a misspelt key often is the cause of what else is wrong.
     pub(crate) fn new(node: &'a Node, context: &'static str, keys: &[&str]) -> Result<Self> {
         let entries = Item { key: context, node }.table("a table")?;
-        match entries.iter().find(|e| !keys.contains(&e.key.as_str())) {
-            None => Ok(Self { context, place: &node.place, entries }),
-            Some(entry) => Err(PlanError::UnknownKey {
-                place: entry.place.clone(),
-                key: entry.key.clone(),
-                context,
-                choices: Choices::new(&entry.key, keys.iter().copied()),
-            }),
-        }
+        let unknown = entries.iter().filter(|e| !keys.contains(&e.key.as_str()));
+        let unknown = unknown.map(|entry| PlanError::UnknownKey {
+            place: entry.place.clone(),
+            key: entry.key.clone(),
+            context,
+            choices: Choices::new(&entry.key, keys.iter().copied()),
+        });
+        PlanError::collected::<()>(unknown.map(Err))?;
+        Ok(Self { context, place: &node.place, entries })
     }
 
     /// A table whose keys are names that its writer chose.

@@ -100,7 +100,8 @@ pub(crate) fn from_document(root: &Node, source: &str) -> Result<PlanFile> {
     keys::apply(KEYS, &fields, &mut plan)?;
     let placement = fields.maybe("placement", cpus::read)?.unwrap_or_default();
     let connection = fields.get("connection");
-    plan.systems = fields.need("system")?.each(|item| system(item, &placement, connection))?;
+    let systems = fields.need("system")?.list()?.into_iter();
+    plan.systems = PlanError::collected(systems.map(|item| system(item, &placement, connection)))?;
     if plan.load_hosts.is_some() {
         plan.systems.iter().try_for_each(|system| load_hosts::check_cpus(&system.cpus))?;
     }
@@ -167,6 +168,19 @@ impl PlanFile {
     #[must_use]
     pub fn with_cpus(self, cpus: Vec<u32>) -> Self {
         Self { cpus, ..self }
+    }
+
+    /// Asks `problem` about each list of CPUs of this host; the error names the line that gives the list.
+    pub fn check_cpus(&self, problem: impl Fn(&str) -> Option<String>) -> Result<()> {
+        for system in &self.systems {
+            let Cpus::Lists(lists, place) = &system.cpus else { continue };
+            place.refuse(problem(&lists.server))?;
+            // Load hosts have CPUs of their own.
+            if self.load_hosts.is_none() {
+                place.refuse(problem(&lists.client))?;
+            }
+        }
+        Ok(())
     }
 
     /// The CPUs that words of placement choose from: the given ones, otherwise as many as the host has.
@@ -277,7 +291,7 @@ fn system_cpus(fields: &Fields<'_>, request: &BuildRequest, default: &Cpus) -> R
     if has_server(request) {
         return Ok(cpus);
     }
-    if let (Some(item), Cpus::Lists(lists)) = (own, &cpus)
+    if let (Some(item), Cpus::Lists(lists, _)) = (own, &cpus)
         && !lists.server.is_empty()
     {
         return Err(item.conflict(format!(

@@ -5,10 +5,10 @@ use std::ops::RangeInclusive;
 
 use model::Words;
 
-use crate::Result;
 use crate::document::Node;
 use crate::error::grouped;
 use crate::fields::{Fields, Item};
+use crate::{PlanError, Result};
 
 /// A row: a key of a table that is read into a `T`, and what it takes.
 pub(crate) struct Key<T: 'static>(pub(crate) &'static str, pub(crate) Takes<T>);
@@ -50,12 +50,10 @@ impl<T> Takes<T> {
 }
 
 /// Lets the table's values change `target`, in the order of the rows: a key that stands for several others
-/// comes first, and these can still be set apart from it.
+/// comes first, and these can still be set apart from it. The error has the mistakes of all keys.
 pub(crate) fn apply<T>(keys: &[Key<T>], fields: &Fields<'_>, target: &mut T) -> Result<()> {
-    keys.iter().try_for_each(|Key(name, takes)| match fields.get(name) {
-        Some(item) => takes.set(target, item),
-        None => Ok(()),
-    })
+    let set = keys.iter().filter_map(|Key(name, takes)| Some(takes.set(target, fields.get(name)?)));
+    PlanError::collected(set).map(drop)
 }
 
 /// Reads the table in `node`, which people call `context` and which has no other keys, into `target`.

@@ -38,7 +38,7 @@ fn machine(host: &str) -> &str {
 /// Words of placement choose among the CPUs of this host, which are not those of load hosts.
 pub(crate) fn check_cpus(cpus: &Cpus) -> Result<()> {
     match cpus {
-        Cpus::Lists(_) => Ok(()),
+        Cpus::Lists(..) => Ok(()),
         Cpus::Together(place) | Cpus::Apart(place) | Cpus::ClientOnly(place) => {
             Err(place.conflict(
                 "`load_hosts` and a word that chooses CPUs of this host: list the CPUs of the load hosts, such as \

@@ -65,7 +65,7 @@ pub fn clients(value: f64) -> String {
     if value < 9.95 { with_decimals(value, 1) } else { with_decimals(value, 0) }
 }
 
-/// A ratio as the published tables print it: two decimals, fewer above ten.
+/// A ratio as the published tables print it: two decimals, fewer above ten, more below 0.1.
 pub fn ratio(value: f64) -> String {
     with_decimals(value, ratio_decimals(value, 2))
 }
@@ -78,15 +78,16 @@ fn ratio_decimals(value: f64, most: usize) -> usize {
     }
 }
 
+/// So many decimals; below 0.1 two significant digits, because 0.00 would say nothing.
 fn with_decimals(value: f64, decimals: usize) -> String {
-    if value.is_finite() && value.abs() < 999.5 {
+    if value == 0.0 || (0.1..999.5).contains(&value.abs()) {
         format!("{value:.decimals$}")
     } else {
         number(value)
     }
 }
 
-/// The ratio of one round, as evidence: always three decimals.
+/// The ratio of one round, as evidence: three decimals.
 pub fn pair(value: f64) -> String {
     with_decimals(value, 3)
 }
@@ -297,6 +298,8 @@ mod tests {
         assert_eq!(ratio(0.314_5), "0.31");
         assert_eq!(ratio(12.34), "12.3");
         assert_eq!(ratio(150.4), "150");
+        assert_eq!(ratio(0.004_21), "0.0042");
+        assert_eq!(ratio(0.0), "0.00");
         assert_eq!(ratio(1e300), "1.00e300");
         assert_eq!(pair(0.98765), "0.988");
         assert_eq!(clients(3.42), "3.4");
@@ -337,6 +340,8 @@ mod tests {
     fn a_narrow_interval_gets_a_third_decimal() {
         assert_eq!(ratio_and_interval(&compared(0.31, 0.29, 0.33)), "0.31 [0.29, 0.33]");
         assert_eq!(ratio_and_interval(&compared(0.988, 0.983, 0.993)), "0.988 [0.983, 0.993]");
+        // An end above zero is not printed as zero.
+        assert_eq!(ratio_and_interval(&compared(0.12, 0.004_21, 3.4)), "0.12 [0.0042, 3.40]");
         let mut no_interval = compared(0.5, 0.4, 0.6);
         no_interval.low = None;
         assert_eq!(ratio_and_interval(&no_interval), "0.50");

@@ -37,6 +37,8 @@ pub struct Header {
     pub align: Align,
     /// Where a terminal has no room for all columns, that with the highest number goes first; one with 0 stays.
     pub spare: u8,
+    /// Are its texts names that stay on one line as long as other columns can give way?
+    pub whole: bool,
 }
 
 impl Header {
@@ -47,7 +49,7 @@ impl Header {
     /// A column of numbers in this unit (empty for none).
     pub fn numbers(text: impl Into<String>, unit: impl Into<String>) -> Self {
         let (text, unit) = (text.into(), unit.into());
-        Self { text, short: String::new(), unit, align: Align::Right, spare: 0 }
+        Self { text, short: String::new(), unit, align: Align::Right, spare: 0, whole: false }
     }
 
     /// The same as [`Header::short`] says.
@@ -60,6 +62,12 @@ impl Header {
     #[must_use]
     pub fn spared(self, spare: u8) -> Self {
         Self { spare, ..self }
+    }
+
+    /// The same as [`Header::whole`] says.
+    #[must_use]
+    pub fn kept_whole(self) -> Self {
+        Self { whole: true, ..self }
     }
 }
 

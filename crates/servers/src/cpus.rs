@@ -53,6 +53,11 @@ pub fn parse_cpus(list: &str) -> Result<Vec<usize>, CpuListError> {
     Ok(cpus)
 }
 
+/// Why nothing can run on these CPUs here; `None` where it can.
+pub fn refused_cpus(list: &str) -> Option<String> {
+    cpu_set(list).err().map(|error| error.to_string())
+}
+
 /// The set for a list; `None` for an empty one.
 ///
 /// The kernel silently leaves out CPUs that it cannot give. A throw-away thread moves there first and

@@ -34,7 +34,7 @@ mod tail;
 
 pub use certificate::CertificateError;
 pub use clone::{Cloned, clone_tree, write_back};
-pub use cpus::{CpuListError, parse_cpus};
+pub use cpus::{CpuListError, parse_cpus, refused_cpus};
 pub use crash::killed_backend;
 pub use dbms::{Files, Layout, TOKUDB_UNVERIFIED, is_named};
 pub use discover::{discover, inspect};

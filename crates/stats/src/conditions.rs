@@ -21,21 +21,32 @@ pub(crate) fn of_systems(base: Of<'_>, candidate: Of<'_>) -> Option<Reason> {
 
 /// Why numbers of the two runs must not be put beside each other; `None` where they may.
 pub fn of_runs(base: &RunInfo, candidate: &RunInfo) -> Option<Reason> {
-    let (here, there) = (&base.host, &candidate.host);
-    let machine = |host: &model::Host| {
+    let work = if base.is_imported() { "the imported results" } else { base.plan.workload.name() };
+    of_names(base, candidate).or_else(|| of_hosts(base, candidate)).or_else(|| {
+        // Too long to be told, and `backslide show` has both.
+        (!same_work(base, candidate)).then(|| Reason::Different {
+            what: format!("the scale or the steps of {work}"),
+            base: base.id.0.clone(),
+            candidate: candidate.id.0.clone(),
+        })
+    })
+}
+
+/// A reason if their hosts differ. Of those of imported runs only the CPUs may be known.
+fn of_hosts(base: &RunInfo, candidate: &RunInfo) -> Option<Reason> {
+    if base.is_imported() && candidate.is_imported() {
+        let cpus = |run: &RunInfo| match run.host.shape.cpus {
+            0 => "not known".to_owned(),
+            cpus => cpus.to_string(),
+        };
+        return differ("number of CPUs (`import --cpus`)", cpus(base), cpus(candidate));
+    }
+    let machine = |run: &RunInfo| {
+        let host = &run.host;
         let (cpus, memory) = (host.shape.cpus, host.shape.memory.0);
         format!("{}: {cpus} × {}, {memory} bytes", host.name, host.cpu_model)
     };
-    of_names(base, candidate).or_else(|| differ("host", machine(here), machine(there))).or_else(
-        || {
-            // Too long to be told, and `backslide show` has both.
-            (!same_work(base, candidate)).then(|| Reason::Different {
-                what: format!("the scale or the steps of {}", base.plan.workload.name()),
-                base: base.id.0.clone(),
-                candidate: candidate.id.0.clone(),
-            })
-        },
-    )
+    differ("host", machine(base), machine(candidate))
 }
 
 /// A reason if their workloads have different names; imported runs have the name of their import.

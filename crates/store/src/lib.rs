@@ -79,6 +79,22 @@ impl Store {
         Ok(Self { connection: read_only::open(path)?, path: path.to_owned() })
     }
 
+    /// Has `SQLite` read the whole file, which takes a second or more for each GiB.
+    ///
+    /// # Errors
+    /// The first damage that it finds.
+    pub fn check(&self) -> Result<()> {
+        let ask = "PRAGMA quick_check(1)";
+        let found: String = self
+            .connection
+            .query_row(ask, [], |row| row.get(0))
+            .map_err(|error| self.failed("checking it", error.into()))?;
+        match found.as_str() {
+            "ok" => Ok(()),
+            _ => Err(self.failed("", Fault::damaged("checking it failed", &found))),
+        }
+    }
+
     fn open_to_write(path: &Path) -> Result<Self> {
         let _turn = turn(path);
         // Without the flag for URIs: a path is a path, whatever it starts with.

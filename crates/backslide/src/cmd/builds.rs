@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use lab::Builds;
 use model::{Build, BuildFacts, BuildSource, Bytes, Dbms, Recipe, Version};
 use obtain::Installed;
-use report::{Cell, Columns, Table, object};
+use report::{Cell, Columns, Header, Table, object};
 use serde::Serialize;
 
 use crate::args::{BuildsArgs, Format};
@@ -174,7 +174,7 @@ fn as_table(lines: &[BuildLine]) -> Table {
         (state, _) => state.to_owned(),
     };
     Columns::new()
-        .words("build", |line: &&BuildLine| Cell::text(&line.name))
+        .column(Header::words("build").kept_whole(), |line: &&BuildLine| Cell::text(&line.name))
         .words("state", |line| Cell::text(state(line)))
         .numbers("download", "", |line| size(line.download))
         .numbers("on disk", "", |line| size(line.size))

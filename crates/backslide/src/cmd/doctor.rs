@@ -14,6 +14,7 @@ use plan::Catalog;
 use probes::{Finding, Status};
 use report::{object, printable};
 use serde::Serialize;
+use store::{Store, StoreError};
 
 use super::crash_check::stop_on_signals;
 use crate::args::{DoctorArgs, Format};
@@ -31,6 +32,7 @@ pub(crate) fn run(args: &DoctorArgs, root: &Path, printer: Printer) -> Result<Ex
     let (varied, beside) = lab::watch_beside(&limits, || probes::noise(NOISE));
     findings.push(at_this_load(&beside, &limits));
     findings.push(noise::of_loop(&varied));
+    findings.extend(of_results(&root.join("lab.sqlite")));
     if !args.quick {
         printer.note("comparing SQLite with a copy of itself for about 25 seconds …");
         let stop = Stop::default();
@@ -79,6 +81,31 @@ fn at_this_load(beside: &Beside, limits: &Quarantine) -> Finding {
                 .to_owned()
         }),
     }
+}
+
+/// Is the lab's store sound? Nothing where there is none yet.
+fn of_results(store: &Path) -> Option<Finding> {
+    if !store.exists() {
+        return None;
+    }
+    let checked = Store::open_to_read(store).and_then(|store| store.check());
+    let (status, found) = match checked {
+        Ok(()) => (Status::Good, format!("{} is sound", store.display())),
+        Err(error @ (StoreError::Damaged { .. } | StoreError::NotALab { .. })) => {
+            (Status::Bad, error.to_string())
+        }
+        Err(error) => (Status::Unknown, error.to_string()),
+    };
+    Some(Finding {
+        name: "results",
+        status,
+        found,
+        advice: (status == Status::Bad).then(|| {
+            "Do not measure into this lab. If there is no copy, `sqlite3 lab.sqlite .recover | sqlite3 saved.sqlite` \
+             saves what can be read."
+                .to_owned()
+        }),
+    })
 }
 
 fn show(finding: &Finding, printer: Printer) {
@@ -139,6 +166,21 @@ mod tests {
         let over = over.iter().map(|&one| one.to_owned()).collect();
         let beside = Beside { over, foreign_percent };
         at_this_load(&beside, &LIMITS)
+    }
+
+    #[test]
+    fn a_damaged_lab_is_bad_and_has_a_way_out() {
+        let lab = tempfile::tempdir().unwrap();
+        let path = lab.path().join("lab.sqlite");
+        assert_eq!(of_results(&path), None);
+        drop(Store::open(&path).unwrap());
+        assert_eq!(of_results(&path).unwrap().status, Status::Good);
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[4096..].fill(0xa5);
+        std::fs::write(&path, bytes).unwrap();
+        let finding = of_results(&path).unwrap();
+        assert_eq!(finding.status, Status::Bad, "{finding:?}");
+        assert!(finding.advice.unwrap().contains(".recover"));
     }
 
     #[test]

@@ -127,7 +127,7 @@ fn say_done(installed: &Installed, begun: Instant, printer: Printer) {
 }
 
 /// Some servers begin what they say with the path that they were started by: only its last part is shown.
-fn without_directory(version_line: &str) -> &str {
+pub(super) fn without_directory(version_line: &str) -> &str {
     let program = version_line.split(' ').next().unwrap_or_default();
     program.rfind('/').map_or(version_line, |slash| &version_line[slash + 1..])
 }

@@ -70,7 +70,7 @@ pub(crate) fn with_rounds(lab: &Lab, runs: Vec<RunSummary>) -> Result<Vec<Listed
 pub(crate) fn as_table(listed: &[Listed]) -> Table {
     Columns::new()
         .words("run", |(run, _): &&Listed| Cell::text(&run.info.id.0))
-        .words("plan", |(run, _)| Cell::text(&run.info.plan.name))
+        .column(Header::words("plan").kept_whole(), |(run, _)| Cell::text(&run.info.plan.name))
         .column(Header::words("workload").spared(2), |(run, _)| {
             Cell::text(run.info.plan.workload.name())
         })
@@ -81,7 +81,9 @@ pub(crate) fn as_table(listed: &[Listed]) -> Table {
         .column(Header::words("systems").spared(3), |(run, _)| {
             Cell::text(run.info.plan.systems.len().to_string())
         })
-        .column(Header::words("base").spared(1), |(run, _)| Cell::text(&run.info.plan.base))
+        .column(Header::words("base").kept_whole().spared(1), |(run, _)| {
+            Cell::text(&run.info.plan.base)
+        })
         .table("", "", listed)
 }
 
@@ -125,7 +127,7 @@ mod tests {
         };
         let (narrow, left_out) = shown(80);
         insta::assert_snapshot!(narrow);
-        assert_eq!(left_out, ["systems"]);
+        assert_eq!(left_out, ["systems", "workload", "base"]);
         let (wide, left_out) = shown(140);
         insta::assert_snapshot!(wide);
         assert!(left_out.is_empty());

@@ -27,6 +27,7 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
     let directory = super::existing(root);
     let host = probes::identify(directory)?;
     let (file, builds) = super::run::read(plan, &args.with.overrides())?;
+    file.check_cpus(lab::refused_cpus)?;
     let plan = super::run::expand(&file, &builds, host.shape)?;
     super::run::check_script(&plan, Some(&file))?;
     let estimate = plan::estimate(&plan);
@@ -46,6 +47,9 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
             }
             if let Some(note) = super::run::few_rounds(&plan, &builds.catalog) {
                 printer.result(note);
+            }
+            if let Some(note) = estimate.lacks_memory(host.shape.memory) {
+                printer.prose(&note);
             }
             for remark in plan::remarks(&plan) {
                 printer.result(&format!("note: {remark}"));

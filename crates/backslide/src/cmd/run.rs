@@ -28,6 +28,7 @@ pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit>
         }
         let with = args.with.overrides();
         let (file, builds) = read_what(&args.what, &with)?;
+        file.check_cpus(lab::refused_cpus)?;
         let mut lab = Lab::open(root)?;
         let host = lab.host()?.shape;
         let mut plan = expand_with(&file, &builds, host, printer)?;
@@ -39,6 +40,9 @@ pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit>
         plan.course.part = args.rounds_of;
         if let Some(note) = few_rounds(&plan, &builds.catalog) {
             printer.note(note);
+        }
+        if let Some(note) = plan::estimate(&plan).lacks_memory(host.memory) {
+            printer.note(&printer.wrapped(&note));
         }
         let campaign = args.campaign.as_ref().unwrap_or(&plan.name);
         let run = lab.begin_part(&plan, env!("CARGO_PKG_VERSION"), campaign)?;

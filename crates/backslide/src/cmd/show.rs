@@ -9,6 +9,7 @@ use model::{NoteKind, Outcome, Plan, RunData, RunInfo, StepNote, System, TrialRe
 use report::{Report, object, printable};
 use serde::Serialize;
 
+use super::install::without_directory;
 use crate::args::{Format, ShowArgs};
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -46,7 +47,8 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
         } else {
             ""
         };
-        printer.prose(&format!("  {}{role}: {}", system.name, system.build.version_line));
+        let version = without_directory(&system.build.version_line);
+        printer.prose(&format!("  {}{role}: {version}", system.name));
     }
     if !info.is_imported() {
         for line in report::tables::placement_lines(&info.plan.systems) {

@@ -57,6 +57,17 @@ impl Estimate {
         }
         Err(PlanError::TooLarge { need: self.disk, place: place.to_owned(), free })
     }
+
+    /// What to say where the host has less memory. It is no error: caches that may be so large need not fill.
+    pub fn lacks_memory(&self, host: Bytes) -> Option<String> {
+        let need = self.peak_memory;
+        (need > host).then(|| {
+            format!(
+                "note: the plan may need about {need} of memory, the host has {host}: a server may not start, swap, or \
+                 be killed; set smaller caches, or let fewer systems be up at once"
+            )
+        })
+    }
 }
 
 /// What the store keeps of a second of a trial: three operation kinds with compressed histograms

@@ -159,6 +159,31 @@ fn a_plan_that_is_too_large_for_the_disk() {
 }
 
 #[test]
+fn caches_that_are_larger_than_memory_are_noted() {
+    let text = format!(
+        "name = \"p\"\nrounds = 2\nworkload = {{ kind = \"insert\", scale = \"tiny\" }}{SQLITE}set = {{ cache_size = -9_000_000 }}\n"
+    );
+    let needs = estimate(&expand(&text).unwrap());
+    assert_snapshot!(needs.lacks_memory(Bytes(8 << 30)).unwrap(), @"note: the plan may need about 25.8 GiB of memory, the host has 8.00 GiB: a server may not start, swap, or be killed; set smaller caches, or let fewer systems be up at once");
+    assert_eq!(needs.lacks_memory(needs.peak_memory), None);
+}
+
+#[test]
+fn mistakes_of_a_table_and_of_a_list_are_told_together() {
+    assert_snapshot!(system("bild = \"sqlite\"\nconfg = \"wal\""), @"
+    my.toml:6: unknown key `bild` in system, did you mean `build`?
+    my.toml:7: unknown key `confg` in system, did you mean `config`?
+    ");
+    let two = "\n[[system]]\nbuild = \"sqlite\"\ncofig = \"wal\"\n[[system]]\nbuild = \"sqlite\"\nlable = \"b\"\n";
+    assert_snapshot!(plan("", two), @"
+    my.toml:7: unknown key `cofig` in system, did you mean `config`?
+    my.toml:10: unknown key `lable` in system, did you mean `label`?
+    ");
+    let values = workload("rows = 0, clients = \"many\"");
+    assert!(values.lines().count() == 2 && values.contains("`clients` must be"), "{values}");
+}
+
+#[test]
 fn files_that_are_no_catalog() {
     let add = |path: &str, text: &str| {
         Catalog::with(&[(path.to_owned(), text.to_owned())]).unwrap_err().to_string()

@@ -72,6 +72,25 @@ fn one_cpu_cannot_keep_server_and_client_apart() {
 
 #[test]
 fn other_words_are_refused() {
-    assert_snapshot!(error("placement = \"togther\"", SERVER), @"my.toml:4: no placement `togther`; nearest `together`; available: free, together, apart");
+    assert_snapshot!(error("placement = \"togther\"", SERVER), @r#"my.toml:4: `placement` must be "free", "together", "apart", or a table such as { server = "0-3", client = "4" }, not "togther""#);
     assert_snapshot!(error("placement = 1", SERVER), @r#"my.toml:4: `placement` must be "free", "together", "apart", or a table such as { server = "0-3", client = "4" }, not 1"#);
+}
+
+#[test]
+fn a_list_of_cpus_that_are_not_there_is_refused_at_its_line() {
+    let refused = |top: &str, system: &str| {
+        let file = crate::read(&text(top, system), "my.toml").unwrap();
+        let problem = |list: &str| list.contains("99").then(|| format!("no CPU {list}"));
+        file.check_cpus(problem).err().map(|error| error.to_string())
+    };
+    assert_eq!(refused("", SERVER), None);
+    assert_eq!(refused("placement = \"apart\"", SERVER), None);
+    assert_eq!(refused("placement = { client = \"1\" }", SERVER), None);
+    let client = refused("placement = { client = \"99\" }", EMBEDDED);
+    assert_eq!(client.unwrap(), "my.toml:4: no CPU 99");
+    let server = refused("", &format!("{SERVER}\ncpus = {{ server = \"99\" }}"));
+    assert_eq!(server.unwrap(), "my.toml:7: no CPU 99");
+    // Load hosts have other CPUs.
+    let of_load_hosts = format!("{THERE}\ncpus = {{ client = \"99\" }}");
+    assert_eq!(refused("load_hosts = [\"ssh:client1\"]", &of_load_hosts), None);
 }

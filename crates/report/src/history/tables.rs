@@ -104,7 +104,7 @@ fn apart(history: &History) -> Table {
 /// One build of a history over its base, a row a line; the base is measured in another run.
 pub fn of_two_builds(history: &History, place: usize) -> Table {
     let point = |line: &HistoryLine| line.points.get(place).and_then(Option::as_ref)?.to_base;
-    let note = "The runs were measured at different times. A step has an interval only if both runs measured a common \
+    let note = "The systems are from different runs. A step has an interval only if both runs measured a common \
                 build, which shows how much the runs differ. The 95 % intervals are not adjusted for multiple \
                 comparisons.";
     of_lines(history, |line: &&HistoryLine| *line)

@@ -186,10 +186,14 @@ impl Report<'_> {
             ("Trials in start order", format!("{ORDER}{overlap}{again}"))
         };
         Columns::new()
-            .words("system", |trial: &&TrialRecord| Cell::text(&trial.system))
+            .column(Header::words("system").kept_whole(), |trial: &&TrialRecord| {
+                Cell::text(&trial.system)
+            })
             .numbers("round", "", |trial| Cell::count(trial.round.into()))
             .numbers("place", "", |trial| Cell::count(trial.position.into()))
-            .words("started", |trial| Cell::text(&trial.started))
+            .column(Header::words("started").kept_whole().spared(1), |trial| {
+                Cell::text(&trial.started)
+            })
             .numbers("took", "", |trial| took(trial.duration))
             .words("outcome", |trial| outcome(&trial.outcome))
             .table(title, note, &data.trials)

@@ -114,6 +114,10 @@ fn imported_runs_may_say_less_and_must_not_differ() {
     assert_eq!(of_runs(&import(605, Vec::new()), &now), None);
     assert_eq!(of_runs(&now, &import(605, Vec::new())), None);
     assert!(of_runs(&now, &import(0, vec![table(2_000)])).is_some());
+    let mut on_eight = now.clone();
+    on_eight.host.shape.cpus = 8;
+    let told = of_runs(&now, &on_eight).unwrap().to_string();
+    assert_eq!(told, "number of CPUs (`import --cpus`) differs: 2 and 8");
     // Of runs that were measured here both are known.
     let ours = |seconds, tables| sql_run(vec![run_step("point", true, seconds)], tables);
     let known = ours(60, vec![table(1_000)]);

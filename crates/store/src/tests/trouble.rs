@@ -114,3 +114,20 @@ fn a_file_cut_short_is_damage_and_not_a_panic() {
     }
     drop(directory);
 }
+
+#[test]
+fn garbage_in_the_middle_of_the_file_is_found() {
+    let mut lab = Lab::new();
+    let run = lab.run(&["a"], 1);
+    lab.whole_trial(&run, 1, "a", &["l.i0"]);
+    let Lab { directory, store } = lab.reopened();
+    store.check().unwrap();
+    drop(store);
+    let path = directory.path().join("lab.sqlite");
+    let mut bytes = std::fs::read(&path).unwrap();
+    // The first page stays, so that the file opens.
+    bytes[4096..].fill(0xa5);
+    std::fs::write(&path, bytes).unwrap();
+    let error = Store::open_to_read(&path).and_then(|store| store.check()).unwrap_err();
+    assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+}

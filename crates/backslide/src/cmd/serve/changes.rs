@@ -1,8 +1,9 @@
 //! What regressed in the lab's runs.
 
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use lab::Lab;
 use model::{RunId, RunState};
 use report::{Cell, Columns, List, Tone, format};
@@ -34,7 +35,14 @@ pub(super) fn page(
     address: &Address,
     known: &mut HashMap<RunId, Vec<Regression>>,
 ) -> Result<String> {
-    let most = address.asked("runs").and_then(|text| text.parse().ok()).unwrap_or(RUNS);
+    let most = match address.asked("runs") {
+        Some(text) => text
+            .parse()
+            .ok()
+            .map(NonZeroUsize::get)
+            .with_context(|| format!("`runs` must be a number from 1, not `{text}`"))?,
+        None => RUNS,
+    };
     let all = lab.store.runs()?;
     let finished = all.iter().rev().filter(|run| run.info.state == RunState::Finished);
     let mut found = Vec::new();
