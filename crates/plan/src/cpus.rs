@@ -39,21 +39,20 @@ const WORDS: [Word; 3] =
 
 /// Reads a word, or `{ server = "0-3", client = "4" }`; a side that is left out uses all CPUs.
 pub(crate) fn read(item: Item<'_>) -> Result<Cpus> {
-    if item.is_table() {
-        let mut lists = Placement::default();
-        keys::read(KEYS, item.node, "cpus", &mut lists)?;
-        return Ok(Cpus::Lists(lists, item.place()));
-    }
-    let word = match &item.node.value {
-        Value::Text(text) => WORDS.iter().find(|(word, _)| word == text),
-        _ => None,
-    };
-    let (_, read) = word.ok_or_else(|| {
-        item.wrong(
+    match &item.node.value {
+        Value::Table(_) => {
+            let mut lists = Placement::default();
+            keys::read(KEYS, item.node, "cpus", &mut lists)?;
+            Ok(Cpus::Lists(lists, item.place()))
+        }
+        Value::Text(text) if !text.starts_with(|first: char| first.is_ascii_digit()) => {
+            item.word("placement", &WORDS).map(|word| word(item.place()))
+        }
+        // Among them a list of CPUs, which must name its side.
+        _ => Err(item.wrong(
             "\"free\", \"together\", \"apart\", or a table such as { server = \"0-3\", client = \"4\" }",
-        )
-    })?;
-    Ok(read(item.place()))
+        )),
+    }
 }
 
 impl Cpus {

@@ -72,7 +72,7 @@ fn one_cpu_cannot_keep_server_and_client_apart() {
 
 #[test]
 fn other_words_are_refused() {
-    assert_snapshot!(error("placement = \"togther\"", SERVER), @r#"my.toml:4: `placement` must be "free", "together", "apart", or a table such as { server = "0-3", client = "4" }, not "togther""#);
+    assert_snapshot!(error("placement = \"togther\"", SERVER), @"my.toml:4: no placement `togther`; nearest `together`; available: free, together, apart");
     assert_snapshot!(error("placement = 1", SERVER), @r#"my.toml:4: `placement` must be "free", "together", "apart", or a table such as { server = "0-3", client = "4" }, not 1"#);
 }
 
