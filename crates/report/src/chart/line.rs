@@ -266,7 +266,7 @@ impl LineChart {
         let column = column.filter(|_| self.has_stops());
         html! {
             @for ((of, across, end), y) in ends.iter().zip(ys) {
-                @if let Some(column) = column {
+                @if let Some(column) = column.filter(|column| column > across) {
                     line.leader.(of.style.class()) x1=(percent(*across)) y1=(px(*end)) x2=(percent(column)) y2=(px(y)) {}
                 }
                 text.key.(of.style.class()) data-system=(of.key) x=(percent(column.unwrap_or(*across))) dx="8" y=(px(y + 4.0)) {
