@@ -279,7 +279,7 @@ mod tests {
         let Some([profile, _]) = of_target(&Target::OwnThreads, work) else { return };
         let samples = profile.samples();
         // 650 ms, 129 samples; on a busy host ticks meet a thread more or less often than its share of the time.
-        assert!(samples <= at_rate(&profile, 180), "{profile:?}");
+        assert!(samples <= at_rate(&profile, 150), "{profile:?}");
         assert!(samples + profile.lost >= at_rate(&profile, 60), "{profile:?}");
         let spins = |(stack, _): &&(String, u64)| stack.contains("spin_for_the_sampler");
         let spinning: u64 = profile.stacks.iter().filter(spins).map(|(_, count)| count).sum();
@@ -309,8 +309,8 @@ mod tests {
         child.wait().unwrap();
         let Some([profile, _]) = profiles else { return };
         let samples = profile.samples();
-        assert!(samples <= at_rate(&profile, 180), "{profile:?}");
-        assert!(samples + profile.lost >= at_rate(&profile, 30), "{profile:?}");
+        assert!(samples <= at_rate(&profile, 160), "{profile:?}");
+        assert!(samples + profile.lost >= at_rate(&profile, 32), "{profile:?}");
         assert!(profile.stacks.iter().any(|(stack, _)| stack.contains("[k")), "{profile:?}");
         assert!(profile.stacks.iter().any(|(stack, _)| stack.contains("main")), "{profile:?}");
     }
