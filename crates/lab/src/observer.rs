@@ -144,7 +144,7 @@ impl Observer for Profiled<'_> {
 
 /// Reads all probes, the last one first. The cost of reading is this process's CPU time and the host's, and the
 /// dearest, that of the server's threads, is the first: so it is outside of the window at both edges.
-fn read_backwards(probes: &mut [Box<dyn Probe>]) -> (Readings, Vec<ProbeError>) {
+pub(crate) fn read_backwards(probes: &mut [Box<dyn Probe>]) -> (Readings, Vec<ProbeError>) {
     let mut all = Vec::with_capacity(probes.len());
     let mut errors = Vec::new();
     for probe in probes.iter_mut().rev() {

@@ -276,11 +276,6 @@ impl StepClock {
         self.turns.now().saturating_sub(self.origin)
     }
 
-    /// How long it is until `at`, while the clock goes.
-    pub(crate) fn left(&self, at: Nanos) -> Duration {
-        if self.turns.is_still() { NAP } else { at.saturating_sub(self.now()).into() }
-    }
-
     pub(crate) fn turns(&self) -> &Turns {
         &self.turns
     }

@@ -12,6 +12,9 @@ use crate::{StepClock, Stop};
 /// read its clock just before the end has stored its sample.
 const GRACE: Nanos = Nanos::from_millis(5);
 
+/// At most this share of an interval: what ends meanwhile is counted in the next one, but its CPU time in this one.
+const GRACE_SHARE: u64 = 16;
+
 pub(super) struct Cut {
     pub(super) length: Nanos,
     /// Seconds on target and seconds in all, where there was a pace.
@@ -53,10 +56,11 @@ impl Collector<'_> {
         observer: &mut dyn Observer,
     ) -> (u32, bool) {
         let each = self.stop.turns().length();
+        let grace = GRACE.min(Nanos(each.0 / GRACE_SHARE));
         let mut index = 0u32;
         loop {
             let tick = Nanos(each.0 * (u64::from(index) + 1));
-            self.wait_until((tick + GRACE).min(end.at_latest()), end);
+            self.wait_until((tick + grace).min(end.at_latest()), end);
             if self.stop.is_asked() {
                 self.shared.give_up();
             }
@@ -82,10 +86,16 @@ impl Collector<'_> {
     }
 
     fn wait_until(&self, at: Nanos, end: End) {
-        let _rest = self.stop.turns().rest();
-        self.shared.wait(Some((&self.clock, at)), |s| {
-            (end.when_done() && s.awaited == 0) || s.given_up || self.stop.is_asked()
-        });
+        let turns = self.stop.turns();
+        let is_reached = || {
+            let _rest = turns.rest();
+            self.shared.wait(Some((&self.clock, at)), |s| {
+                (end.when_done() && s.awaited == 0) || s.given_up || self.stop.is_asked()
+            })
+        };
+        while !is_reached() {
+            turns.await_turn_a_while();
+        }
     }
 
     /// The intervals between the last tick and the window's end; the last one may be short. `oldest` is when

@@ -65,21 +65,27 @@ impl Shared {
         lock(&self.state)
     }
 
-    /// Blocks the collecting thread until `done`, asked at least every [`NAP`], or `until` on this clock.
+    /// Blocks the collecting thread until `done`, asked at least every [`NAP`], or `until` on this clock. False when
+    /// the clock stands: the system has no turn.
     pub(super) fn wait(
         &self,
         until: Option<(&StepClock, Nanos)>,
         mut done: impl FnMut(&State) -> bool,
-    ) {
+    ) -> bool {
         let mut state = self.state();
         while !done(&state) {
-            let left = until.map_or(NAP, |(clock, until)| clock.left(until));
+            let left = match until {
+                Some((clock, _)) if clock.turns().is_still() => return false,
+                Some((clock, until)) => until.saturating_sub(clock.now()).into(),
+                None => NAP,
+            };
             if left.is_zero() {
-                return;
+                return true;
             }
             let waited = self.changed.wait_timeout(state, left.min(NAP));
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+        true
     }
 
     pub(super) fn give_up(&self) {

@@ -34,7 +34,10 @@ impl Client for Busy {
 /// Ends a turn with each interval.
 struct Watching<'a> {
     turns: &'a Turns,
+    opened: Nanos,
     lengths: Vec<Nanos>,
+    /// How long after its end each interval came.
+    late: Vec<Nanos>,
 }
 
 impl Observer for Watching<'_> {
@@ -43,10 +46,13 @@ impl Observer for Watching<'_> {
             self.turns.hand_over();
             self.turns.have_read();
             self.turns.await_turn();
+            self.opened = self.turns.active();
         }
     }
 
     fn interval(&mut self, interval: Interval) -> ControlFlow<()> {
+        let end = self.opened + interval.start + interval.length;
+        self.late.push(self.turns.active().saturating_sub(end));
         self.turns.hand_over();
         self.lengths.push(interval.length);
         self.turns.have_read();
@@ -56,7 +62,19 @@ impl Observer for Watching<'_> {
 
 /// A step in turns that are a pause apart; its window, the lengths of its intervals, and the turns it had.
 fn in_turns(gated: bool, client: Busy, end: End) -> (StepRecord, Vec<Nanos>, u32) {
-    let stop = Stop::in_turns(Turns::new(TURN, gated));
+    let most = Duration::from(TURN) * 5 / 4;
+    let (record, watching, count) = played(Turns::new(TURN, gated), (most, PAUSE), client, end);
+    (record, watching.0, count)
+}
+
+/// The same in turns that last `most` unless the step ends them; the lengths of its intervals, and how late they came.
+fn played(
+    turns: Turns,
+    (most, pause): (Duration, Duration),
+    client: Busy,
+    end: End,
+) -> (StepRecord, (Vec<Nanos>, Vec<Nanos>), u32) {
+    let stop = Stop::in_turns(turns);
     let role = Role { name: "client".to_owned(), bounded: true };
     let setup = StepSetup {
         kinds: vec![KindSpec::unscheduled("query")],
@@ -70,24 +88,25 @@ fn in_turns(gated: bool, client: Busy, end: End) -> (StepRecord, Vec<Nanos>, u32
             let turns = of_step.turns();
             let _working = turns.work();
             turns.await_turn();
-            let mut observer = Watching { turns, lengths: Vec::new() };
+            let (lengths, late) = (Vec::new(), Vec::new());
+            let mut observer = Watching { turns, opened: Nanos(0), lengths, late };
             let record = run(setup, &of_step, &mut observer);
             turns.leave();
-            (record.unwrap(), observer.lengths)
+            (record.unwrap(), (observer.lengths, observer.late))
         });
         let (turns, mut count) = (stop.turns(), 0);
         while !step.is_finished() {
             turns.begin();
-            turns.wait_over(Duration::from(TURN) * 5 / 4);
+            turns.wait_over(most);
             while !turns.end(Duration::from_secs(1)) {}
             turns.wait_read(Duration::from_secs(1));
             count += 1;
             if !step.is_finished() {
-                thread::sleep(PAUSE);
+                thread::sleep(pause);
             }
         }
-        let (record, lengths) = step.join().unwrap();
-        (record, lengths, count)
+        let (record, watched) = step.join().unwrap();
+        (record, watched, count)
     })
 }
 
@@ -106,6 +125,21 @@ fn the_time_between_turns_is_in_no_number() {
         let longest = query.sums.service.max();
         assert!(longest < Nanos::from(PAUSE), "{longest}");
     }
+}
+
+/// A collector that slept when the turn began, instead of waiting for it, would come 14 ms late each time.
+#[test]
+fn an_interval_ends_in_its_turn_where_turns_are_shorter_than_a_nap() {
+    let turn = Nanos::from_millis(20);
+    let (most, pause) = (Duration::from_secs(1), Duration::from_millis(65));
+    let client = Busy { each: Duration::from_micros(300), most: None };
+    let end = End::After(Nanos(turn.0 * 15));
+    let (_, (lengths, mut late), _) = played(Turns::new(turn, true), (most, pause), client, end);
+    assert_eq!(lengths, vec![turn; 15]);
+    // The last ones end with the window. Some may be late on a busy host.
+    late.truncate(14);
+    late.sort_unstable();
+    assert!(late[7] < Nanos::from_millis(10), "{late:?}");
 }
 
 #[test]

@@ -94,8 +94,7 @@ impl Conductor<'_> {
                     side.lost = Some(format!("cannot start a thread for this system: {error}"));
                     side.done = Some(Done::nothing());
                 }
-                let readings = side.read();
-                side.gap.begin(readings);
+                side.begin_gap();
                 sides.push(side);
             }
             let played = self.laps(&mut sides, step);
@@ -146,8 +145,7 @@ impl Conductor<'_> {
     }
 
     fn turn(&mut self, side: &mut Side<'_>, step: &Step) -> Result<(), Halt> {
-        let readings = side.read();
-        side.gap.end(&readings);
+        side.end_gap();
         // Its clock goes while any of its threads may: they thaw one by one.
         side.turns().begin();
         if let Err(error) = side.open.site.thaw() {
@@ -172,8 +170,7 @@ impl Conductor<'_> {
                 side.turns().wait_over(length);
             }
         }
-        let readings = side.read();
-        side.gap.begin(readings);
+        side.begin_gap();
         side.turns().wait_read(READING);
         self.hear(side, step)?;
         self.unless_stopped()

@@ -11,7 +11,7 @@ use super::gap::Gap;
 use super::values::Values;
 use crate::LabError;
 use crate::conductor::trial::{Due, OpenSite, place_client};
-use crate::observer::{Spent, StepObserver};
+use crate::observer::{Spent, StepObserver, read_backwards};
 
 pub(super) enum Told {
     Ready,
@@ -53,9 +53,17 @@ impl Side<'_> {
         self.done.is_none() && !self.is_ready
     }
 
-    pub(super) fn read(&mut self) -> model::Readings {
-        // What cannot be read is told by the step's own probes.
-        probes::read_all(&mut self.host, Detail::Edge).0
+    /// Its turn is over, or has not begun. What cannot be read is told by the step's own probes.
+    pub(super) fn begin_gap(&mut self) {
+        let (readings, _) = probes::read_all(&mut self.host, Detail::Edge);
+        self.gap.begin(readings);
+    }
+
+    /// Its next turn begins. The CPU time of this process is the first of what is read when a gap begins and the last
+    /// when it ends, so that reading costs no turn anything.
+    pub(super) fn end_gap(&mut self) {
+        let (readings, _) = read_backwards(&mut self.host);
+        self.gap.end(&readings);
     }
 
     /// Asks it to stop, and lets it run until it has: a frozen system cannot be ended.
@@ -66,8 +74,7 @@ impl Side<'_> {
 
     /// Lets it work on without turns, to its end if it is asked to stop.
     pub(super) fn release(&mut self) {
-        let readings = self.read();
-        self.gap.end(&readings);
+        self.end_gap();
         if let Err(error) = self.open.site.thaw() {
             self.lost.get_or_insert(error.reason);
             self.stop.ask();
