@@ -230,7 +230,7 @@ pub struct StepHistogram {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SliceSeries {
     pub metric: MetricId,
-    /// One a slice; finite and above zero.
+    /// One a slice, above zero; not a number where nothing ended in the slice, which counts in the next one.
     pub values: Vec<f64>,
 }
 

@@ -1,4 +1,5 @@
-//! The values of a metric in the slices of a step: 64-bit floats, lowest byte first, one after the other.
+//! The values of a metric in the slices of a step: 64-bit floats, lowest byte first, one after the other. A slice in
+//! which nothing ended has no number (NaN) and counts in the next one.
 
 use model::{SliceSeries, SliceValue};
 use rusqlite::{Connection, params};
@@ -35,7 +36,8 @@ pub(crate) fn slices(state: &Connection, step: &FinishedStep) -> Result<Vec<Slic
         let metric = model::MetricId(row.get(0)?);
         let values = decode(blob(row, 1)?)
             .ok_or_else(|| step.damaged("the slices of", &"they end in the middle of a value"))?;
-        slices.extend((0..).zip(values).map(|(pair, value)| SliceValue {
+        let values = (0..).zip(values).filter(|(_, value)| !value.is_nan());
+        slices.extend(values.map(|(pair, value)| SliceValue {
             round: step.round,
             system: step.system.clone(),
             step: step.name.clone(),

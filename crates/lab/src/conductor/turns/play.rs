@@ -9,7 +9,7 @@ use model::{Event, Interleave, Nanos, Note, Orders, Step, StepRecord, mix};
 
 use super::gap::Gap;
 use super::side::{Done, Side, Task, Told};
-use super::values::{Values, turn};
+use super::values::Values;
 use super::{Going, Part};
 use crate::conductor::trial::{Conductor, Halt, Result, apart, failed};
 use crate::observer::Spent;
@@ -219,7 +219,7 @@ impl Conductor<'_> {
                 if let Event::IntervalClosed { interval } = &event
                     && interval.length == side.turns().length()
                 {
-                    side.values.add(&turn(step, interval));
+                    side.values.add(step, interval);
                 }
                 self.emit(&Event::Turn { trial: side.due.key.clone() })?;
                 self.emit(&event)?;

@@ -2,12 +2,19 @@
 
 use model::{Interval, KindTotals, MetricId, SliceSeries, Step, StepRecord, metrics};
 
-pub(super) struct Values(Vec<Column>);
+/// At least this many slices for each one in which nothing ended. More of them are not stalls: operations are about as
+/// long as slices.
+const FOR_EACH_IDLE: usize = 10;
+
+pub(super) struct Values {
+    columns: Vec<Column>,
+    /// Slices in which nothing ended since the last one in which something did.
+    idle: Option<Interval>,
+}
 
 struct Column {
     metric: MetricId,
-    /// One a slice; `None` once a slice had none that can be compared. Without the slices in which nothing was
-    /// done, the others would look better than the step was.
+    /// One a slice, no number where nothing ended in it; `None` once another one had no value that can be compared.
     values: Option<Vec<f64>>,
 }
 
@@ -17,13 +24,27 @@ impl Values {
         let sliced = metrics().filter(|metric| metric.sliced);
         let columns = sliced
             .map(|metric| Column { metric: metric.of_kind(subject), values: Some(Vec::new()) });
-        Self(columns.collect())
+        Self { columns: columns.collect(), idle: None }
     }
 
-    /// Adds a slice, given as the record of a step of its length.
-    pub(super) fn add(&mut self, slice: &StepRecord) {
-        let measured = model::measure(slice);
-        for Column { metric, values } in &mut self.0 {
+    /// Adds a slice. One in which nothing ended counts with the next one: without it, the others would look better than
+    /// the step was.
+    pub(super) fn add(&mut self, step: &Step, slice: &Interval) {
+        let slice = match self.idle.take() {
+            Some(idle) => joined(idle, slice),
+            None => slice.clone(),
+        };
+        let record = record(step, &slice);
+        if record.subject_count() == 0 {
+            self.columns
+                .iter_mut()
+                .flat_map(|column| &mut column.values)
+                .for_each(|values| values.push(f64::NAN));
+            self.idle = Some(slice);
+            return;
+        }
+        let measured = model::measure(&record);
+        for Column { metric, values } in &mut self.columns {
             let found = measured.iter().find(|m| m.metric == *metric);
             match found.filter(|m| m.value.is_finite() && m.value > 0.0) {
                 Some(found) => values.iter_mut().for_each(|all| all.push(found.value)),
@@ -32,61 +53,76 @@ impl Values {
         }
     }
 
-    /// The metrics of which every slice had a value.
+    /// The metrics of which every slice had a value, but for few in which nothing ended.
     pub(super) fn series(self) -> Vec<SliceSeries> {
-        let columns = self.0.into_iter();
+        let columns = self.columns.into_iter();
         let series = columns.filter_map(|Column { metric, values }| {
-            let values = values.filter(|values| !values.is_empty())?;
-            Some(SliceSeries { metric, values })
+            let values = values?;
+            let idle = values.iter().filter(|value| value.is_nan()).count();
+            (values.len() > FOR_EACH_IDLE * idle).then_some(SliceSeries { metric, values })
         });
         series.collect()
     }
 }
 
-/// A turn, given as an interval of the step, as a record of its own.
-pub(super) fn turn(step: &Step, interval: &Interval) -> StepRecord {
-    let kinds = step.kinds.iter().zip(&interval.kinds);
+/// Two slices of a step as one.
+fn joined(mut one: Interval, next: &Interval) -> Interval {
+    one.length += next.length;
+    one.kinds.iter_mut().zip(&next.kinds).for_each(|(sum, other)| sum.merge(other));
+    one.readings = one.readings.plus(&next.readings);
+    one
+}
+
+/// A slice as a record of its own.
+fn record(step: &Step, slice: &Interval) -> StepRecord {
+    let kinds = step.kinds.iter().zip(&slice.kinds);
     let kinds =
         kinds.map(|(spec, sums)| KindTotals { spec: spec.clone(), sums: sums.clone(), late: 0 });
     StepRecord {
         kinds: kinds.collect(),
-        counters: interval.readings.clone(),
-        ..StepRecord::of(step, interval.length)
+        counters: slice.readings.clone(),
+        ..StepRecord::of(step, slice.length)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use model::{
-        Counter, Counts, KindInterval, KindSpec, KindTotals, Latency, Nanos, Readings, Step,
-        StepId, Subject,
+        Counter, Counts, KindInterval, KindSpec, Latency, Nanos, Readings, StepId, Subject,
     };
 
     use super::*;
 
+    fn step() -> Step {
+        let subject = Subject { kind: "point".to_owned(), counts: Counts::Operations };
+        let kinds = vec![KindSpec::unscheduled("point")];
+        Step { kinds, ..Step::new(StepId::new("point-query"), 3, 1, subject) }
+    }
+
     /// A quarter of a second of so many operations, each of so much CPU and time.
-    fn slice(ops: u64, server_micros: u64, micros: u64) -> StepRecord {
+    fn slice(ops: u64, server_micros: u64, micros: u64) -> Interval {
+        spent(ops, ops * server_micros, micros)
+    }
+
+    fn spent(ops: u64, server_micros: u64, micros: u64) -> Interval {
         let mut service = Latency::new();
         (0..ops).for_each(|_| service.record(Nanos(1_000 * micros)));
-        let mut counters = Readings::default();
-        counters.total(Counter::SERVER_CPU, ops * server_micros * 1_000);
-        let subject = Subject { kind: "point".to_owned(), counts: Counts::Operations };
-        let step = Step::new(StepId::new("point-query"), 3, 1, subject);
-        StepRecord {
-            kinds: vec![KindTotals {
-                spec: KindSpec { name: "point".to_owned(), scheduled: false },
-                sums: KindInterval { ops, service, ..KindInterval::default() },
-                late: 0,
-            }],
-            counters,
-            ..StepRecord::of(&step, Nanos::from_millis(250))
+        let mut readings = Readings::default();
+        readings.total(Counter::SERVER_CPU, server_micros * 1_000);
+        Interval {
+            index: 0,
+            start: Nanos(0),
+            length: Nanos::from_millis(250),
+            kinds: vec![KindInterval { ops, service, ..KindInterval::default() }],
+            stalled: Nanos(0),
+            readings,
         }
     }
 
-    fn series(slices: &[StepRecord]) -> Vec<(String, Vec<f64>)> {
+    fn series(slices: &[Interval]) -> Vec<(String, Vec<f64>)> {
         let mut values = Values::of("point");
         for slice in slices {
-            values.add(slice);
+            values.add(&step(), slice);
         }
         let series = values.series().into_iter();
         series
@@ -112,13 +148,32 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_in_which_nothing_ended_is_not_passed_over() {
-        let found = series(&[slice(100, 20, 50), slice(0, 0, 0), slice(100, 20, 50)]);
-        assert_eq!(found, []);
+    fn what_has_no_value_in_a_slice_has_none_in_the_others() {
         // What the server spent on nothing has no value, how fast it was has.
         let found = series(&[slice(100, 20, 50), slice(100, 0, 50)]);
         let metrics: Vec<&str> = found.iter().map(|(metric, _)| metric.as_str()).collect();
         assert_eq!(metrics, ["rate", "service.point.mean", "service.point.p50"]);
+    }
+
+    #[test]
+    fn a_slice_in_which_nothing_ended_counts_with_the_next_one() {
+        let mut slices = vec![slice(100, 20, 50); 21];
+        slices[3] = spent(0, 4_000, 0);
+        let found = series(&slices);
+        let of = |place: usize| {
+            let (metric, values) = &found[place];
+            (metric.as_str(), &values[2..6])
+        };
+        let ((rate, rates), (cpu, cpus)) = (of(0), of(1));
+        assert_eq!((rate, cpu), ("rate", "server.cpu/o"));
+        assert!(rates[1].is_nan() && cpus[1].is_nan());
+        // Half a second, and all that the server spent in it.
+        assert_eq!((rates[0], rates[2], rates[3]), (400.0, 200.0, 400.0));
+        assert_eq!((cpus[0], cpus[2], cpus[3]), (20.0, 60.0, 20.0));
+        // Three of 21 are too many.
+        slices[9] = spent(0, 4_000, 0);
+        slices[10] = spent(0, 4_000, 0);
+        assert_eq!(series(&slices).len(), 0);
     }
 
     #[test]
