@@ -1,4 +1,4 @@
-//! Joins labs: copies the runs of several into a new file, which then takes the place of the target.
+//! Joins labs: copies the runs of several into a copy of the target, which then takes its place.
 //!
 //! So a full disk or `kill -9` in the middle leaves the target as it was. `copy.rs` moves the rows, `hosts.rs` says
 //! whose they are, `same_plan.rs` which runs may join.
@@ -64,11 +64,12 @@ pub fn merge(target: &Path, sources: &[PathBuf]) -> Result<Vec<Merged>> {
 fn write(target: &Path, sources: &[PathBuf], scratch: &Path) -> Result<Vec<Merged>> {
     remove(scratch);
     let held = if target.is_file() { Some(hold(target)?) } else { None };
-    drop(Store::open(scratch)?);
-    let mut merger = Merger::new(scratch)?;
-    if let Some(held) = &held {
-        merger.add_target(held)?;
+    let copying = |cause| Fault::other(cause).at(scratch, "copying the target");
+    match &held {
+        Some(_) => _ = fs::copy(target, scratch).map_err(copying)?,
+        None => drop(Store::open(scratch)?),
     }
+    let mut merger = Merger::new(scratch, target, held.is_none())?;
     let mut merged = Vec::new();
     for source in sources {
         // As any command would open it: one of an older backslide is migrated.
@@ -111,12 +112,11 @@ fn remove(scratch: &Path) {
 
 struct Merger {
     scratch: Store,
+    target: PathBuf,
     /// The lab and run that a round came from; round 0 for the first part of a run.
     origins: HashMap<(i64, u32), (PathBuf, RunId)>,
-    /// Does the lab that is added keep its ids? The first one does.
+    /// Does the lab that is added keep its ids? The first one of a new target does.
     keeps_ids: bool,
-    /// Is the target itself added? Its runs stay as they are until a source joins them.
-    is_target: bool,
 }
 
 /// A run of a source.
@@ -150,7 +150,7 @@ impl Source<'_> {
 
 impl Merger {
     /// Into a file that nobody else opens and that is thrown away after a failure: it needs no journal.
-    fn new(scratch: &Path) -> Result<Self> {
+    fn new(scratch: &Path, target: &Path, keeps_ids: bool) -> Result<Self> {
         let failed = |source| Fault::Sqlite(source).at(scratch, "merging");
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
@@ -161,19 +161,14 @@ impl Merger {
         journal.map_err(failed)?;
         connection
             .execute_batch(
-                "PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -65536;",
+                // Sources are read through a mapping: that takes a quarter off the time of large ones.
+                "PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -65536;
+                 PRAGMA mmap_size = 1099511627776; PRAGMA main.mmap_size = 0;",
             )
             .map_err(failed)?;
         connection.execute_batch(copy::PICKED).map_err(failed)?;
         let scratch = Store { connection, path: scratch.to_owned() };
-        Ok(Self { scratch, origins: HashMap::new(), keeps_ids: true, is_target: false })
-    }
-
-    fn add_target(&mut self, held: &Store) -> Result<()> {
-        self.is_target = true;
-        self.add(held)?;
-        self.is_target = false;
-        Ok(())
+        Ok(Self { scratch, target: target.to_owned(), origins: HashMap::new(), keeps_ids })
     }
 
     fn add(&mut self, source: &Store) -> Result<Vec<Merged>> {
@@ -204,10 +199,6 @@ impl Merger {
         }
         let state = &self.scratch.connection;
         let added = picked.copy(state, row, self.keeps_ids)?;
-        if self.is_target {
-            keep_as_it_is(state, source, row)?;
-            return Ok(source.merged(row, added, source.is_finished()));
-        }
         let mut info = known;
         if info.plan.course.part.is_some() {
             keep_own_host(state, &info, row, there.iter().map(|trial| trial.round))?;
@@ -289,8 +280,7 @@ impl Merger {
             *systems.entry(trial.round).or_default() += 1;
         }
         let is_whole = |round: u32| {
-            self.is_target
-                || !source.is_part()
+            !source.is_part()
                 || source.is_finished()
                 || systems[&round] == plan.systems_of(round).len()
         };
@@ -324,7 +314,7 @@ impl Merger {
     ) -> Fault {
         let origin = self.origins.get(&(row, round)).or_else(|| self.origins.get(&(row, 0)));
         let (other, other_run) =
-            origin.cloned().unwrap_or_else(|| (self.scratch.path.clone(), id_of(row)));
+            origin.cloned().unwrap_or_else(|| (self.target.clone(), id_of(row)));
         Fault::from(StoreError::NotOneRun(Box::new(NotOneRun {
             run: source.info.id.clone(),
             path: source.path.to_owned(),
@@ -336,22 +326,6 @@ impl Merger {
             remedy,
         })))
     }
-}
-
-/// A run of the target: its state, the hosts of its rounds, and what its control showed.
-fn keep_as_it_is(state: &Connection, source: &Source<'_>, row: i64) -> Result<(), Fault> {
-    let both = params![row, source.row];
-    let finished = "UPDATE main.run SET finished = (SELECT finished FROM part.run WHERE id = ?2) WHERE id = ?1";
-    state.execute(finished, both)?;
-    state.execute(
-        "INSERT INTO main.round_host SELECT ?1, round, host, whole FROM part.round_host WHERE run = ?2",
-        both,
-    )?;
-    state.execute(
-        "INSERT INTO main.control SELECT ?1, cells, changed FROM part.control WHERE run = ?2",
-        both,
-    )?;
-    Ok(())
 }
 
 /// The runs of a lab, in order.
