@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use explain::{Overview, Reason};
-use model::{Host, HostRounds, Nanos, Outcome, Placement, System, TrialRecord};
+use model::{Host, HostRounds, Nanos, Outcome, Placement, Plan, System, TrialRecord};
 
 use crate::{Cell, Columns, Header, Report, Table, Tone, format, rounds};
 
@@ -176,7 +176,7 @@ impl Report<'_> {
         } else {
             let planned = data.info.plan.last_planned_round();
             let has_added = !data.info.plan.course.added.is_empty();
-            let added = if has_added { ", except profiled ones" } else { "" };
+            let added = if has_added { ", except profiled and counted ones" } else { "" };
             let again = match rounds::again(data) {
                 0 => String::new(),
                 _ => format!(" Rounds after {planned} take the place of disturbed ones{added}."),
@@ -195,14 +195,15 @@ impl Report<'_> {
                 Cell::text(&trial.started)
             })
             .numbers("took", "", |trial| took(trial.duration))
-            .words("outcome", |trial| outcome(&trial.outcome))
+            .words("outcome", |trial| outcome(&data.info.plan, trial))
             .table(title, note, &data.trials)
     }
 }
 
-fn outcome(outcome: &Outcome) -> Cell {
-    match outcome {
+fn outcome(plan: &Plan, trial: &TrialRecord) -> Cell {
+    match &trial.outcome {
         Outcome::Completed => Cell::text("completed"),
+        Outcome::Profiled if plan.is_counted(trial.round) => Cell::text("counted"),
         Outcome::Profiled => Cell::text("profiled"),
         Outcome::Failed { step, .. } => {
             let place = step.as_ref().map_or(String::new(), |s| format!(" in {s}"));
