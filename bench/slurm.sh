@@ -75,9 +75,13 @@ daemon() {
     disown
 }
 
+# Each node has a host name of its own where that is allowed, so that reports tell the hosts apart.
 start_node() {
+    local named=()
     mkdir -p "$dir/spool-$1"
-    daemon "$1" "$root/usr/sbin/slurmd-wlm" -D -N "$1" -d "$root/usr/sbin/slurmstepd-wlm"
+    # shellcheck disable=SC2016
+    ! unshare --uts true 2>/dev/null || named=(unshare --uts sh -c 'hostname "$0" && exec "$@"' "$1")
+    daemon "$1" "${named[@]}" "$root/usr/sbin/slurmd-wlm" -D -N "$1" -d "$root/usr/sbin/slurmstepd-wlm"
 }
 
 # Ends a daemon and the jobs of its node, as a power cut would, and takes away what only a reboot would clear. A job's processes are those in the session of the
