@@ -1,5 +1,7 @@
 //! Reading runs, trials and what is under way, one at a time.
 
+use std::collections::HashMap;
+
 use model::{
     Capture, Host, HostRounds, Interval, Moment, Outcome, Plan, Readings, RunId, RunInfo, RunState,
     StepId, TrialKey,
@@ -49,10 +51,11 @@ impl Store {
     pub fn runs(&self) -> Result<Vec<RunSummary>> {
         self.read("listing the runs", |state| {
             let mut query = state.prepare(OUTCOMES)?;
+            let mut plans = Plans::default();
             let runs = query.query_and_then([], |row| {
                 let (ended, completed): (u32, u32) = (row.get(1)?, row.get(2)?);
                 let quarantined: u32 = row.get(3)?;
-                let info = run_info(state, row.get(0)?)?;
+                let info = run_info_among(state, row.get(0)?, &mut plans)?;
                 Ok(RunSummary {
                     total: total(&info, ended),
                     failed: ended.saturating_sub(completed + quarantined),
@@ -174,7 +177,26 @@ pub(crate) fn row_of(state: &Connection, run: &RunId) -> Result<i64, Fault> {
         .ok_or_else(unknown)
 }
 
+/// Plans by their text: many runs have the same, and to read one takes longer than all else of a run's summary.
+#[derive(Default)]
+struct Plans(HashMap<String, Plan>);
+
+impl Plans {
+    fn read(&mut self, text: &str, run: &RunId) -> Result<Plan, Fault> {
+        if let Some(known) = self.0.get(text) {
+            return Ok(known.clone());
+        }
+        let plan = from_json::<Plan>(text, || format!("plan of run {run}"))?.with_steps();
+        self.0.insert(text.to_owned(), plan.clone());
+        Ok(plan)
+    }
+}
+
 pub(crate) fn run_info(state: &Connection, number: i64) -> Result<RunInfo, Fault> {
+    run_info_among(state, number, &mut Plans::default())
+}
+
+fn run_info_among(state: &Connection, number: i64, plans: &mut Plans) -> Result<RunInfo, Fault> {
     let id = id_of(number);
     let mut query = state
         .prepare_cached("SELECT plan, host, backslide, started, finished FROM run WHERE id = ?1")?;
@@ -182,7 +204,7 @@ pub(crate) fn run_info(state: &Connection, number: i64) -> Result<RunInfo, Fault
     let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
     let run_state = if row.get(4)? { RunState::Finished } else { RunState::Unfinished };
     Ok(RunInfo {
-        plan: from_json::<Plan>(text(row, 0)?, || format!("plan of run {id}"))?.with_steps(),
+        plan: plans.read(text(row, 0)?, &id)?,
         host: from_json(text(row, 1)?, || format!("host of run {id}"))?,
         backslide: row.get(2)?,
         started: row.get(3)?,

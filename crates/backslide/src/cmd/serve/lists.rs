@@ -18,23 +18,20 @@ pub(super) fn runs(lab: &Lab, address: &Address) -> Result<String> {
     let all = lab.store.runs()?;
     let asked = |key| address.asked(key).unwrap_or_default();
     let (plan, system, state) = (asked("plan"), asked("system"), asked("state"));
-    let mut shown: Vec<RunSummary> = all
-        .iter()
-        .filter(|run| {
-            (plan.is_empty() || run.info.plan.name == plan)
-                && (system.is_empty() || systems(run).any(|name| name == system))
-                && (state.is_empty() || run.info.state.word() == state)
-        })
-        .cloned()
-        .collect();
-    shown.reverse();
     let filters = vec![
         filter("plan", plan, all.iter().map(|run| run.info.plan.name.as_str())),
         filter("system", system, all.iter().flat_map(systems)),
         filter("state", state, all.iter().map(|run| run.info.state.word())),
     ];
+    let count = all.len();
+    let is_shown = |run: &RunSummary| {
+        (plan.is_empty() || run.info.plan.name == plan)
+            && (system.is_empty() || systems(run).any(|name| name == system))
+            && (state.is_empty() || run.info.state.word() == state)
+    };
+    let shown: Vec<RunSummary> = all.into_iter().rev().filter(is_shown).collect();
     let links = shown.iter().map(|run| address_of(&run.info.id)).collect();
-    let facts = format!("{} of {}", shown.len(), format::plural(all.len(), "run"));
+    let facts = format!("{} of {}", shown.len(), format::plural(count, "run"));
     let table = list::as_table(&list::with_rounds(lab, shown)?);
     Ok(frame::list("Runs", facts, filters, List { table, links }))
 }
@@ -43,7 +40,11 @@ fn systems(run: &RunSummary) -> impl Iterator<Item = &str> {
     run.info.plan.systems.iter().map(|system| system.name.as_str())
 }
 
-fn filter<'a>(key: &'a str, chosen: &'a str, values: impl Iterator<Item = &'a str>) -> Filter<'a> {
+fn filter<'a, 'v>(
+    key: &'a str,
+    chosen: &'a str,
+    values: impl Iterator<Item = &'v str>,
+) -> Filter<'a> {
     let values: BTreeSet<&str> = values.collect();
     let values = values.into_iter().map(str::to_owned).collect();
     Filter { key, label: key, none: "all", values, chosen }
