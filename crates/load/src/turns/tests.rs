@@ -61,7 +61,6 @@ fn in_turns(gated: bool, client: Busy, end: End) -> (StepRecord, Vec<Nanos>, u32
     let setup = StepSetup {
         kinds: vec![KindSpec::unscheduled("query")],
         clients: vec![(role, Box::new(client))],
-        pace: None,
         end,
     };
     thread::scope(|scope| {

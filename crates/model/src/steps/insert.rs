@@ -102,6 +102,10 @@ impl InsertStage {
         rows.max(1)
     }
 
+    pub fn statements(&self, spec: &InsertSpec) -> u64 {
+        self.rows(spec).div_ceil(u64::from(self.rows_per_commit(spec)))
+    }
+
     pub const fn is_measured(&self) -> bool {
         !matches!(self, Self::Settle | Self::Warm)
     }
