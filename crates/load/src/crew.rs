@@ -104,11 +104,12 @@ impl Crew for OwnCrew {
 /// Other hosts whose processes run the clients of steps.
 pub trait LoadHosts: Send + Sync {
     /// Divides `clients` among the hosts and lets them connect. `assignment` says what they do; each host also gets
-    /// its [share](crate::Share).
+    /// its [share](crate::Share). Each client opens `sessions` sessions.
     fn crew(
         &self,
         assignment: String,
         kinds: Vec<KindSpec>,
         clients: u32,
+        sessions: u32,
     ) -> Result<Box<dyn Crew + '_>>;
 }

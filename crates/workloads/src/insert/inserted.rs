@@ -21,7 +21,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    fn rows(&self) -> u64 {
+    pub(super) fn rows(&self) -> u64 {
         self.inserted.load(Ordering::Relaxed)
     }
 }

@@ -6,6 +6,7 @@
 
 mod contents;
 mod inserted;
+pub(super) mod part;
 mod query;
 mod rows;
 mod samples;
@@ -361,16 +362,19 @@ impl Insert {
         Ok(())
     }
 
-    /// The clients, connected.
+    /// The clients, connected: those that write and query on the load hosts if the target has some, otherwise here.
     fn crew<'a>(&mut self, step: &mut Setup<'a>, stop: &Stop) -> Result<Box<dyn Crew + 'a>> {
         if *step.stage == Stage::Load {
             self.create_tables(step)?;
         }
-        match step.stage {
-            Stage::Index => self.add_index_builders(step)?,
-            Stage::Settle => self.add_settling(step)?,
-            Stage::Warm => self.add_readers(step)?,
-            Stage::Load | Stage::Random { .. } | Stage::Query { .. } => {
+        match (step.stage, &step.target.load_hosts) {
+            (Stage::Index, _) => self.add_index_builders(step)?,
+            (Stage::Settle, _) => self.add_settling(step)?,
+            (Stage::Warm, _) => self.add_readers(step)?,
+            (Stage::Load | Stage::Random { .. } | Stage::Query { .. }, Some(hosts)) => {
+                return self.divide(step, &**hosts);
+            }
+            (Stage::Load | Stage::Random { .. } | Stage::Query { .. }, None) => {
                 self.add_clients(step, 0..self.spec.clients, stop)?;
             }
         }
@@ -482,7 +486,9 @@ impl Workload for Insert {
         let pace = paced.map(|rows_per_second| self.pace(&step, rows_per_second));
         let window = Window { end, per_second: None, measured: true };
         let measured = run_paced(&mut *crew, pace, window, stop, observer)?;
-        crew.end()?;
+        for report in crew.end()? {
+            self.take(&report, &step)?;
+        }
         let elapsed = clock.now();
         let mut checks = self.checks(&step, &measured);
         checks.extend(self.prove(index, target, stop)?);
