@@ -11,7 +11,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Child;
 
 use common::{Bench, Ran, end, plan, wait_for};
-use model::{Counter, Dbms, Nanos, RunId, StepRecord, StepTask};
+use model::{Counter, Dbms, Nanos, RunData, RunId, StepRecord, StepTask};
 use rustix::process::{Pid, Signal, kill_process};
 use store::{Store, Want};
 use stranger::Stranger;
@@ -44,6 +44,7 @@ exit 1
 
 const MICRO: &str = r#"kind = "micro", tables = 2, rows = 1_000, tests = ["point-query", "insert"], clients = [1, 5], read_seconds = 2, write_seconds = 2, warmup = "fixed", warmup_seconds = 1, settle = 0, warm_ups = false"#;
 const LONG: &str = r#"kind = "micro", tables = 1, rows = 1_000, tests = ["point-query"], clients = 4, read_seconds = 60, warmup = "fixed", warmup_seconds = 0, settle = 0, warm_ups = false"#;
+const INSERT: &str = r#"kind = "insert", scale = "tiny", clients = 3, rows = 2_000, i1_rows = 400, i2_rows = 100, rates = [100], query_seconds = 2, query_sessions = 2, settle = 0"#;
 const TPCC: &str = r#"kind = "tpcc", warehouses = 1, clients = 5, items = 100, customers = 30, steps = 2, seconds = 2, warmup_seconds = 1, settle = 0"#;
 
 /// A bench with that `ssh`, and a server; `None` where this machine has none of this family.
@@ -60,12 +61,13 @@ fn bench(dbms: Dbms) -> Option<(Bench, Stranger)> {
     Some((bench, Stranger::start(dbms)))
 }
 
-/// Writes a plan of the server with these load hosts.
+/// Writes a plan of the server with these load hosts; with none, the clients are here.
 fn write(bench: &Bench, server: &Stranger, workload: &str, hosts: &str) {
     let system = server.system(server.instance.superuser());
     let system = format!("{system}\nlabel = \"theirs\"\nserver_host = \"ssh:db1\"");
     let plan = plan(workload, 1, &[&system]);
-    bench.write("p.toml", &format!("load_hosts = [{hosts}]\n{plan}"));
+    let hosts = if hosts.is_empty() { String::new() } else { format!("load_hosts = [{hosts}]\n") };
+    bench.write("p.toml", &(hosts + &plan));
 }
 
 fn start(bench: &Bench) -> Child {
@@ -105,6 +107,81 @@ fn two_hosts_share_the_clients_of_each_step_and_every_check_holds() {
     }
 }
 
+#[test]
+fn two_hosts_share_the_insert_benchmark_as_this_host_runs_it() {
+    for (dbms, workload) in [
+        (Dbms::Mariadb, INSERT.to_owned()),
+        (Dbms::Postgres, INSERT.to_owned()),
+        (Dbms::Postgres, format!("{INSERT}, tables = \"shared\", deletes = false")),
+    ] {
+        let Some((bench, server)) = bench(dbms) else { continue };
+        let of_hosts = |hosts: &str| {
+            let _ = fs::remove_dir_all(bench.lab());
+            write(&bench, &server, &workload, hosts);
+            let ran = run(&bench);
+            assert_eq!(ran.code(), 0, "{ran:?}");
+            let run = RunId("r1".to_owned());
+            let data = store(&bench).load(&run, Want { series: true, histograms: true }).unwrap();
+            let records = store(&bench).step_records(&run).unwrap();
+            let measured = records.iter().filter(|(_, record)| record.measured);
+            measured.for_each(|(_, record)| hold_every_operation(&data, record));
+            records.iter().map(|(_, record)| facts(record)).collect::<Vec<_>>()
+        };
+        let [here, there] = ["", "\"ssh:client1\", \"ssh:client2\""].map(of_hosts);
+        assert_eq!(here, there);
+        let names: Vec<&str> = there.iter().map(|facts| facts.step.as_str()).collect();
+        assert_eq!(names, ["l.i0", "l.x", "l.i1", "l.i2", "settle", "qr100", "qp100"]);
+        server.instance.remove().unwrap();
+    }
+}
+
+/// What the plan decides about a step of the Insert Benchmark.
+#[derive(Debug, PartialEq, Eq)]
+struct Facts {
+    step: String,
+    requested_rows: u64,
+    /// Each check, up to the number of answers that were sampled.
+    checks: Vec<(String, String)>,
+    /// Operations and rows of those that the plan counts.
+    done: Vec<(String, u64, u64)>,
+    /// Were seconds on target, where there was one? The rows of all hosts are needed for that.
+    is_paced: Option<bool>,
+}
+
+fn facts(record: &StepRecord) -> Facts {
+    let name = &record.step;
+    assert!(record.checks.iter().all(|check| check.holds), "{name}: {:?}", record.checks);
+    assert!(record.counters.get(Counter::CLIENT_CPU) > Some(0), "{name}");
+    assert!(record.kind("query").is_none_or(|kind| kind.sums.rows > 0), "{name}");
+    let checks = record.checks.iter().map(|check| {
+        let what = check.what.split(" in ").next().unwrap_or_default();
+        (what.to_owned(), check.expected.clone())
+    });
+    let counted = ["insert", "delete", "create_index"];
+    let done = counted.iter().filter_map(|kind| record.kind(kind));
+    Facts {
+        step: name.0.clone(),
+        requested_rows: record.requested_rows,
+        checks: checks.collect(),
+        done: done.map(|kind| (kind.spec.name.clone(), kind.sums.ops, kind.sums.rows)).collect(),
+        is_paced: record.seconds_on_target.map(|(met, _)| met > 0),
+    }
+}
+
+/// The seconds and the histograms of a step are those of all its operations.
+fn hold_every_operation(data: &RunData, record: &StepRecord) {
+    let name = &record.step;
+    let series = data.series.iter().find(|series| series.step == *name).unwrap();
+    for kind in record.kinds.iter().filter(|kind| kind.happened()) {
+        let is_it = |of: &str| *of == kind.spec.name;
+        let seconds = series.kinds.iter().find(|series| is_it(&series.kind)).unwrap();
+        assert_eq!(seconds.ops.iter().sum::<u64>(), kind.sums.ops, "{name}");
+        let mut histograms = data.histograms.iter().filter(|one| one.step == *name);
+        let histogram = histograms.find(|one| is_it(&one.kind) && !one.is_response).unwrap();
+        assert_eq!(histogram.latency.count(), kind.sums.ops, "{name}");
+    }
+}
+
 /// The intervals are the whole of each step, its histograms hold every operation, and the clients' costs are there.
 fn adds_up(bench: &Bench) {
     let run = RunId("r1".to_owned());
@@ -127,14 +204,7 @@ fn adds_up(bench: &Bench) {
         assert_eq!(record.counters.get(Counter::HOST_FOREIGN), None, "{name}");
         let series = data.series.iter().find(|series| series.step == *name).unwrap();
         assert_eq!(series.spans, [(0.0, 1.0), (1.0, 1.0)], "{name}");
-        for kind in record.kinds.iter().filter(|kind| kind.happened()) {
-            let is_it = |of: &str| *of == kind.spec.name;
-            let seconds = series.kinds.iter().find(|series| is_it(&series.kind)).unwrap();
-            assert_eq!(seconds.ops.iter().sum::<u64>(), kind.sums.ops, "{name}");
-            let mut histograms = data.histograms.iter().filter(|one| one.step == *name);
-            let histogram = histograms.find(|one| is_it(&one.kind) && !one.is_response).unwrap();
-            assert_eq!(histogram.latency.count(), kind.sums.ops, "{name}");
-        }
+        hold_every_operation(&data, record);
     }
 }
 

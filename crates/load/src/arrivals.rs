@@ -536,7 +536,6 @@ mod waiting {
         let setup = StepSetup {
             kinds: Vec::new(),
             clients: vec![(role, Box::new(client))],
-            pace: None,
             end: End::After(Nanos::from_millis(200)),
         };
         run(setup, &Stop::default(), &mut Blind).unwrap();

@@ -39,7 +39,6 @@ impl FixedWork<'_> {
         let setup = StepSetup {
             kinds: self.kinds,
             clients: self.clients,
-            pace: None,
             end: End::AllDone { limit: None },
         };
         let record = run(setup, stop, observer)?;

@@ -56,6 +56,15 @@ pub trait Shared {
     fn opens(&self) {}
 }
 
+/// What the clients of a closed loop share as far as windows know: nothing.
+pub struct Closed;
+
+impl Shared for Closed {
+    fn queue(&self) -> Option<&Queue> {
+        None
+    }
+}
+
 /// Clients of this process.
 pub struct OwnCrew {
     pub kinds: Vec<KindSpec>,
@@ -82,7 +91,7 @@ impl Crew for OwnCrew {
             queue.restart(per_second);
             queue.close_at(length);
         }
-        let record = pass(&self.kinds, &mut self.clients, None, end, stop, observer)?;
+        let record = pass(&self.kinds, &mut self.clients, end, stop, observer)?;
         let open_loop = flow.map(|(queue, _)| queue.outcome(record.window));
         Ok(StepRecord { open_loop, ..record })
     }
@@ -95,11 +104,12 @@ impl Crew for OwnCrew {
 /// Other hosts whose processes run the clients of steps.
 pub trait LoadHosts: Send + Sync {
     /// Divides `clients` among the hosts and lets them connect. `assignment` says what they do; each host also gets
-    /// its [share](crate::Share).
+    /// its [share](crate::Share). Each client opens `sessions` sessions.
     fn crew(
         &self,
         assignment: String,
         kinds: Vec<KindSpec>,
         clients: u32,
+        sessions: u32,
     ) -> Result<Box<dyn Crew + '_>>;
 }

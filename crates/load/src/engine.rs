@@ -12,7 +12,7 @@ use model::{Edge, KindSpec, StepRecord};
 pub use self::client::{Client, ClientContext, Role};
 use self::client::{ClientThread, Crew};
 use self::collector::Collector;
-pub use self::setup::{Blind, End, Observer, Pace, StepSetup};
+pub use self::setup::{Blind, End, Observer, StepSetup};
 use self::shared::Shared;
 use crate::recorder::{MOST_KINDS, Recorder};
 pub use crate::turns::{NAP, Stop};
@@ -27,15 +27,14 @@ pub const CLIENT_STACK: usize = 256 << 10;
 /// What a client failed with first; [`StepError::Interrupted`] when the user or the observer ended the
 /// step; [`StepError::Thread`] when there are too many clients for the system.
 pub fn run(setup: StepSetup, stop: &Stop, observer: &mut dyn Observer) -> Result<StepRecord> {
-    let StepSetup { kinds, mut clients, pace, end } = setup;
-    pass(&kinds, &mut clients, pace, end, stop, observer)
+    let StepSetup { kinds, mut clients, end } = setup;
+    pass(&kinds, &mut clients, end, stop, observer)
 }
 
 /// Runs all clients once, from the opening of a window until every one has ended. Errors as of [`run`].
 pub fn pass(
     kinds: &[KindSpec],
     clients: &mut [(Role, Box<dyn Client>)],
-    pace: Option<Pace>,
     end: End,
     stop: &Stop,
     observer: &mut dyn Observer,
@@ -75,7 +74,7 @@ pub fn pass(
         *gate = Some(clock.clone());
         drop(gate);
         let collector =
-            Collector { recorder: &recorder, shared: &shared, crew: &crew, stop, clock, pace };
+            Collector { recorder: &recorder, shared: &shared, crew: &crew, stop, clock };
         Ok(collector.run(end, observer))
     })?;
     // Whatever the step does now needs a turn.
@@ -86,8 +85,7 @@ pub fn pass(
         window: cut.length,
         kinds,
         errors,
-        seconds_on_target: cut.on_target,
-        timed: pace.is_some() || !end.when_done(),
+        timed: !end.when_done(),
         cut_short: cut.short,
         ..StepRecord::default()
     })

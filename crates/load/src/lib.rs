@@ -14,6 +14,7 @@ pub mod error;
 pub mod errors;
 pub mod measure;
 pub mod outages;
+pub mod pace;
 pub mod ramp;
 pub mod recorder;
 pub mod recovery;
@@ -26,13 +27,14 @@ pub mod workload;
 
 pub use arrivals::{Arrival, Queue};
 pub use clients::{Clients, FixedWork, Notes, bounded, note, unseen};
-pub use crew::{Crew, LoadHosts, OwnCrew, Shared, Window};
+pub use crew::{Closed, Crew, LoadHosts, OwnCrew, Shared, Window};
 pub use engine::{
-    Blind, CLIENT_STACK, Client, ClientContext, End, NAP, Observer, Pace, Role, StepSetup, run,
+    Blind, CLIENT_STACK, Client, ClientContext, End, NAP, Observer, Role, StepSetup, run,
 };
 pub use error::{Result, StepError};
 pub use errors::Reaction;
 pub use outages::Refused;
+pub use pace::{Pace, run_paced};
 pub use recorder::{ClientRecorder, Recorder};
 pub use recovery::{Next, Recovering, Recovery};
 pub use schedule::Schedule;

@@ -276,7 +276,7 @@ mod tests {
     use model::{KindInterval, Latency};
 
     use super::*;
-    use crate::{Blind, Client, ClientContext, OwnCrew, Quota, Role, Shared};
+    use crate::{Blind, Client, ClientContext, Closed, OwnCrew, Quota, Role};
 
     /// A window of a hundred operations that took so long from their arrival, whose service was quick.
     fn window(response: Nanos) -> StepRecord {
@@ -314,15 +314,6 @@ mod tests {
                 self.0.fetch_add(1, Ordering::Relaxed);
             }
             Ok(())
-        }
-    }
-
-    /// A closed loop.
-    struct Closed;
-
-    impl Shared for Closed {
-        fn queue(&self) -> Option<&Queue> {
-            None
         }
     }
 

@@ -203,7 +203,6 @@ mod tests {
         let setup = StepSetup {
             kinds: Vec::new(),
             clients: vec![(role, Box::new(client))],
-            pace: None,
             end: End::AllDone { limit: Some(window) },
         };
         run(setup, &Stop::default(), &mut Blind).unwrap();

@@ -81,7 +81,6 @@ fn two_thousand_clients_begin_wait_and_end() {
     let setup = StepSetup {
         kinds: vec![KindSpec { name: "query".to_owned(), scheduled: false }],
         clients: clients.collect(),
-        pace: None,
         end: End::After(Nanos::from_secs(SECONDS)),
     };
     let mut watch = Watch::default();

@@ -87,16 +87,11 @@ fn not_divided(kind: WorkloadKind, course: &CourseEntry, systems: &[System]) -> 
                 .to_owned(),
         );
     }
-    let why = match kind {
-        WorkloadKind::Micro | WorkloadKind::Sql | WorkloadKind::Tpcc => None,
-        WorkloadKind::Insert => Some("its clients follow each other's rows within one process"),
-        WorkloadKind::Lua => Some("its script runs in one process"),
-    };
-    if let Some(why) = why {
-        let word = kind.word();
-        return Some(format!(
-            "`load_hosts` and `kind = \"{word}\"`: {why}; leave `load_hosts` out"
-        ));
+    if kind == WorkloadKind::Lua {
+        return Some(
+            "`load_hosts` and `kind = \"lua\"`: its script runs in one process; leave `load_hosts` out"
+                .to_owned(),
+        );
     }
     let is_foreign = |system: &&System| matches!(system.build.source, BuildSource::Connect(_));
     let ours = systems.iter().find(|system| !is_foreign(system))?;

@@ -48,6 +48,7 @@ pub fn workload(spec: &WorkloadSpec, seed: u64) -> Box<dyn Workload> {
 /// Connects a share of the clients that `assignment` describes, which another process of this version wrote.
 pub fn part(assignment: &str, target: &Target, share: Share, stop: &Stop) -> Result<Part> {
     match data::state::read(assignment)? {
+        Assignment::Insert(assignment) => insert::part::part(assignment, target, share, stop),
         Assignment::Sql(assignment) => sql::part::part(assignment, target, share, stop),
         Assignment::Tpcc(assignment) => tpcc::part::part(assignment, target, share, stop),
     }

@@ -2,14 +2,26 @@
 
 use data::Counted;
 use load::{OwnCrew, Result};
-use model::{SqlRun, SqlSpec, StepId, TpccSpec};
+use model::{InsertSpec, InsertStage, SqlRun, SqlSpec, StepId, TpccSpec};
 use serde::{Deserialize, Serialize};
 
 /// What the clients of a step do, whichever process they are in.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Assignment {
+    Insert(InsertAssignment),
     Sql(SqlAssignment),
     Tpcc(TpccAssignment),
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct InsertAssignment {
+    pub(crate) spec: InsertSpec,
+    pub(crate) stage: InsertStage,
+    pub(crate) seed: u64,
+    /// Number of the next row of each client.
+    pub(crate) next_row: Vec<u64>,
+    /// Rows that each table has.
+    pub(crate) table_rows: Vec<u64>,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -4,6 +4,9 @@
     reason = "the helpers of a test fail like the test, and say why it was skipped"
 )]
 
+#[path = "common/shares.rs"]
+mod shares;
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 
@@ -12,6 +15,7 @@ use model::{
     Dbms, Edge, InsertSpec, Interval, Nanos, Pacing, QueryKind, Settle, Statements, Step, StepId,
     StepRecord, Tables, WorkloadSpec,
 };
+use shares::with_hosts;
 use testkit::databases::{Backend, Database};
 
 const SEED: u64 = 20_261_121;
@@ -102,9 +106,14 @@ impl Done {
 
 /// Runs every step; each must see its two edges, store all of its operations and hold its checks.
 fn done(spec: &InsertSpec, seed: u64) -> Done {
+    done_on(spec, seed, Target::clone)
+}
+
+/// As [`done`], on what this makes of the database's target.
+fn done_on(spec: &InsertSpec, seed: u64, target: impl Fn(&Target) -> Target) -> Done {
     let database = Database::default();
     let mut workload = workload(spec, seed);
-    let steps = run(&mut *workload, steps(spec), &database.target());
+    let steps = run(&mut *workload, steps(spec), &target(&database.target()));
     Done { database, steps }
 }
 
@@ -234,6 +243,59 @@ fn three_clients_in_one_table() {
     // In which order they came is up to the machine, what came is not.
     let second = done(&spec, SEED);
     assert_eq!(checksum(database, "pi1"), checksum(&second.database, "pi1"));
+}
+
+#[test]
+fn what_processes_did_is_known_as_if_one_had_done_it() {
+    let own = InsertSpec { clients: 3, query_sessions: 2, htap_seconds: 1, ..spec() };
+    let shared = InsertSpec { tables: Tables::Shared, deletes: false, ..own.clone() };
+    for spec in [own, shared] {
+        let whole = done(&spec, SEED);
+        let divided = done_on(&spec, SEED, |target| with_hosts(target, 2));
+        for table in ["pi1", "pi2", "pi3"].iter().take(if spec.deletes { 3 } else { 1 }) {
+            let [rows, others] = [&whole, &divided].map(|done| checksum(&done.database, table));
+            assert_eq!(rows, others, "{table}");
+        }
+        for ((step, record), (_, other)) in whole.steps.iter().zip(&divided.steps) {
+            assert_eq!(record.requested_rows, other.requested_rows, "{}", step.id);
+            // Which answers are sampled differs; which tables they are from does not.
+            let checked = |record: &StepRecord| {
+                let what = record.checks.iter().map(|check| check.what.split(" in ").next());
+                what.map(|what| what.unwrap().to_owned()).collect::<Vec<_>>()
+            };
+            assert_eq!(checked(record), checked(other), "{}", step.id);
+            for kind in ["insert", "delete", "create_index"] {
+                let sums = |record: &StepRecord| {
+                    let totals = record.kind(kind).map(|kind| kind.sums.clone());
+                    totals.map(|sums| (sums.ops, sums.rows))
+                };
+                assert_eq!(sums(record), sums(other), "{}: {kind}", step.id);
+            }
+        }
+        assert!(divided.sums("qp100", "long").0 >= 3 && divided.sums("qr100", "query").1 > 0);
+    }
+}
+
+#[test]
+fn damage_to_the_rows_of_any_process_is_found() {
+    let spec = InsertSpec { clients: 2, ..spec() };
+    let told = |statements: &[&str]| {
+        told_on(&with_hosts(&Database::default().target(), 2), &spec, statements)
+    };
+    assert_eq!(told(&[]), []);
+    let of_product = told(&["UPDATE pi2 SET productid = (productid + 1) % 10000"]);
+    let few = told(&["DELETE FROM pi2 WHERE transactionid > 520"]);
+    for (told, step, wanted) in [
+        (&of_product, "qr100", "sampled answers from pi2: expected 0, found "),
+        (&of_product, "qp100", "sampled answers from pi2: expected 0, found "),
+        (&of_product, "qp100", "rows of pi2 in the order of their keys, as inserted: expected "),
+        (&few, "qr100", "statements with a wrong answer: expected 0, found "),
+        (&few, "qp100", "rows in pi2: expected "),
+    ] {
+        let is_told = told.iter().any(|(s, text)| s == step && text.contains(wanted));
+        assert!(is_told, "{step} does not say `{wanted}`: {told:#?}");
+    }
+    assert!(of_product.iter().all(|(_, text)| text.contains("pi2")), "{of_product:#?}");
 }
 
 #[test]

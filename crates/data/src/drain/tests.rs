@@ -132,7 +132,6 @@ fn drained(
     let setup = StepSetup {
         kinds: vec![KindSpec { name: "settle".to_owned(), scheduled: false }],
         clients: vec![bounded("settle".to_owned(), client)],
-        pace: None,
         end: End::AllDone { limit: None },
     };
     run(setup, &Stop::default(), &mut Blind).unwrap();

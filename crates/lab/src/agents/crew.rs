@@ -142,7 +142,7 @@ impl OpenWindow<'_> {
     /// Takes the next answer, if one comes before the window closes.
     fn hear(&mut self, closed: Option<Nanos>, closes: Nanos) -> Result {
         let due = match closed {
-            None => self.opens + self.end_of_next() + Nanos::from(LATE),
+            None => self.opens + self.end_of_next() + Nanos::from(self.late_by()),
             Some(at) => at + Nanos::from(self.patience),
         };
         let until = if closed.is_none() { due.min(closes) } else { due };
@@ -153,6 +153,13 @@ impl OpenWindow<'_> {
             None if monotonic() < due => Ok(()),
             None => Err(self.late()),
         }
+    }
+
+    /// How late the next interval may be. An agent whose clients have done their work sends its last intervals when
+    /// none of them has an operation under way any more, while others are still at work.
+    fn late_by(&self) -> Duration {
+        let mut closed = (0..self.places.len()).filter(|part| self.is_closed[*part]);
+        if closed.any(|part| self.merge.awaits(part)) { self.patience } else { LATE }
     }
 
     /// Worth a word where it is more than clocks may be apart.

@@ -27,7 +27,7 @@ pub(crate) use self::server_host::{ServerHost, ServerHostProbe};
 use crate::marker::Owner;
 use crate::reach::{ForeignAddress, Secrets};
 
-/// What each client may take to connect, besides the patience for any answer.
+/// What each session may take to connect, besides the patience for any answer.
 const CONNECTS: Duration = Duration::from_millis(100);
 
 /// The agents of a system in one trial. They end when this is dropped.
@@ -83,16 +83,18 @@ impl LoadHosts for Agents {
         assignment: String,
         kinds: Vec<KindSpec>,
         clients: u32,
+        sessions: u32,
     ) -> Result<Box<dyn Crew + '_>> {
         let mut links = lock(&self.links);
         let shares = Share::divide(clients, links.places().len() as u32);
         let places: Vec<usize> = links.places().take(shares.len()).collect();
         let connect = |place: usize| {
             let (assignment, share) = (assignment.clone(), shares[place].clone());
-            Request::Connect { assignment, share }
+            let sessions = sessions.saturating_mul(share.clients.len() as u32);
+            Request::Connect { assignment, share, sessions }
         };
         let are_connected = |answer: &Answer| matches!(answer, Answer::Connected);
-        let patience = self.patience + CONNECTS * clients;
+        let patience = self.patience + CONNECTS * clients.saturating_mul(sessions);
         links.ask_all(&places, connect, patience, are_connected)?;
         Ok(Box::new(HostsCrew { links, places, kinds, patience: self.patience }))
     }

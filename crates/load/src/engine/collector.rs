@@ -1,9 +1,9 @@
 //! Cuts a step's window into intervals while its clients run.
 
-use model::{Edge, Interval, Nanos};
+use model::{Edge, Nanos};
 
 use super::client::Crew;
-use super::setup::{End, Observer, Pace};
+use super::setup::{End, Observer};
 use super::shared::Shared;
 use crate::recorder::Recorder;
 use crate::{StepClock, Stop};
@@ -17,8 +17,6 @@ const GRACE_SHARE: u64 = 16;
 
 pub(super) struct Cut {
     pub(super) length: Nanos,
-    /// Seconds on target and seconds in all, where there was a pace.
-    pub(super) on_target: Option<(u32, u32)>,
     pub(super) short: bool,
 }
 
@@ -29,13 +27,11 @@ pub(super) struct Collector<'a> {
     pub(super) crew: &'a Crew<'a>,
     pub(super) stop: &'a Stop,
     pub(super) clock: StepClock,
-    pub(super) pace: Option<Pace>,
 }
 
 impl Collector<'_> {
     pub(super) fn run(&self, end: End, observer: &mut dyn Observer) -> Cut {
-        let mut on_target = OnTarget::of(self.pace);
-        let (seconds, short) = self.while_open(end, &mut on_target, observer);
+        let (seconds, short) = self.while_open(end, observer);
         let closed = self.recorder.close(&self.clock);
         let oldest = self.recorder.oldest();
         self.crew.end();
@@ -44,17 +40,12 @@ impl Collector<'_> {
             let _rest = self.stop.turns().rest();
             self.shared.wait(None, |s| s.running == 0);
         }
-        self.last_intervals(seconds, closed, oldest, &mut on_target, observer);
-        Cut { length: closed, on_target: on_target.result(), short }
+        self.last_intervals(seconds, closed, oldest, observer);
+        Cut { length: closed, short }
     }
 
     /// Hands out each interval until the window closes; how many, and whether the limit cut the work short.
-    fn while_open(
-        &self,
-        end: End,
-        on_target: &mut OnTarget,
-        observer: &mut dyn Observer,
-    ) -> (u32, bool) {
+    fn while_open(&self, end: End, observer: &mut dyn Observer) -> (u32, bool) {
         let each = self.stop.turns().length();
         let grace = GRACE.min(Nanos(each.0 / GRACE_SHARE));
         let mut index = 0u32;
@@ -77,7 +68,6 @@ impl Collector<'_> {
                 continue;
             }
             let interval = self.recorder.interval(index, each, now);
-            on_target.see(&interval);
             index += 1;
             if observer.interval(interval).is_break() {
                 self.shared.give_up();
@@ -105,7 +95,6 @@ impl Collector<'_> {
         mut index: u32,
         closed: Nanos,
         oldest: Option<Nanos>,
-        on_target: &mut OnTarget,
         observer: &mut dyn Observer,
     ) {
         let each = self.stop.turns().length();
@@ -119,90 +108,11 @@ impl Collector<'_> {
             // By now all clients have ended.
             interval.stalled =
                 oldest.map_or(Nanos(0), |since| (start + length).saturating_sub(since));
-            if length == each {
-                on_target.see(&interval);
-            }
             index += 1;
             if observer.interval(interval).is_break() {
                 self.shared.give_up();
                 break;
             }
         }
-    }
-}
-
-/// Counts the seconds at whose end the writers were not behind their schedule.
-struct OnTarget {
-    pace: Option<Pace>,
-    rows: u64,
-    /// Of the second that is not over.
-    time: Nanos,
-    met: u32,
-    seconds: u32,
-}
-
-impl OnTarget {
-    const fn of(pace: Option<Pace>) -> Self {
-        Self { pace, rows: 0, time: Nanos(0), met: 0, seconds: 0 }
-    }
-
-    fn see(&mut self, interval: &Interval) {
-        let Some(pace) = self.pace else { return };
-        self.rows += interval.kinds[pace.kind].rows;
-        self.time += interval.length;
-        if self.time < Nanos::SECOND {
-            return;
-        }
-        self.time = Nanos(0);
-        self.seconds += 1;
-        let tolerance = pace.rows_per_second * pace.tolerance_percent / 100;
-        let on_time = |due| self.rows + pace.slack + tolerance >= due;
-        if pace.catches_up {
-            self.met += u32::from(on_time(pace.rows_per_second * u64::from(self.seconds)));
-        } else {
-            self.met += u32::from(on_time(pace.rows_per_second));
-            self.rows = 0;
-        }
-    }
-
-    fn result(&self) -> Option<(u32, u32)> {
-        (self.seconds > 0 && self.pace.is_some()).then_some((self.met, self.seconds))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn seconds_behind_schedule_are_counted_until_caught_up() {
-        assert_eq!(on_target(true), Some((4, 6)));
-    }
-
-    #[test]
-    fn writers_that_never_catch_up_are_judged_by_the_second() {
-        assert_eq!(on_target(false), Some((4, 6)));
-    }
-
-    fn on_target(catches_up: bool) -> Option<(u32, u32)> {
-        let mut on_target = OnTarget::of(Some(Pace {
-            catches_up,
-            kind: 0,
-            rows_per_second: 100,
-            slack: 50,
-            tolerance_percent: 5,
-        }));
-        for rows in [100, 50, 0, 0, 350, 100] {
-            let kind = model::KindInterval { rows, ..model::KindInterval::default() };
-            on_target.see(&Interval {
-                index: 0,
-                start: Nanos(0),
-                length: Nanos::SECOND,
-                kinds: vec![kind],
-                stalled: Nanos(0),
-                readings: model::Readings::default(),
-            });
-        }
-        on_target.result()
     }
 }

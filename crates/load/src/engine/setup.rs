@@ -8,24 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::client::{Client, Role};
 use crate::turns::Quota;
 
-/// The pace that a step's writers must keep, for the share of seconds on target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pace {
-    pub kind: usize,
-    /// Rows per second of all clients together.
-    pub rows_per_second: u64,
-    /// Rows that may be under way at the end of a second without being late: a statement a client.
-    pub slack: u64,
-    /// Share of a second's rows that may be missing, in per cent.
-    pub tolerance_percent: u64,
-    /// Do writers make up for lost time? Then a second is on target by all rows so far, otherwise by its own.
-    pub catches_up: bool,
-}
-
 pub struct StepSetup {
     pub kinds: Vec<KindSpec>,
     pub clients: Vec<(Role, Box<dyn Client>)>,
-    pub pace: Option<Pace>,
     pub end: End,
 }
 

@@ -141,7 +141,7 @@ impl Observer for Seen {
 
 fn setup(clients: Vec<(Role, Box<dyn Client>)>) -> StepSetup {
     let kinds = ["insert", "query"].map(|k| KindSpec { name: k.to_owned(), scheduled: false });
-    StepSetup { kinds: kinds.to_vec(), clients, pace: None, end: End::AllDone { limit: None } }
+    StepSetup { kinds: kinds.to_vec(), clients, end: End::AllDone { limit: None } }
 }
 
 /// Runs a window of this length that nobody sees, then that of the step, by the same clients.
@@ -151,9 +151,9 @@ fn run_warm(
     stop: &Stop,
     observer: &mut dyn Observer,
 ) -> Result<StepRecord, StepError> {
-    let StepSetup { kinds, mut clients, pace, end } = setup;
-    pass(&kinds, &mut clients, None, End::After(length), stop, &mut Blind)?;
-    pass(&kinds, &mut clients, pace, end, stop, observer)
+    let StepSetup { kinds, mut clients, end } = setup;
+    pass(&kinds, &mut clients, End::After(length), stop, &mut Blind)?;
+    pass(&kinds, &mut clients, end, stop, observer)
 }
 
 fn client(name: &str, bounded: bool, client: impl Client + 'static) -> (Role, Box<dyn Client>) {

@@ -79,7 +79,6 @@ fn played(
     let setup = StepSetup {
         kinds: vec![KindSpec::unscheduled("query")],
         clients: vec![(role, Box::new(client))],
-        pace: None,
         end,
     };
     thread::scope(|scope| {

@@ -1,12 +1,14 @@
 //! The steps of the Insert Benchmark. This file alone knows their names.
 
+use serde::{Deserialize, Serialize};
+
 use crate::step::{SETTLES, placed};
 use crate::{
     Counts, InsertSpec, KindSpec, Nanos, Pacing, QueryKind, Step, StepClass, StepId, StepTask,
     Subject, Tables,
 };
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InsertStage {
     /// `l.i0`: inserts in key order, no secondary index.
     Load,
@@ -22,7 +24,7 @@ pub enum InsertStage {
     Query { kind: QueryKind, rate: u32 },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Transactions {
     Large,
     Small,
@@ -102,6 +104,10 @@ impl InsertStage {
         rows.max(1)
     }
 
+    pub fn statements(&self, spec: &InsertSpec) -> u64 {
+        self.rows(spec).div_ceil(u64::from(self.rows_per_commit(spec)))
+    }
+
     pub const fn is_measured(&self) -> bool {
         !matches!(self, Self::Settle | Self::Warm)
     }
@@ -132,7 +138,7 @@ impl InsertStage {
 
     /// Beside each client's queries run its inserts, its deletes with the search for the lowest row, and its long
     /// transaction, each over a session of their own.
-    fn sessions(&self, spec: &InsertSpec) -> u32 {
+    pub fn sessions(&self, spec: &InsertSpec) -> u32 {
         // Clients may share one table.
         let tables = if spec.tables == Tables::Own { spec.clients } else { 1 };
         let deletes = self.has_deletes() && deletes(spec);

@@ -12,12 +12,17 @@ const MICRO: &str = "micro";
 fn plan_of(hosts: &str, kind: &str, top: &str, systems: &str) -> Result<Plan> {
     let keys = match kind {
         "insert" => ", scale = \"tiny\"",
+        "lua" => ", script = \"a.lua\"",
         "tpcc" => ", warehouses = 1",
         _ => "",
     };
-    expand(&format!(
+    let text = format!(
         "name = \"p\"\nrounds = 2\nload_hosts = {hosts}\n{top}workload = {{ kind = \"{kind}\"{keys} }}\n{systems}"
-    ))
+    );
+    // The others have no script, and do not look for one.
+    let script = ("text".to_owned(), "/d/a.lua".to_owned());
+    let file = crate::read(&text, "my.toml")?.with_script(script.0, script.1, Vec::new());
+    crate::expand(&file, &super::CATALOG, &super::find, super::HOST)
 }
 
 fn error(hosts: &str, kind: &str, top: &str, systems: &str) -> String {
@@ -27,7 +32,7 @@ fn error(hosts: &str, kind: &str, top: &str, systems: &str) -> String {
 #[test]
 fn every_system_has_them_the_control_too() {
     let hosts = "[\"ssh:client1\", \"ssh:me@client2\"]";
-    for kind in [MICRO, "tpcc"] {
+    for kind in [MICRO, "tpcc", "insert"] {
         let plan = plan_of(hosts, kind, "control = true\n", THEIRS).unwrap();
         assert_eq!(plan.systems.len(), 2);
         for system in plan.systems {
@@ -52,7 +57,7 @@ fn only_a_list_of_hosts_is_accepted() {
 fn clients_that_cannot_be_divided_are_refused_with_the_reason() {
     let hosts = "[\"ssh:client1\"]";
     let ours = "[[system]]\nbuild = \"mariadb\"\nlabel = \"ours\"\n";
-    assert_snapshot!(error(hosts, "insert", "", THEIRS), @r#"my.toml:3: `load_hosts` and `kind = "insert"`: its clients follow each other's rows within one process; leave `load_hosts` out"#);
+    assert_snapshot!(error(hosts, "lua", "", THEIRS), @r#"my.toml:3: `load_hosts` and `kind = "lua"`: its script runs in one process; leave `load_hosts` out"#);
     assert_snapshot!(error(hosts, MICRO, "interleave = \"turns\"\n", THEIRS), @"my.toml:3: `load_hosts` and `interleave`: slices and turns are too short to be agreed with other hosts; leave one of them out");
     assert_snapshot!(error(hosts, MICRO, "", &format!("{THEIRS}{ours}")), @"my.toml:3: `load_hosts` and `ours`, which backslide starts on this host, where no other host reaches it: start the server yourself and give its address (`connect`), or leave `load_hosts` out");
 }

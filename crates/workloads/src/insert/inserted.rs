@@ -21,7 +21,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    fn rows(&self) -> u64 {
+    pub(super) fn rows(&self) -> u64 {
         self.inserted.load(Ordering::Relaxed)
     }
 }
@@ -84,8 +84,7 @@ pub(super) fn loaded(
     let mut next = vec![0; clients.len()];
     for stage in stages {
         let rows_per_commit = stage.rows_per_commit(spec);
-        let statements = stage.rows(spec).div_ceil(u64::from(rows_per_commit));
-        let rows = statements * u64::from(rows_per_commit);
+        let rows = stage.statements(spec) * u64::from(rows_per_commit);
         // The first client of a table inserts before its indexes are built.
         let writers = match stage {
             Stage::Index => 1,

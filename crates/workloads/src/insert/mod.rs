@@ -6,6 +6,7 @@
 
 mod contents;
 mod inserted;
+pub(super) mod part;
 mod query;
 mod rows;
 mod samples;
@@ -13,6 +14,7 @@ mod sql;
 mod state;
 mod writer;
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -32,8 +34,8 @@ use self::writer::{
 use data::statements::{around_index, takes_several_rows};
 use data::{Found, Table, check, push_placeholder, settle, taken};
 use load::{
-    Client, Clients, End, Notes, Observer, Pace, Result, Role, Schedule, StepError, StepSetup,
-    Stop, Target, Worker, Workload, Wrong, clients, run,
+    Client, Clients, Closed, Crew, End, Notes, Observer, OwnCrew, Pace, Result, Role, Schedule,
+    StepError, Stop, Target, Window, Worker, Workload, Wrong, clients, run_paced,
 };
 
 /// A query step is given up after this many times its nominal length.
@@ -58,6 +60,8 @@ struct Setup<'a> {
     wrong: Arc<Wrong>,
     notes: Notes,
     checks: Found,
+    /// Rows that each table had before.
+    table_rows: Vec<u64>,
     requested_rows: u64,
     expected_ops: Option<u64>,
     sampled: Vec<Sampled>,
@@ -66,6 +70,11 @@ struct Setup<'a> {
 impl Setup<'_> {
     fn add(&mut self, name: String, bounded: bool, client: impl Client + 'static) {
         self.clients.push((Role { name, bounded }, Box::new(client)));
+    }
+
+    fn own_crew(&mut self) -> OwnCrew {
+        let (kinds, clients) = (self.kinds.0.clone(), std::mem::take(&mut self.clients));
+        OwnCrew { kinds, clients, shared: Arc::new(Closed) }
     }
 
     fn connect(&self, name: &str) -> Result<Worker> {
@@ -101,6 +110,22 @@ impl Insert {
         self.spec.deletes && self.spec.tables == Tables::Own
     }
 
+    fn setup<'a>(&self, target: &'a Target, stage: &'a Stage, table_rows: Vec<u64>) -> Setup<'a> {
+        Setup {
+            target,
+            stage,
+            kinds: Kinds::of(stage, &self.spec),
+            clients: Clients::new(),
+            wrong: Arc::default(),
+            notes: Arc::default(),
+            checks: Arc::default(),
+            table_rows,
+            requested_rows: 0,
+            expected_ops: None,
+            sampled: if stage.is_query() { self.sampled() } else { Vec::new() },
+        }
+    }
+
     /// Rows that a table will have been given when all steps are done.
     fn rows_per_table(&self) -> u64 {
         let per_client: u64 = self.stages.iter().map(|s| s.rows(&self.spec)).sum();
@@ -134,32 +159,33 @@ impl Insert {
         Ok(())
     }
 
+    /// The rows that this client inserts in the step: they follow those of its earlier steps.
+    fn next_batch(&mut self, step: &mut Setup<'_>, client: u32) -> Batch {
+        let rows_per_commit = step.stage.rows_per_commit(&self.spec);
+        let rows = step.stage.statements(&self.spec) * u64::from(rows_per_commit);
+        let first = self.next_row[client as usize];
+        self.next_row[client as usize] += rows;
+        step.requested_rows += rows;
+        let inserted = Arc::default();
+        let batch = Batch { client, seed: self.seed, first, rows_per_commit, inserted };
+        let table = self.table_of(client) as usize;
+        self.tables[table].batches.push(batch.clone());
+        batch
+    }
+
     fn inserter(&mut self, step: &mut Setup<'_>, client: u32, turn: Turn) -> Result<Inserter> {
-        let rows_per_commit = turn.rows_per_commit;
         let mut worker = step.connect(&format!("insert {}", client + 1))?;
         let table_number = self.table_of(client);
         let table = self.table(table_number, step.target);
         let statement = if self.spec.writes == Statements::Prepared {
-            let rows = rows_per_commit as usize;
+            let rows = turn.rows_per_commit as usize;
             let (sql, types) = table.insert_prepared(step.target.dialect, false, rows);
             InsertStatement::Prepared(worker.prepare(&sql, &types)?)
         } else {
             let sql = table.insert_head();
             InsertStatement::Text { head: sql.len(), sql }
         };
-        let first_row = self.next_row[client as usize];
-        let rows = turn.statements * u64::from(rows_per_commit);
-        self.next_row[client as usize] += rows;
-        step.requested_rows += rows;
-        let inserted = Arc::new(AtomicU64::new(0));
-        let state = &mut self.tables[table_number as usize];
-        state.batches.push(Batch {
-            client,
-            seed: self.seed,
-            first: first_row,
-            rows_per_commit,
-            inserted: Arc::clone(&inserted),
-        });
+        let Batch { first, inserted, .. } = self.next_batch(step, client);
         Ok(Inserter {
             writer: Writer {
                 worker,
@@ -169,7 +195,7 @@ impl Insert {
                 written: inserted,
             },
             rows: Rows::new(&self.spec, self.seed, client),
-            first_row,
+            first_row: first,
             statement,
         })
     }
@@ -213,7 +239,7 @@ impl Insert {
     /// The writers of one client: an inserter and, where there are deletes, a deleter in step.
     fn add_writers(&mut self, step: &mut Setup<'_>, client: u32, lo: &Arc<AtomicU64>) -> Result {
         let rows_per_commit = step.stage.rows_per_commit(&self.spec);
-        let statements = step.stage.rows(&self.spec).div_ceil(u64::from(rows_per_commit));
+        let statements = step.stage.statements(&self.spec);
         let with_deletes = self.deletes() && step.stage.has_deletes();
         let coupling = with_deletes.then(|| Arc::new(Coupling::new(self.spec.queue)));
         let (pacer, delete_pacer) = self.pacers(step.stage, client);
@@ -274,7 +300,7 @@ impl Insert {
                 limit: spec.rows_per_query,
                 reads: reads(spec, step.target.dialect),
                 wrong: Arc::clone(&step.wrong),
-                table_rows: self.tables[number as usize].rows(),
+                table_rows: step.table_rows[number as usize],
                 of_table: spec.query_sessions * spec.clients / self.tables.len() as u32,
                 samples: Arc::clone(&step.sampled[number as usize].samples),
             };
@@ -336,16 +362,28 @@ impl Insert {
         Ok(())
     }
 
-    fn add_clients(&mut self, step: &mut Setup<'_>, stop: &Stop) -> Result {
-        match step.stage {
-            Stage::Index => return self.add_index_builders(step),
-            Stage::Settle => return self.add_settling(step),
-            Stage::Warm => return self.add_readers(step),
-            Stage::Load => self.create_tables(step)?,
-            Stage::Random { .. } => {}
-            Stage::Query { .. } => step.sampled = self.sampled(),
+    /// The clients, connected: those that write and query on the load hosts if the target has some, otherwise here.
+    fn crew<'a>(&mut self, step: &mut Setup<'a>, stop: &Stop) -> Result<Box<dyn Crew + 'a>> {
+        if *step.stage == Stage::Load {
+            self.create_tables(step)?;
         }
-        for client in 0..self.spec.clients {
+        match (step.stage, &step.target.load_hosts) {
+            (Stage::Index, _) => self.add_index_builders(step)?,
+            (Stage::Settle, _) => self.add_settling(step)?,
+            (Stage::Warm, _) => self.add_readers(step)?,
+            (Stage::Load | Stage::Random { .. } | Stage::Query { .. }, Some(hosts)) => {
+                return self.divide(step, &**hosts);
+            }
+            (Stage::Load | Stage::Random { .. } | Stage::Query { .. }, None) => {
+                self.add_clients(step, 0..self.spec.clients, stop)?;
+            }
+        }
+        Ok(Box::new(step.own_crew()))
+    }
+
+    /// Those of a stage in which they write or query.
+    fn add_clients(&mut self, step: &mut Setup<'_>, clients: Range<u32>, stop: &Stop) -> Result {
+        for client in clients {
             if stop.is_asked() {
                 return Err(StepError::Interrupted);
             }
@@ -439,28 +477,18 @@ impl Workload for Insert {
     ) -> Result<StepRecord> {
         let clock = stop.clock();
         let stage = &self.stages[index].clone();
-        let mut step = Setup {
-            target,
-            stage,
-            kinds: Kinds::of(stage, &self.spec),
-            clients: Clients::new(),
-            wrong: Arc::default(),
-            notes: Arc::default(),
-            checks: Arc::default(),
-            requested_rows: 0,
-            expected_ops: None,
-            sampled: Vec::new(),
-        };
-        self.add_clients(&mut step, stop)?;
+        let table_rows = self.tables.iter().map(TableState::rows).collect();
+        let mut step = self.setup(target, stage, table_rows);
+        let mut crew = self.crew(&mut step, stop)?;
         let paced = stage.rate().map(|rate| u64::from(rate) * u64::from(self.spec.clients));
         let longest = Nanos::from_secs(u64::from(self.spec.query_seconds) * OVERRUN);
-        let setup = StepSetup {
-            kinds: step.kinds.0.clone(),
-            clients: std::mem::take(&mut step.clients),
-            pace: paced.map(|rows_per_second| self.pace(&step, rows_per_second)),
-            end: End::AllDone { limit: paced.map(|_| longest) },
-        };
-        let measured = run(setup, stop, observer)?;
+        let end = End::AllDone { limit: paced.map(|_| longest) };
+        let pace = paced.map(|rows_per_second| self.pace(&step, rows_per_second));
+        let window = Window { end, per_second: None, measured: true };
+        let measured = run_paced(&mut *crew, pace, window, stop, observer)?;
+        for report in crew.end()? {
+            self.take(&report, &step)?;
+        }
         let elapsed = clock.now();
         let mut checks = self.checks(&step, &measured);
         checks.extend(self.prove(index, target, stop)?);

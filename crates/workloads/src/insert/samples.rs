@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use drivers::{Row, Value};
 use model::{Check, InsertSpec};
+use serde::{Deserialize, Serialize};
 
 use super::inserted::{Inserted, Stream, TableState};
 use data::{Form, RowHash};
@@ -17,14 +18,21 @@ const MOST: usize = 64;
 /// The three columns of a secondary index; a date is its digits.
 type Entry = [i64; 3];
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Samples {
     pub(super) ranges: Vec<Range>,
     pub(super) points: Vec<Vec<Point>>,
 }
 
+impl Samples {
+    pub(super) fn add(&mut self, more: Self) {
+        self.ranges.extend(more.ranges);
+        self.points.extend(more.points);
+    }
+}
+
 /// The answer of a range query.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Range {
     pub(super) index: usize,
     /// The lowest value of the first column that may come back.
@@ -35,11 +43,12 @@ pub(super) struct Range {
 }
 
 /// A row of the answer of a point query.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) struct Point {
     pub(super) key: i64,
     pub(super) product: i64,
-    pub(super) data: Vec<u8>,
+    /// What is no text is no row's data, also with its bytes replaced.
+    pub(super) data: String,
 }
 
 pub(super) fn entry(row: &dyn Row) -> Entry {
@@ -59,8 +68,8 @@ fn digits(text: &[u8]) -> i64 {
 impl Point {
     pub(super) fn of(row: &dyn Row) -> Self {
         let data = match row.value(2) {
-            Value::Bytes(data) => data.to_vec(),
-            Value::Null | Value::Int(_) | Value::Real(_) => Vec::new(),
+            Value::Bytes(data) => String::from_utf8_lossy(data).into_owned(),
+            Value::Null | Value::Int(_) | Value::Real(_) => String::new(),
         };
         let int = |column: usize| row.value(column).as_int().unwrap_or(i64::MIN);
         Self { key: int(0), product: int(1), data }
@@ -243,10 +252,10 @@ enum PointProof {
     Any(HashMap<u64, (Point, bool)>),
 }
 
-fn hash(product: i64, data: &[u8]) -> u64 {
+fn hash(product: i64, data: &str) -> u64 {
     let mut hash = RowHash::default();
     hash.int(Form::Integer, product);
-    hash.text(Form::Exact, data);
+    hash.text(Form::Exact, data.as_bytes());
     hash.finish()
 }
 
@@ -266,14 +275,13 @@ impl PointProof {
         match self {
             Self::Ordered { rows, next } => {
                 if let Some(expected) = rows.get(*next) {
-                    let is_it = expected.product == row.product as i64
-                        && expected.data == row.data.as_bytes();
+                    let is_it = expected.product == row.product as i64 && expected.data == row.data;
                     *next += usize::from(is_it);
                 }
             }
             Self::Any(rows) => {
                 if !rows.is_empty() {
-                    let hash = hash(row.product as i64, row.data.as_bytes());
+                    let hash = hash(row.product as i64, row.data);
                     if let Some((_, seen)) = rows.get_mut(&hash) {
                         *seen = true;
                     }
@@ -284,10 +292,9 @@ impl PointProof {
 
     fn wrong(&self) -> Vec<String> {
         let told = |point: &Point| {
-            let data = String::from_utf8_lossy(&point.data);
+            let Point { key, product, data } = point;
             format!(
-                "transactionid {} has productid {} and data {data}, which was not inserted there",
-                point.key, point.product
+                "transactionid {key} has productid {product} and data {data}, which was not inserted there"
             )
         };
         match self {
@@ -335,7 +342,7 @@ mod tests {
             points.push(Point {
                 key: 101 + points.len() as i64,
                 product: inserted.row.product as i64,
-                data: inserted.row.data.as_bytes().to_vec(),
+                data: inserted.row.data.to_owned(),
             });
         }
         all.sort_unstable();
@@ -407,7 +414,7 @@ mod tests {
         let told = wrong_of(1, Vec::new(), swapped);
         assert_eq!(told.len(), 1);
         let mut changed = some;
-        changed[3].data = b"aaaaaaaaaaX".to_vec();
+        changed[3].data = "aaaaaaaaaaX".to_owned();
         let told = wrong_of(1, Vec::new(), changed.clone());
         assert_eq!(
             told,

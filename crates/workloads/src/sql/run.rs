@@ -106,7 +106,7 @@ impl RunStep<'_> {
         match &self.edge.target.load_hosts {
             Some(hosts) => {
                 let clients = self.share.all_clients;
-                hosts.crew(self.assignment()?, kinds.specs.clone(), clients)
+                hosts.crew(self.assignment()?, kinds.specs.clone(), clients, 1)
             }
             None => Ok(Box::new(self.own_crew(kinds, common, stop)?)),
         }

@@ -90,7 +90,7 @@ impl RunStep<'_> {
         match &self.at.target.load_hosts {
             Some(hosts) => {
                 let (kinds, clients) = (self.kinds(), self.share.all_clients);
-                hosts.crew(self.assignment()?, kinds, clients)
+                hosts.crew(self.assignment()?, kinds, clients, 1)
             }
             None => Ok(Box::new(self.own_crew(common)?)),
         }

@@ -24,6 +24,7 @@ impl LoadHosts for Here {
         assignment: String,
         kinds: Vec<KindSpec>,
         clients: u32,
+        _sessions: u32,
     ) -> Result<Box<dyn Crew + '_>> {
         let shares = Share::divide(clients, self.hosts).into_iter();
         let parts = shares.map(|share| part(&assignment, &self.target, share, &Stop::default()));

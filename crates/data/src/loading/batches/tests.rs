@@ -160,7 +160,6 @@ fn load(talk: &[(&'static str, Answer)]) -> Result<StepRecord, StepError> {
     let setup = StepSetup {
         kinds: vec![KindSpec { name: "insert".to_owned(), scheduled: false }],
         clients: vec![(role, Box::new(Loader { recovery, batches }))],
-        pace: None,
         end: End::AllDone { limit: None },
     };
     let window = run(setup, &Stop::default(), &mut Blind);
