@@ -55,7 +55,7 @@ impl Store {
             let runs = query.query_and_then([], |row| {
                 let (ended, completed): (u32, u32) = (row.get(1)?, row.get(2)?);
                 let quarantined: u32 = row.get(3)?;
-                let info = run_info_among(state, row.get(0)?, &mut plans)?;
+                let info = run_info_by(state, row.get(0)?, |text, run| plans.read(text, run))?;
                 Ok(RunSummary {
                     total: total(&info, ended),
                     failed: ended.saturating_sub(completed + quarantined),
@@ -186,17 +186,25 @@ impl Plans {
         if let Some(known) = self.0.get(text) {
             return Ok(known.clone());
         }
-        let plan = from_json::<Plan>(text, || format!("plan of run {run}"))?.with_steps();
+        let plan = plan(text, run)?;
         self.0.insert(text.to_owned(), plan.clone());
         Ok(plan)
     }
 }
 
-pub(crate) fn run_info(state: &Connection, number: i64) -> Result<RunInfo, Fault> {
-    run_info_among(state, number, &mut Plans::default())
+fn plan(text: &str, run: &RunId) -> Result<Plan, Fault> {
+    Ok(from_json::<Plan>(text, || format!("plan of run {run}"))?.with_steps())
 }
 
-fn run_info_among(state: &Connection, number: i64, plans: &mut Plans) -> Result<RunInfo, Fault> {
+pub(crate) fn run_info(state: &Connection, number: i64) -> Result<RunInfo, Fault> {
+    run_info_by(state, number, plan)
+}
+
+fn run_info_by(
+    state: &Connection,
+    number: i64,
+    plan: impl FnOnce(&str, &RunId) -> Result<Plan, Fault>,
+) -> Result<RunInfo, Fault> {
     let id = id_of(number);
     let mut query = state
         .prepare_cached("SELECT plan, host, backslide, started, finished FROM run WHERE id = ?1")?;
@@ -204,7 +212,7 @@ fn run_info_among(state: &Connection, number: i64, plans: &mut Plans) -> Result<
     let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
     let run_state = if row.get(4)? { RunState::Finished } else { RunState::Unfinished };
     Ok(RunInfo {
-        plan: plans.read(text(row, 0)?, &id)?,
+        plan: plan(text(row, 0)?, &id)?,
         host: from_json(text(row, 1)?, || format!("host of run {id}"))?,
         backslide: row.get(2)?,
         started: row.get(3)?,

@@ -103,10 +103,10 @@ impl Agent {
                 Ok(Answer::Reached)
             }
             Request::Recognize(owner) => self.recognize(&owner),
-            Request::Connect { assignment, share, sessions } => {
+            Request::Connect { assignment, share, all_sessions } => {
                 // Whatever is left of the step before.
                 self.part = None;
-                self.part = Some(self.connect(&assignment, share, sessions)?);
+                self.part = Some(self.connect(&assignment, share, all_sessions)?);
                 Ok(Answer::Connected)
             }
             Request::Run(window) => {
@@ -149,10 +149,10 @@ impl Agent {
         )))
     }
 
-    fn connect(&self, assignment: &str, share: Share, opens: u32) -> Result<Part> {
+    fn connect(&self, assignment: &str, share: Share, all_sessions: u32) -> Result<Part> {
         let server = self.server.as_ref().ok_or_else(out_of_turn)?;
         let system = &server.system;
-        let step = Step::new(StepId::new("the clients"), 0, opens, Subject::default());
+        let step = Step::new(StepId::new("the clients"), 0, all_sessions, Subject::default());
         let fails = |error: crate::LabError| SiteError::new(error.to_string());
         raise_limits(&[step], &[system], false).map_err(fails)?;
         place_client(system, &system.cpus.client).map_err(fails)?;

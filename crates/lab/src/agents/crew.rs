@@ -155,8 +155,8 @@ impl OpenWindow<'_> {
         }
     }
 
-    /// How late the next interval may be. An agent whose clients have done their work sends its last intervals when
-    /// none of them has an operation under way any more, while others are still at work.
+    /// How late the next interval may be. An agent that has closed its window sends its last intervals only after its
+    /// last operation ends, while others are still at work.
     fn late_by(&self) -> Duration {
         let mut closed = (0..self.places.len()).filter(|part| self.is_closed[*part]);
         if closed.any(|part| self.merge.awaits(part)) { self.patience } else { LATE }

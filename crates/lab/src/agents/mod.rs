@@ -90,8 +90,8 @@ impl LoadHosts for Agents {
         let places: Vec<usize> = links.places().take(shares.len()).collect();
         let connect = |place: usize| {
             let (assignment, share) = (assignment.clone(), shares[place].clone());
-            let sessions = sessions.saturating_mul(share.clients.len() as u32);
-            Request::Connect { assignment, share, sessions }
+            let all_sessions = sessions.saturating_mul(share.clients.len() as u32);
+            Request::Connect { assignment, share, all_sessions }
         };
         let are_connected = |answer: &Answer| matches!(answer, Answer::Connected);
         let patience = self.patience + CONNECTS * clients.saturating_mul(sessions);

@@ -45,8 +45,8 @@ pub(super) enum Request {
     Reach(Box<Server>),
     /// Our database there has this marker: is it the same server?
     Recognize(Owner),
-    /// Connect this share of the clients that the assignment describes, over so many sessions.
-    Connect { assignment: String, share: Share, sessions: u32 },
+    /// Connect this share of the clients that the assignment describes. They open so many sessions in all.
+    Connect { assignment: String, share: Share, all_sessions: u32 },
     /// Get ready for a window.
     Run(Window),
     /// Open it when your clock says so.

@@ -225,6 +225,24 @@ fn the_own_part_of_a_target_stays_one_until_another_joins() {
 }
 
 #[test]
+fn a_trial_that_was_interrupted_in_the_target_may_come_from_a_part() {
+    let [one, two] = halves();
+    let target = Lab::new();
+    merged(&target, &[&one]).unwrap();
+    let run = RunId("r1".into());
+    let mut all = Lab { store: all_of(&target), directory: Lab::new().directory };
+    let trial = all.trial(&run, 3, "a");
+    all.step(trial, "l.i0", 0);
+    drop(all);
+    let found = merged(&target, &[&two]).unwrap();
+    assert_eq!((found[0].added, found[0].state), (4, RunState::Finished));
+    let all = all_of(&target);
+    assert_eq!(all.journal(&run).unwrap().len(), 8);
+    let mut dangling = all.connection.prepare("PRAGMA foreign_key_check").unwrap();
+    assert!(!dangling.exists([]).unwrap());
+}
+
+#[test]
 fn a_missing_part_that_was_resumed_stays_finished() {
     let [one, two] = halves();
     let target = Lab::new();

@@ -381,7 +381,7 @@ impl Insert {
         Ok(Box::new(step.own_crew()))
     }
 
-    /// Those of a stage in which they write or query.
+    /// Connects the clients of a stage that writes or queries.
     fn add_clients(&mut self, step: &mut Setup<'_>, clients: Range<u32>, stop: &Stop) -> Result {
         for client in clients {
             if stop.is_asked() {

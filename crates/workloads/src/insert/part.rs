@@ -39,7 +39,7 @@ pub(crate) fn part(
     Ok(Part { crew, report: Box::new(move || report(&insert.tables, &wrong, &sampled)) })
 }
 
-/// The tables have no batches and no deleted rows but those of the share.
+/// The tables hold only what this share inserted and deleted.
 fn report(tables: &[TableState], wrong: &Wrong, sampled: &[Sampled]) -> Result<String> {
     let batches = tables.iter().flat_map(|table| &table.batches);
     let samples = sampled.iter().map(|one| std::mem::take(&mut *lock(&one.samples)));

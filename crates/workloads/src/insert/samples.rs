@@ -47,7 +47,7 @@ pub(super) struct Range {
 pub(super) struct Point {
     pub(super) key: i64,
     pub(super) product: i64,
-    /// What is no text is no row's data, also with its bytes replaced.
+    /// Invalid UTF-8 becomes U+FFFD, which no inserted row contains.
     pub(super) data: String,
 }
 

@@ -53,14 +53,14 @@ impl Side<'_> {
         self.done.is_none() && !self.is_ready
     }
 
-    /// Its turn is over, or has not begun. What cannot be read is told by the step's own probes.
+    /// Its turn is over, or has not begun. The step's own probes report unreadable counters.
     pub(super) fn begin_gap(&mut self) {
         let (readings, _) = probes::read_all(&mut self.host, Detail::Edge);
         self.gap.begin(readings);
     }
 
     /// Its next turn begins. The CPU time of this process is the first of what is read when a gap begins and the last
-    /// when it ends, so that reading costs no turn anything.
+    /// when it ends, so that reading adds little to a turn.
     pub(super) fn end_gap(&mut self) {
         let (readings, _) = read_backwards(&mut self.host);
         self.gap.end(&readings);

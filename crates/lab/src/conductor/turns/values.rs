@@ -1,20 +1,22 @@
 //! What each turn of a step came to.
 
+use std::borrow::Cow;
+
 use model::{Interval, KindTotals, MetricId, SliceSeries, Step, StepRecord, metrics};
 
-/// At least this many slices for each one in which nothing ended. More of them are not stalls: operations are about as
-/// long as slices.
-const FOR_EACH_IDLE: usize = 10;
+/// One slice in so many may be idle: nothing ended in it. With more idle slices, stalls take a part of the window that
+/// the middle half of the slices would hide, or operations are about as long as slices.
+const FOR_EACH_IDLE: usize = 50;
 
 pub(super) struct Values {
     columns: Vec<Column>,
-    /// Slices in which nothing ended since the last one in which something did.
+    /// The idle slices since the last one in which something ended.
     idle: Option<Interval>,
 }
 
 struct Column {
     metric: MetricId,
-    /// One a slice, no number where nothing ended in it; `None` once another one had no value that can be compared.
+    /// One a slice, no number for an idle one; `None` once another one had no value that can be compared.
     values: Option<Vec<f64>>,
 }
 
@@ -27,12 +29,11 @@ impl Values {
         Self { columns: columns.collect(), idle: None }
     }
 
-    /// Adds a slice. One in which nothing ended counts with the next one: without it, the others would look better than
-    /// the step was.
+    /// Adds a slice. An idle one counts with the next one: without it, the others would look better than the step was.
     pub(super) fn add(&mut self, step: &Step, slice: &Interval) {
         let slice = match self.idle.take() {
-            Some(idle) => joined(idle, slice),
-            None => slice.clone(),
+            Some(idle) => Cow::Owned(joined(idle, slice)),
+            None => Cow::Borrowed(slice),
         };
         let record = record(step, &slice);
         if record.subject_count() == 0 {
@@ -40,7 +41,7 @@ impl Values {
                 .iter_mut()
                 .flat_map(|column| &mut column.values)
                 .for_each(|values| values.push(f64::NAN));
-            self.idle = Some(slice);
+            self.idle = Some(slice.into_owned());
             return;
         }
         let measured = model::measure(&record);
@@ -53,13 +54,17 @@ impl Values {
         }
     }
 
-    /// The metrics of which every slice had a value, but for few in which nothing ended.
+    /// The metrics of which every slice had a value, except a few idle ones. None if the last slice was idle.
     pub(super) fn series(self) -> Vec<SliceSeries> {
+        if self.idle.is_some() {
+            return Vec::new();
+        }
         let columns = self.columns.into_iter();
         let series = columns.filter_map(|Column { metric, values }| {
             let values = values?;
             let idle = values.iter().filter(|value| value.is_nan()).count();
-            (values.len() > FOR_EACH_IDLE * idle).then_some(SliceSeries { metric, values })
+            let are_few = !values.is_empty() && values.len() >= FOR_EACH_IDLE * idle;
+            are_few.then_some(SliceSeries { metric, values })
         });
         series.collect()
     }
@@ -157,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_slice_in_which_nothing_ended_counts_with_the_next_one() {
-        let mut slices = vec![slice(100, 20, 50); 21];
+        let mut slices = vec![slice(100, 20, 50); 99];
         slices[3] = spent(0, 4_000, 0);
         let found = series(&slices);
         let of = |place: usize| {
@@ -170,9 +175,12 @@ mod tests {
         // Half a second, and all that the server spent in it.
         assert_eq!((rates[0], rates[2], rates[3]), (400.0, 200.0, 400.0));
         assert_eq!((cpus[0], cpus[2], cpus[3]), (20.0, 60.0, 20.0));
-        // Three of 21 are too many.
+        // Two of 99 are too many, two of 100 are not, unless the last one is one of them.
         slices[9] = spent(0, 4_000, 0);
-        slices[10] = spent(0, 4_000, 0);
+        assert_eq!(series(&slices).len(), 0);
+        slices.push(slice(100, 20, 50));
+        assert_eq!(series(&slices).len(), 4);
+        slices.swap(9, 99);
         assert_eq!(series(&slices).len(), 0);
     }
 
