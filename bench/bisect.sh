@@ -5,12 +5,13 @@
 #   bench/bisect.sh [TIMES]      5 times, each with another place of the spin
 #
 # The spin costs 3 % of the CPU of a scan: it is fitted to this machine first. Prints a line each time and fails
-# unless each names exactly that commit. A time took one to five minutes on two busy CPUs, most of it for the
-# measurements: with ccache only the first one compiles much. Needs git and a C compiler. From the environment:
+# unless each names exactly that commit. A time takes three to five minutes, most of it for the measurements: with ccache
+# only the first one compiles much. Needs git and a C compiler. From the environment:
 #   BISECT_COMMITS   commits after the good one [64]
 #   BISECT_EFFECT    cost of the spin, in per cent [3]
 #   BISECT_METRIC    the metric [client.cpu/o, which other programs disturb less than `rate`]
-#   BISECT_SECONDS   length of a window [1]
+#   BISECT_LOOPS     the spin, instead of one that is fitted
+#   BISECT_SECONDS   length of a window [2]
 #   BISECT_SEED      chooses the places of the spin [1]
 #   BISECT_KEEP      a directory for labs and builds, instead of one that is removed
 #   BACKSLIDE        the binary [a release build of this directory]
@@ -21,7 +22,7 @@ times=${1:-5}
 commits=${BISECT_COMMITS:-64}
 effect=${BISECT_EFFECT:-3}
 metric=${BISECT_METRIC:-client.cpu/o}
-seconds=${BISECT_SECONDS:-1}
+seconds=${BISECT_SECONDS:-2}
 RANDOM=${BISECT_SEED:-1}
 
 if [[ -z ${BACKSLIDE:-} ]]; then
@@ -99,13 +100,22 @@ factor() {
     done | sort -n | sed -n "$(($2 / 2 + 1))p"
 }
 
-# Fits the spin to the effect by two larger ones, which few pairs measure well.
-near=$((100 * effect)) far=$((300 * effect))
-costs=$(factor "$near" 3) most=$(factor "$far" 3)
-loops=$(python3 -c "
-slope = ($most - $costs) / ($far - $near)
-print(max(1, round($near + (1 + $effect / 100 - $costs) / slope)))")
-echo "spins of $near and $far cost factors of $costs and $most: a spin of $loops should cost $effect %"
+# Fits the spin to the effect: by two larger ones, which few pairs measure well, then by what that spin costs.
+fit() {
+    local near=$((100 * effect)) far=$((300 * effect)) costs most first
+    costs=$(factor "$near" 3) most=$(factor "$far" 3)
+    loops=$(at "$near" "$costs" "$far" "$most")
+    first=$(factor "$loops" 1)
+    echo "spins of $loops, $near and $far cost factors of $first, $costs and $most"
+    loops=$(at "$loops" "$first" "$near" "$costs")
+}
+# at LOOPS FACTOR LOOPS FACTOR: the spin that costs the effect, on the line through these two.
+at() {
+    python3 -c "print(max(1, round($1 + (1 + $effect / 100 - $2) * ($3 - $1) / ($4 - $2))))"
+}
+loops=${BISECT_LOOPS:-}
+[[ -n $loops ]] || fit
+echo "a spin of $loops should cost $effect %"
 
 right=0
 for ((time = 1; time <= times; time++)); do
