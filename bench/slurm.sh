@@ -79,8 +79,10 @@ daemon() {
 start_node() {
     local named=()
     mkdir -p "$dir/spool-$1"
-    # shellcheck disable=SC2016
-    ! unshare --uts true 2>/dev/null || named=(unshare --uts sh -c 'hostname "$0" && exec "$@"' "$1")
+    if unshare --uts true 2>/dev/null; then
+        # shellcheck disable=SC2016
+        named=(unshare --uts sh -c 'hostname "$0" && exec "$@"' "$1")
+    fi
     daemon "$1" "${named[@]}" "$root/usr/sbin/slurmd-wlm" -D -N "$1" -d "$root/usr/sbin/slurmstepd-wlm"
 }
 
