@@ -44,7 +44,7 @@ exit 1
 
 const MICRO: &str = r#"kind = "micro", tables = 2, rows = 1_000, tests = ["point-query", "insert"], clients = [1, 5], read_seconds = 2, write_seconds = 2, warmup = "fixed", warmup_seconds = 1, settle = 0, warm_ups = false"#;
 const LONG: &str = r#"kind = "micro", tables = 1, rows = 1_000, tests = ["point-query"], clients = 4, read_seconds = 60, warmup = "fixed", warmup_seconds = 0, settle = 0, warm_ups = false"#;
-const INSERT: &str = r#"kind = "insert", scale = "tiny", clients = 3, rows = 2_000, i1_rows = 400, i2_rows = 100, rates = [100], query_seconds = 2, query_sessions = 2, settle = 0"#;
+const INSERT: &str = r#"kind = "insert", scale = "tiny", clients = 3, rows = 2_000, i1_rows = 400, i2_rows = 100, rates = [100], query_seconds = 2, settle = 0"#;
 const TPCC: &str = r#"kind = "tpcc", warehouses = 1, clients = 5, items = 100, customers = 30, steps = 2, seconds = 2, warmup_seconds = 1, settle = 0"#;
 
 /// A bench with that `ssh`, and a server; `None` where this machine has none of this family.
