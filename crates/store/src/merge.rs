@@ -64,8 +64,10 @@ pub fn merge(target: &Path, sources: &[PathBuf]) -> Result<Vec<Merged>> {
 fn write(target: &Path, sources: &[PathBuf], scratch: &Path) -> Result<Vec<Merged>> {
     remove(scratch);
     let held = if target.is_file() { Some(hold(target)?) } else { None };
-    let copied = if held.is_some() { Some(copy_target(target, scratch)?) } else { None };
-    drop(Store::open(scratch)?);
+    let copied = held.as_ref().map(|_| copy_target(target, scratch)).transpose()?;
+    if copied.is_none() {
+        drop(Store::open(scratch)?);
+    }
     let mut merger = Merger::new(scratch, target, held.is_none())?;
     let mut merged = Vec::new();
     for source in sources {
