@@ -96,6 +96,9 @@ pub struct Program {
     pub serving: Vec<String>,
     /// Functions that do nothing but wait: how many instructions they take depends on time.
     pub spinning: Vec<String>,
+    /// A statement whose session stays open while instructions are counted: it keeps the server's own threads from
+    /// changes that depend on time and cost clients instructions. Empty where nothing does.
+    pub while_counted: String,
     /// Arguments that it needs to start under Valgrind.
     pub under_valgrind: Vec<String>,
     pub tree: Tree,

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use drivers::Session;
 use load::{Observer, Quota, StepError, Stop, Workload};
 use model::{Event, Moment, Nanos, Note, NoteKind, Step, StepClass, StepRecord, System};
 use probes::{Detail, Probe, Watch};
@@ -63,6 +64,7 @@ impl Conductor<'_> {
         let is_watched = open.is_profiled && step.measured;
         let mut watcher = is_watched.then(|| self.watcher(step, open)).transpose()?;
         let quota = open.counts_in.is_some().then(|| quota(step.class));
+        let _beside = if is_watched { self.beside_counting(step, open, &target)? } else { None };
         let (result, spent) = self.observe(step, &mut probes, &*open.site, |stop, observer| {
             let mut observer = Profiled { observer, watcher: watcher.as_mut() };
             workload.run(step.ordinal as usize, &target, &stop.with_quota(quota), &mut observer)
@@ -76,6 +78,27 @@ impl Conductor<'_> {
             }
         }
         self.end_step(step, result, spent, open)
+    }
+
+    /// The session that stays open while instructions are counted, where the product needs one.
+    fn beside_counting(
+        &self,
+        step: &Step,
+        open: &OpenSite,
+        target: &load::Target,
+    ) -> Result<Option<Box<dyn Session>>> {
+        let system = self.plan.system(&open.system).filter(|_| open.counts_in.is_some());
+        let statement = system.map_or("", |it| &it.build.dbms.product().program.while_counted);
+        if statement.is_empty() {
+            return Ok(None);
+        }
+        let opened = target.connector.connect().and_then(|mut session| {
+            session.execute(statement)?;
+            Ok(session)
+        });
+        opened.map(Some).map_err(|error| {
+            failed(Some(step), format!("{statement}: {error}"), open.site.log_tail())
+        })
     }
 
     /// Begins to count, or to sample, on any CPU that this process may use: those of the clients are for them.
