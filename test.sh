@@ -109,7 +109,7 @@ versions() {
 }
 
 # Tests that wait for servers and limits of time, most of the time. They run beside the others.
-waiting=(connections counters hung intruder mysql servers template_servers turns)
+waiting=(connections counters crash_check hung intruder load_hosts many_hosts mysql servers template_servers tpcc turns)
 
 # The names of all files of tests but those.
 other_tests() {
