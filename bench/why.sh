@@ -31,7 +31,7 @@ usual=(
     sqlite3VdbeExec point-query sqlite3BtreeTableMoveto point-query moveToRoot point-query
     sqlite3PcacheFetch point-query sqlite3VdbeHalt point-query
     sqlite3BtreeInsert insert fillInCell insert
-    insertCell update-index sqlite3BtreeIndexMoveto update-index walWriteOneFrame update-index
+    insertCellFast update-index sqlite3BtreeIndexMoveto update-index walWriteOneFrame update-index
 )
 read -r -a pairs <<<"${WHY_FUNCTIONS:-${usual[*]}}"
 
