@@ -156,9 +156,9 @@ cost_of() { # RUN SYSTEM RESOURCE
         lab explain "$1" --format json |
             json "next(step['time']['change'] / step['time']['base'] for step in found['steps'] if step['system'] == '$2')"
     else
-        lab export "$1" --format csv | awk -F , -v system="$2" '
+        lab export "$1" --format csv | awk -F , -v named="$2" '
             $7 == "rate" { of[$4] = $9 }
-            END { if (!of[system]) exit 1; print of["base"] / of[system] - 1 }'
+            END { if (!of[named]) exit 1; print of["base"] / of[named] - 1 }'
     fi
 }
 
