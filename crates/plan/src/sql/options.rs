@@ -26,6 +26,10 @@ const MAX_SWEEP: usize = 50;
 const MAX_CODE: usize = 40;
 /// Before the name of a set, where a test could stand.
 pub(crate) const SET: &str = "set:";
+/// Seconds of a window.
+const USUAL_SECONDS: u32 = 60;
+/// Tests that write with shorter windows do not wait for a steady rate, which takes longer than this to see.
+const LEAST_STEADY_SECONDS: u32 = 10;
 /// Seconds of a warm-up that ends with its time.
 const WARMUP_SECONDS: u32 = 5;
 /// The most seconds of one that ends when the rate is steady.
@@ -121,9 +125,9 @@ impl Options {
             rows: None,
             rows_place: None,
             clients: vec![1],
-            read_seconds: 60,
-            write_seconds: 60,
-            scan_seconds: 60,
+            read_seconds: USUAL_SECONDS,
+            write_seconds: USUAL_SECONDS,
+            scan_seconds: USUAL_SECONDS,
             seconds: Vec::new(),
             warmup_seconds: WARMUP_SECONDS,
             warmup_end: None,
@@ -147,8 +151,31 @@ impl Options {
         fields.only_one(&["set", "tests"])?;
         keys::apply(KEYS, fields, self)?;
         keys::apply(QUEUE_KEYS, fields, &mut self.open)?;
+        self.follow_windows(fields);
         self.check_warmup(fields)?;
         pace::check(fields, self.rate.is_some() || self.ramp.is_some())
+    }
+
+    /// Whoever asks for short windows does not want to wait for long phases between them: those that the table does not
+    /// name are no longer than the longest window that it names.
+    fn follow_windows(&mut self, fields: &Fields<'_>) {
+        let says = |key: &str| fields.get(key).is_some();
+        let windows = [("read_seconds", self.read_seconds), ("write_seconds", self.write_seconds)];
+        let named = windows.into_iter().filter(|(key, _)| says(key)).map(|(_, seconds)| seconds);
+        let Some(longest) = named.max() else { return };
+        if !says("scan_seconds") {
+            self.scan_seconds = self.scan_seconds.min(longest);
+        }
+        if !says("warmup_seconds") && self.warmup_end != Some(WarmUpEnd::Steady) {
+            self.warmup_seconds = self.warmup_seconds.min(longest);
+        }
+        if !says("settle") {
+            self.settle = match self.settle {
+                Settle::Seconds(seconds) => Settle::Seconds(seconds.min(longest)),
+                Settle::Formula if longest < USUAL_SECONDS => Settle::Seconds(longest),
+                Settle::Formula => Settle::Formula,
+            };
+        }
     }
 
     /// Another end of the warm-up brings its usual seconds along.
@@ -181,7 +208,10 @@ impl Options {
     /// that outlast a few seconds: pages to split, purge and flushing that have yet to start.
     pub(crate) fn warm_up(&self, writes: bool) -> (WarmUpEnd, u32) {
         match self.warmup_end {
-            None if writes && self.warmup_seconds > 0 => {
+            None if writes
+                && self.warmup_seconds > 0
+                && self.write_seconds >= LEAST_STEADY_SECONDS =>
+            {
                 let at_most = self.warmup_seconds.max(STEADY_WRITE_SECONDS);
                 (WarmUpEnd::Steady, at_most)
             }

@@ -1,7 +1,7 @@
 //! What ends the warm-up of a test, and after how many seconds at most.
 
 use insta::assert_snapshot;
-use model::{SqlSpec, SqlWork, WarmUpEnd};
+use model::{Settle, SqlSpec, SqlWork, WarmUpEnd};
 
 use super::{expand, sql, with_workload};
 
@@ -114,4 +114,29 @@ fn a_time_in_which_no_rate_can_be_called_steady_is_refused() {
     };
     assert_snapshot!(error(", warmup = \"steady\", warmup_seconds = 12"), @r#"my.toml:3: `warmup_seconds` (12) is the most that `warmup = "steady"` may take: it takes 13 seconds at least to see that a rate is steady"#);
     assert_snapshot!(error(", warmup = \"quick\""), @"my.toml:3: no end of a warm-up `quick`; available: fixed, steady");
+}
+
+#[test]
+fn phases_that_a_plan_does_not_name_are_no_longer_than_the_windows_that_it_names() {
+    let phases = |keys: &str| {
+        let tests = "kind = \"micro\", tests = [\"update-index\", \"point-query\"]";
+        let spec = sql(expand(&plan(&format!("{tests}{keys}"))).unwrap());
+        let settle = spec.steps.iter().find_map(|step| match &step.work {
+            SqlWork::Settle(settle) => Some(*settle),
+            _ => None,
+        });
+        let scan = spec.steps.iter().find(|step| step.test.starts_with("scan")).unwrap();
+        let SqlWork::Run(scan) = &scan.work else { panic!("it runs operations") };
+        let (_, write) = warmup(&spec, "update-index");
+        (settle.unwrap(), scan.seconds, warmup(&spec, "point-query").1, write)
+    };
+    let seconds = Settle::Seconds;
+    assert_eq!(phases(""), (Settle::Formula, 60, 5, 30));
+    assert_eq!(phases(", read_seconds = 2, write_seconds = 2"), (seconds(2), 2, 2, 2));
+    assert_eq!(phases(", read_seconds = 2"), (seconds(2), 2, 2, 30));
+    assert_eq!(phases(", write_seconds = 20"), (seconds(20), 20, 5, 30));
+    assert_eq!(phases(", read_seconds = 60"), (Settle::Formula, 60, 5, 30));
+    let named = ", read_seconds = 2, scan_seconds = 9, warmup_seconds = 7, settle = 8";
+    assert_eq!(phases(named), (seconds(8), 9, 7, 30));
+    assert_eq!(phases(", read_seconds = 2, settle = \"formula\"").0, Settle::Formula);
 }

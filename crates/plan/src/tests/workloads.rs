@@ -189,7 +189,7 @@ fn what_a_plan_says_comes_before_the_file() {
     assert_eq!((spec.errors.ignore.as_slice(), spec.errors.tries), (&["1062".to_owned()][..], 5));
     assert_snapshot!(outline(&spec), @"
     load [] Load
-    settle [] Settle(Formula)
+    settle [] Settle(Seconds(7))
     get [] 7 s, 1*get (select)
     ");
     let SqlWork::Run(run) = &spec.steps[2].work else { panic!("it runs") };
@@ -395,7 +395,7 @@ fn the_example_of_the_documentation_is_one() {
     assert_snapshot!(outline(&sql(with_workload(plan, text).unwrap())), @"
     load [] Load
     index [] Index
-    settle [] Settle(Formula)
+    settle [] Settle(Seconds(30))
     top [read] 30 s, 1*top (select)
     mixed [write] 60 s, 9*visit (update), 1*top (select)
     ");
