@@ -105,6 +105,10 @@ mod tests {
             layer("sqlite", "core::ops::call_once;sqlite3_step;sqlite3VdbeExec"),
             "executor"
         );
+        let reads = "main;PostgresMain;pq_getbyte;pq_recvbuf;secure_read;recv;clock_gettime";
+        assert_eq!(layer("postgres", reads), "network");
+        assert_eq!(layer("postgres", "main;PostgresMain"), "session");
+        assert_eq!(layer("postgres", "main;PostgresMain;ExecutorRun;int4recv"), "executor");
         assert_eq!(layer("mysql", "[cut];[mysqld]"), UNCLASSIFIED);
         assert_eq!(layer("mysql", ""), UNCLASSIFIED);
     }
