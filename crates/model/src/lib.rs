@@ -43,7 +43,7 @@ pub use note::*;
 pub use plan::*;
 pub use product::{
     Banner, BuiltIn, CaptureRule, Case, ConditionRule, ConnectionFacts, Costs, EngineFacts,
-    HugePages, LayerRule, PRODUCT_FILE, Product, ProductError, Since, Tree, catalog_files,
+    HugePages, LayerRule, PRODUCT_FILE, Product, ProductError, Program, Since, Tree, catalog_files,
     common_layers,
 };
 pub use profile::{Profile, ProfiledStep, Resource};

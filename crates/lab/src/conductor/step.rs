@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use drivers::Session;
 use load::{Observer, Quota, StepError, Stop, Workload};
-use model::{Event, Moment, Nanos, Note, NoteKind, Step, StepClass, StepRecord, System};
+use model::{Event, Moment, Nanos, Note, NoteKind, Program, Step, StepClass, StepRecord, System};
 use probes::{Detail, Probe, Watch};
 use profiles::{Counter, Sampler, Target, Watcher};
 
@@ -87,8 +87,8 @@ impl Conductor<'_> {
         open: &OpenSite,
         target: &load::Target,
     ) -> Result<Option<Box<dyn Session>>> {
-        let system = self.plan.system(&open.system).filter(|_| open.counts_in.is_some());
-        let statement = system.map_or("", |it| &it.build.dbms.product().program.while_counted);
+        let program = self.program(open).filter(|_| open.counts_in.is_some());
+        let statement = program.map_or("", |program| &program.while_counted);
         if statement.is_empty() {
             return Ok(None);
         }
@@ -101,10 +101,14 @@ impl Conductor<'_> {
         })
     }
 
+    fn program(&self, open: &OpenSite) -> Option<&Program> {
+        self.plan.system(&open.system).map(|system| &system.build.dbms.product().program)
+    }
+
     /// Begins to count, or to sample, on any CPU that this process may use: those of the clients are for them.
     fn watcher(&self, step: &Step, open: &OpenSite) -> Result<Watcher> {
         let system = self.plan.system(&open.system);
-        let program = system.map(|system| &system.build.dbms.product().program);
+        let program = self.program(open);
         let serving = program.map_or(&[][..], |program| &program.serving);
         if let Some(directory) = &open.counts_in {
             let clients = EMBEDDED.map(str::to_owned);
