@@ -25,6 +25,10 @@ use crate::installation::Installation;
 
 const POLL: Duration = Duration::from_millis(5);
 
+/// How long a program may be open for writing: one that was just installed is, for a moment, in
+/// children of other threads that have not become their own programs yet.
+const BUSY_LIMIT: Duration = Duration::from_secs(2);
+
 /// How long a server may take to end its own processes before it is killed with all of them, and how
 /// long the kernel may take to end a killed one.
 const KILL_LIMIT: Duration = Duration::from_secs(10);
@@ -98,7 +102,7 @@ impl<'a> Launch<'a> {
             death: self.death,
         }
         .attach(&mut command);
-        Running::new(command.spawn()?, self.death)
+        Running::new(spawn(&mut command)?, self.death)
     }
 
     fn environment(&self) -> Vec<(&'static str, OsString)> {
@@ -121,6 +125,21 @@ impl<'a> Launch<'a> {
             variables.push(("LD_PRELOAD", library.into()));
         }
         variables
+    }
+}
+
+fn spawn(command: &mut Command) -> io::Result<Child> {
+    let deadline = Instant::now() + BUSY_LIMIT;
+    loop {
+        match command.spawn() {
+            Err(cause)
+                if cause.kind() == io::ErrorKind::ExecutableFileBusy
+                    && Instant::now() < deadline =>
+            {
+                thread::sleep(POLL);
+            }
+            done => return done,
+        }
     }
 }
 
@@ -390,6 +409,22 @@ mod tests {
         assert!(text.starts_with("/tmp/of the instance\n/some/lib\n"), "{text}");
         assert!(text.contains("LC_ALL=C\n"));
         assert!(!text.contains("CARGO"), "{text}");
+    }
+
+    #[test]
+    fn a_program_that_is_open_for_writing_is_waited_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let program = directory.path().join("server");
+        fs::copy("/bin/true", &program).unwrap();
+        let open = fs::File::options().append(true).open(&program).unwrap();
+        let mut command = Command::new(&program);
+        assert_eq!(command.spawn().unwrap_err().kind(), io::ErrorKind::ExecutableFileBusy);
+        let writer = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(100));
+            drop(open);
+        });
+        assert!(spawn(&mut command).unwrap().wait().unwrap().success());
+        writer.join().unwrap();
     }
 
     #[test]
