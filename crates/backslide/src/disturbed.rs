@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use model::{Outcome, Plan, TrialKey, TrialRecord};
+use model::{Outcome, Plan, TrialKey, TrialRecord, counts_disturbed};
 use report::disturbed_rounds;
 use report::format::plural;
 
@@ -73,13 +73,19 @@ pub(crate) fn trials(trials: &[TrialRecord]) -> Vec<String> {
 pub(crate) fn at_the_end(plan: &Plan, journal: &[(TrialKey, Outcome)]) -> Option<String> {
     let outcomes = journal.iter().map(|(key, outcome)| (key.round, outcome));
     let rounds = disturbed_rounds(plan, outcomes)?;
+    let each = journal.iter().map(|(key, outcome)| (key.round, key.system.as_str(), outcome));
+    let used = if counts_disturbed(plan, each) {
+        ". Too few are complete for a verdict: the disturbed ones are compared too"
+    } else {
+        ""
+    };
     let reasons = journal.iter().map(|(_, outcome)| outcome.quarantined_for());
     let reasons: Vec<&str> = reasons.flatten().collect();
     let kinds = by_kind(&reasons);
     let kinds: Vec<String> =
         kinds.iter().map(|kind| format!("{} in {}", kind.told, kind.trials)).collect();
     let trials = plural(reasons.len(), "trial");
-    Some(format!("{trials} quarantined ({}); {rounds}", kinds.join(", ")))
+    Some(format!("{trials} quarantined ({}); {rounds}{used}", kinds.join(", ")))
 }
 
 struct Disturbance {
@@ -212,6 +218,6 @@ mod tests {
         });
         let journal: Vec<(TrialKey, Outcome)> = journal.collect();
         let told = at_the_end(&plan, &journal).unwrap();
-        insta::assert_snapshot!(told, @"4 trials quarantined (other processes took CPU time in 3, something else disturbed the host in 1, pages of memory were swapped in 1); 0 of 4 rounds complete, 4 disturbed");
+        insta::assert_snapshot!(told, @"4 trials quarantined (other processes took CPU time in 3, something else disturbed the host in 1, pages of memory were swapped in 1); 0 of 4 rounds complete, 4 disturbed. Too few are complete for a verdict: the disturbed ones are compared too");
     }
 }

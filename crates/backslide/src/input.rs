@@ -123,10 +123,10 @@ fn differing(lab: &Lab, data: &RunData, base: &str) -> Result<Option<Differing>>
     Ok(Some(Differing { variables, unequal: unequal(&with_rules.collect::<Vec<_>>()) }))
 }
 
-/// What a system told before the first step of its first trial that completed; `None` where it was not
+/// What a system told before the first step of its first trial that counts; `None` where it was not
 /// captured.
 pub(crate) fn facts(lab: &Lab, data: &RunData, system: &System) -> Result<Option<Facts>> {
-    let trial = data.trials.iter().find(|t| t.system == system.name && t.outcome.is_completed());
+    let trial = data.counted().find(|trial| trial.system == system.name);
     let (Some(trial), Some(step)) = (trial, data.steps.first()) else { return Ok(None) };
     let run = &data.info.id;
     let captures = lab.store.captures(run, &system.name, trial.round, &step.id, Moment::Before)?;

@@ -3,9 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Nanos, Plan, Profile, ProfiledStep, Resource, StepId, StepRecord, System, TrialKey};
+use model::{
+    FEWEST_ROUNDS, Nanos, Plan, Profile, ProfiledStep, Resource, StepId, StepRecord, System,
+    TrialKey,
+};
 use serde::Serialize;
-use stats::{CONFIDENCE, FEWEST_ROUNDS, Paired, USUAL_Q};
+use stats::{CONFIDENCE, Paired, USUAL_Q};
 
 use crate::layers::{Layers, UNCLASSIFIED};
 

@@ -6,6 +6,7 @@
 //! two systems become a [`Comparison`] with a [`Verdict`].
 
 mod comparison;
+mod counted;
 mod counter;
 mod dbms;
 mod insert;
@@ -32,6 +33,7 @@ mod units;
 mod version;
 
 pub use comparison::*;
+pub use counted::{FEWEST_ROUNDS, counts_disturbed};
 pub use counter::*;
 pub use dbms::*;
 pub use insert::*;

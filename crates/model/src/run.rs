@@ -44,7 +44,7 @@ pub enum Outcome {
     /// All that was planned was done.
     Completed,
     /// Every step done, every check holds, and something else disturbed it by more than the plan allows:
-    /// it is kept and listed, and in no comparison.
+    /// it is kept and listed, and compared only where [`RunData::counts_disturbed`].
     Quarantined { reason: String },
     /// Every step done, every check holds, and its stacks were sampled, which slows it down: it is kept to explain
     /// verdicts, and in no comparison.
@@ -256,7 +256,7 @@ pub struct StepNote {
     pub text: String,
 }
 
-/// A whole run, read back for comparison and report. Only trials that completed have cells.
+/// A whole run, read back for comparison and report. Only trials that [count](Self::counted) have cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunData {
     pub info: RunInfo,
@@ -264,13 +264,13 @@ pub struct RunData {
     pub trials: Vec<TrialRecord>,
     pub steps: Vec<Step>,
     pub cells: Vec<Cell>,
-    /// What there is to know of the steps of completed trials beside their measurements.
+    /// What there is to know of the steps of these trials beside their measurements.
     pub notes: Vec<StepNote>,
     /// Series; empty where they were not asked for.
     pub series: Vec<StepSeries>,
     /// Histograms; empty where they were not asked for.
     pub histograms: Vec<StepHistogram>,
-    /// The slices of steps that were measured in slices, of completed trials.
+    /// The slices of their steps that were measured in slices.
     pub slices: Vec<SliceValue>,
 }
 

@@ -128,10 +128,15 @@ fn quarantined(report: &Report<'_>) -> Option<Finding> {
         Some(format!("{}, round {}: {reason}.", trial.system, trial.round))
     });
     let lines: Vec<String> = lines.collect();
+    let used = if report.input.data.counts_disturbed() {
+        "Too few rounds were undisturbed for a verdict, so that tables include these trials: intervals are wide, and a difference may be the host's. Repeat the run on a quiet host."
+    } else {
+        "Tables exclude these trials, and backslide re-runs the round, up to the plan's limit."
+    };
     (!lines.is_empty()).then(|| Finding {
         title: format!("Quarantined: {}", plural(lines.len(), "trial")),
         text: format!(
-            "The host was disturbed by more than the plan allows. Tables exclude these trials, and backslide re-runs the round, up to the plan's limit. {}",
+            "The host was disturbed by more than the plan allows. {used} {}",
             first_few(lines)
         ),
     })

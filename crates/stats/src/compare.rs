@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use model::{Cell, Comparison, Direction, MetricId, Outcome, Reason, RunData, Verdict, describe};
+use model::{
+    Cell, Comparison, Direction, FEWEST_ROUNDS, MetricId, Outcome, Reason, RunData, Verdict,
+    describe,
+};
 
 use crate::conditions;
 use crate::error::CompareError;
@@ -16,7 +19,7 @@ use crate::paired::{Estimate, Paired, ratio_of};
 use crate::robust::{hodges_lehmann, outlying, sign_flip};
 use crate::rounding::Rounding;
 use crate::slices::SlicePairs;
-use crate::student::{FEWEST_ROUNDS, LEVEL, Quantiles};
+use crate::student::{LEVEL, Quantiles};
 use crate::verdict::{Drift, Evidence, Rule, higher_is_better, judge, log_margin, magnitude};
 
 /// Compares every system of the run with the base.
@@ -149,7 +152,7 @@ impl Question<'_> {
             Outcome::Completed | Outcome::Profiled | Outcome::Quarantined { .. } => None,
         });
         let quarantined = of_system().find_map(|trial| trial.outcome.quarantined_for());
-        let is_measured = of_system().any(|trial| trial.outcome.is_completed());
+        let is_measured = self.data.counted().any(|trial| trial.system == system);
         let system = system.to_owned();
         match (failed, quarantined) {
             _ if is_measured && !has_values => Reason::NoValue { system },

@@ -118,8 +118,7 @@ fn different(
 }
 
 fn said_by((data, system): Of<'_>, of: fn(&TrialRecord) -> Option<&str>) -> BTreeSet<&str> {
-    let trials = data.trials.iter().filter(|trial| trial.system == system);
-    trials.filter(|trial| trial.outcome.is_completed()).filter_map(of).collect()
+    data.counted().filter(|trial| trial.system == system).filter_map(of).collect()
 }
 
 fn listed(all: BTreeSet<&str>) -> String {

@@ -47,7 +47,7 @@ pub use power::{Situation, further_rounds};
 pub use reach::{Budget, Calling, detectable, in_median_step, scatter};
 pub use robust::{hodges_lehmann, sign_flip};
 pub use slices::SlicePairs;
-pub use student::{CONFIDENCE, FEWEST_ROUNDS};
+pub use student::CONFIDENCE;
 pub use summary::{
     ControlSummary, geometric_mean, is_judged, max, mean, median, min, rates_of_control,
 };

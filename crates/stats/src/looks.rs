@@ -1,9 +1,9 @@
 //! Looks at a run after each round: their cost, and when to stop.
 
-use model::{Comparison, Plan, Reason, Verdict};
+use model::{Comparison, FEWEST_ROUNDS, Plan, Reason, Verdict};
 
 use crate::error::CompareError;
-use crate::student::{FEWEST_ROUNDS, z_critical, z_tail};
+use crate::student::{z_critical, z_tail};
 
 /// A number of rounds that is not fixed: after `min` of them the run is looked at after each, and
 /// it ends as soon as everything is decided, with `max` at the latest.

@@ -2,13 +2,13 @@
 
 use std::ops::RangeInclusive;
 
-use model::{Evidence, Nanos, Scatter};
+use model::{Evidence, FEWEST_ROUNDS, Nanos, Scatter};
 
 use crate::family::OF_A_START;
 use crate::looks::{Looks, tail_among};
 use crate::options::USUAL_Q;
 use crate::power::distance;
-use crate::student::{FEWEST_ROUNDS, FEWEST_STARTS, t_critical, z_critical};
+use crate::student::{FEWEST_STARTS, t_critical, z_critical};
 use crate::summary::median;
 use crate::verdict::{START_EFFECT, log_margin};
 

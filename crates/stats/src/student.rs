@@ -74,9 +74,6 @@ pub const CONFIDENCE: f64 = 0.95;
 
 pub(crate) const LEVEL: f64 = 0.05;
 
-/// Rounds below which no verdict is given: two agree by chance too easily.
-pub const FEWEST_ROUNDS: u32 = 3;
-
 /// Rounds below which nothing is said about less than what another start changes.
 pub(crate) const FEWEST_STARTS: u32 = 4;
 

@@ -8,7 +8,10 @@ mod stream;
 
 use std::collections::BTreeMap;
 
-use model::{Nanos, Note, Plan, RunData, RunId, Step, StepNote, StepRecord, TrialKey, TrialRecord};
+use model::{
+    Nanos, Note, Plan, RunData, RunId, Step, StepNote, StepRecord, TrialKey, TrialRecord,
+    counts_disturbed,
+};
 use rusqlite::Connection;
 
 use crate::Store;
@@ -23,20 +26,21 @@ impl Store {
     ///
     /// Trials come in execution order, everything below them by step, then as the
     /// step has it. Cells, slices, series and histograms are those of measured steps of trials that
-    /// completed; a step that only failed trials reached is listed all the same.
+    /// count ([`RunData::counts_disturbed`]); a step that only other trials reached is listed all the same.
     pub fn load(&self, run: &RunId, want: Want) -> Result<RunData> {
         self.read("reading a run", |state| {
             let row = row_of(state, run)?;
             let info = run_info(state, row)?;
             let trials = trials(state, row)?;
             let finished = finished_steps(state, row)?;
-            let notes = finished.iter().filter(|step| step.trial_completed);
+            let disturbed = disturbed_count(&info.plan, &trials);
+            let counts = |step: &&FinishedStep| step.outcome.counts(disturbed);
+            let notes = finished.iter().filter(counts);
             let notes = notes.flat_map(notes_of).collect();
             let measured = finished.into_iter().filter(|step| step.record.measured);
             let finished: Vec<FinishedStep> = measured.collect();
-            let completed: Vec<&FinishedStep> =
-                finished.iter().filter(|step| step.trial_completed).collect();
-            let below = read_below(state, &self.path, &completed, want)?;
+            let counted: Vec<&FinishedStep> = finished.iter().filter(counts).collect();
+            let below = read_below(state, &self.path, &counted, want)?;
             Ok(RunData {
                 steps: steps_of(&info.plan, &finished),
                 info,
@@ -57,6 +61,12 @@ impl Store {
             Ok(steps.map(|step| (step.trial(), step.record)).collect())
         })
     }
+}
+
+/// Do disturbed trials count?
+fn disturbed_count(plan: &Plan, trials: &[TrialRecord]) -> bool {
+    let outcomes = trials.iter().map(|one| (one.round, one.system.as_str(), &one.outcome));
+    counts_disturbed(plan, outcomes)
 }
 
 fn notes_of(step: &FinishedStep) -> Vec<StepNote> {

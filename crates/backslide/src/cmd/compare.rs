@@ -244,12 +244,11 @@ fn why_nothing(data: &RunData) -> String {
     }
 }
 
-/// Is there a round that the base completed, and another system that is no control?
+/// Is there a round that counts for the base, and for another system that is no control?
 fn has_a_pair(data: &RunData, base: &str) -> bool {
-    let completed = || data.trials.iter().filter(|trial| trial.outcome.is_completed());
-    let of_base = completed().filter(|trial| trial.system == base);
+    let of_base = data.counted().filter(|trial| trial.system == base);
     let of_base: BTreeSet<u32> = of_base.map(|trial| trial.round).collect();
-    completed().any(|trial| {
+    data.counted().any(|trial| {
         let system = data.info.plan.system(&trial.system);
         let is_judged = system.is_some_and(|system| !system.control && system.name != base);
         is_judged && of_base.contains(&trial.round)

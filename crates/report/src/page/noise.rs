@@ -42,8 +42,9 @@ fn quarantined(report: &Report<'_>) -> String {
         (0, None) => "The plan set no limits on other load during a trial.".to_owned(),
         (0, Some(_)) => "No trial met more noise than the plan allows.".to_owned(),
         (count, _) => format!(
-            "Quarantined: {} that met more noise than the plan allows. Listed below, excluded from tables.",
-            format::plural(count, "trial")
+            "Quarantined: {} that met more noise than the plan allows. Listed below, {} tables.",
+            format::plural(count, "trial"),
+            if report.input.data.counts_disturbed() { "and included in" } else { "excluded from" }
         ),
     }
 }

@@ -45,6 +45,19 @@ fn quarantined_trials_are_listed_with_their_reason_and_did_not_fail() {
 }
 
 #[test]
+fn quarantined_trials_that_count_are_told_as_such() {
+    let mut data = disturbed();
+    for trial in data.trials.iter_mut().filter(|trial| trial.round > 1) {
+        trial.outcome = Outcome::Quarantined { reason: "qr100: noise".into() };
+    }
+    let input = input(&data, &[]);
+    let findings = Report::new(&input).findings();
+    let told = findings.iter().find(|finding| finding.title == "Quarantined: 9 trials");
+    assert!(told.unwrap().text.contains("tables include these trials"), "{findings:?}");
+    assert!(Report::new(&input).html().contains("Listed below, and included in tables."));
+}
+
+#[test]
 fn a_page_says_how_many_rounds_its_ratios_rest_on() {
     for (data, told) in [
         (made_up::run(&Shape::usual()), "over 4 rounds measured for both systems"),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use model::{Cell, MetricId, RunData, StepId, describe};
+use model::{Cell, FEWEST_ROUNDS, MetricId, RunData, StepId, describe};
 
 use super::alike::alike;
 use super::days::{ByRun, centre};
@@ -13,7 +13,7 @@ use super::order::{Left, Member, in_order, without_copies};
 use super::{Change, Found, Series, analyse};
 use crate::options::{Selection, Steps};
 use crate::rounding::Rounding;
-use crate::student::{CONFIDENCE, FEWEST_ROUNDS, Quantiles};
+use crate::student::{CONFIDENCE, Quantiles};
 use crate::verdict::log_margin;
 
 /// Systems of one run, in the order of the history.

@@ -1,6 +1,6 @@
 //! The steps of a run that have a record.
 
-use model::{StepId, StepRecord, TrialKey};
+use model::{Outcome, StepId, StepRecord, TrialKey};
 use rusqlite::{Connection, Row};
 
 use crate::error::Fault;
@@ -20,7 +20,8 @@ pub(crate) struct FinishedStep {
     pub(crate) round: u32,
     pub(crate) position: u32,
     pub(crate) system: String,
-    pub(crate) trial_completed: bool,
+    /// Of its trial.
+    pub(crate) outcome: Outcome,
     pub(crate) name: StepId,
     /// Names of the kinds, in the order of every interval.
     pub(crate) kinds: Vec<String>,
@@ -41,7 +42,7 @@ impl FinishedStep {
 
 /// The steps of a run that [`finished_step`] reads, in execution order.
 pub(super) const FINISHED: &str =
-    "SELECT step.id, round, position, system, completed, name, kinds, record
+    "SELECT step.id, round, position, system, outcome, name, kinds, record
      FROM step JOIN trial ON trial.id = step.trial
      WHERE trial.run = ?1 AND outcome IS NOT NULL AND record IS NOT NULL
      ORDER BY trial.id, ordinal";
@@ -61,7 +62,7 @@ pub(super) fn finished_step(row: &Row<'_>) -> Result<FinishedStep, Fault> {
         id: row.get(0)?,
         round,
         position: row.get(2)?,
-        trial_completed: row.get(4)?,
+        outcome: from_json(text(row, 4)?, what)?,
         name,
         system,
     })

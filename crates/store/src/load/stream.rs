@@ -12,7 +12,7 @@ use rusqlite::{Connection, Row};
 
 use super::below::{cells, histograms};
 use super::finished::{FINISHED, FinishedStep, finished_step};
-use super::trials;
+use super::{disturbed_count, trials};
 use crate::Store;
 use crate::error::{Fault, Result, StoreError};
 use crate::interval::{Damage, decode, decode_numbers};
@@ -107,11 +107,12 @@ impl Store {
     ) -> Result<(), E> {
         let taken = self.read("reading a run", |state| {
             let run = row_of(state, run)?;
+            let disturbed = disturbed_count(&run_info(state, run)?.plan, &trials(state, run)?);
             let mut query = state.prepare(FINISHED)?;
             let mut rows = query.query([run])?;
             while let Some(row) = rows.next()? {
                 let step = finished_step(row)?;
-                if !step.trial_completed || !step.record.measured {
+                if !step.outcome.counts(disturbed) || !step.record.measured {
                     continue;
                 }
                 if let Err(stopped) = take(state, &step)? {

@@ -129,17 +129,52 @@ fn a_quarantined_trial_is_kept_and_its_numbers_are_not_loaded() {
     let mut lab = Lab::new();
     let run = lab.run(&["a", "b"], 1);
     lab.whole_trial(&run, 1, "b", &["l.i0"]);
-    let trial = lab.trial(&run, 1, "a");
+    lab.whole_trial(&run, 1, "a", &["l.i0"]);
+    let quarantined = disturb(&mut lab, &run, 2);
+    let runs = lab.store.runs().unwrap();
+    assert_eq!((runs[0].completed, runs[0].failed, runs[0].quarantined), (2, 0, 1));
+    let data = lab.store.load(&run, Want::default()).unwrap();
+    assert_eq!(data.trials[2].outcome, quarantined);
+    assert!(data.cells.iter().all(|cell| cell.round == 1));
+    assert_eq!(streamed(&lab, &run), [(1, "b".to_owned()), (1, "a".to_owned())]);
+    assert_eq!(lab.record("l.x"), record("l.x", 0));
+}
+
+#[test]
+fn where_no_round_was_quiet_the_numbers_of_quarantined_trials_are_loaded() {
+    let mut lab = Lab::new();
+    let run = lab.run(&["a", "b"], 1);
+    lab.whole_trial(&run, 1, "b", &["l.i0"]);
+    disturb(&mut lab, &run, 1);
+    let data = lab.store.load(&run, Want::default()).unwrap();
+    assert!(data.counts_disturbed());
+    assert!(data.cells.iter().any(|cell| cell.system == "a"));
+    assert_eq!(streamed(&lab, &run), [(1, "b".to_owned()), (1, "a".to_owned())]);
+}
+
+/// A trial of `a` that is quarantined.
+fn disturb(lab: &mut Lab, run: &RunId, round: u32) -> Outcome {
+    let trial = lab.trial(run, round, "a");
     let step = lab.step(trial, "l.x", 0);
     lab.store.finish_step(step, &record("l.x", 0), &[rate(1.0)]).unwrap();
-    let quarantined = Outcome::Quarantined { reason: "l.i0: noise".into() };
+    let quarantined = Outcome::Quarantined { reason: "l.x: noise".into() };
     lab.store.finish_trials(&[(trial, &quarantined, Nanos(5))]).unwrap();
-    let runs = lab.store.runs().unwrap();
-    assert_eq!((runs[0].completed, runs[0].failed, runs[0].quarantined), (1, 0, 1));
-    let data = lab.store.load(&run, Want::default()).unwrap();
-    assert_eq!(data.trials[1].outcome, quarantined);
-    assert!(data.cells.iter().all(|cell| cell.system == "b"));
-    assert_eq!(lab.record("l.x"), record("l.x", 0));
+    quarantined
+}
+
+/// The trials that have cells where these are read piece by piece.
+fn streamed(lab: &Lab, run: &RunId) -> Vec<(u32, String)> {
+    let mut trials: Vec<(u32, String)> = Vec::new();
+    lab.store
+        .each_cell(run, |cell| {
+            let trial = (cell.round, cell.system.clone());
+            if !trials.contains(&trial) {
+                trials.push(trial);
+            }
+            Ok::<(), StoreError>(())
+        })
+        .unwrap();
+    trials
 }
 
 #[test]
