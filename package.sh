@@ -44,8 +44,12 @@ install_tools() {
 }
 
 build() {
+    # Profiles of the embedded SQLite name functions by symbols. zig drops these together with the lines of the code.
+    local flags=CARGO_TARGET_${target//-/_}_RUSTFLAGS
+    export "${flags^^}=-C strip=none"
     # LuaJIT's makefile also links a program that nobody runs, which finds the unwinder of this linker by name only.
     TARGET_LIBS=-lunwind cargo zigbuild --locked --release --target "$target.$CEILING"
+    objcopy --strip-debug "$built"
     check_binary
     "$built" manual "$work/share/man1"
     gzip -9n "$work"/share/man1/*
