@@ -20,27 +20,24 @@ pub(crate) struct Budget {
     left: f64,
     /// When `left` had its value, in nanoseconds.
     time: u64,
-    is_paused: bool,
 }
 
 impl Budget {
     pub(crate) fn new(cpus: usize, now: u64) -> Self {
         let full = RECORDS * SECONDS * cpus as f64;
-        Self { full, left: full, time: now, is_paused: false }
+        Self { full, left: full, time: now }
     }
 
-    /// Spends `records`, which the kernel made since the last call.
-    pub(crate) fn spend(&mut self, records: u64, now: u64) -> Option<Change> {
+    /// Spends `records`, which the kernel made since the last call. What must change, given whether events are paused?
+    pub(crate) fn spend(&mut self, records: u64, now: u64, is_paused: bool) -> Option<Change> {
         let seconds = now.saturating_sub(self.time) as f64 / 1e9;
         self.time = now;
         self.left = (self.left + seconds * self.full / SECONDS).min(self.full) - records as f64;
-        let change = match self.is_paused {
-            false if self.left < 0.0 => Change::Pause,
-            true if self.left >= self.full => Change::Resume,
-            _ => return None,
-        };
-        self.is_paused = change == Change::Pause;
-        Some(change)
+        match is_paused {
+            false if self.left < 0.0 => Some(Change::Pause),
+            true if self.left >= self.full => Some(Change::Resume),
+            _ => None,
+        }
     }
 }
 
@@ -55,7 +52,7 @@ mod tests {
         for look in 1..=200 {
             let records = if is_paused { 0 } else { per_second / 20 };
             made += records;
-            match budget.spend(records, look * 50_000_000) {
+            match budget.spend(records, look * 50_000_000, is_paused) {
                 Some(Change::Pause) => is_paused = true,
                 Some(Change::Resume) => is_paused = false,
                 None => {}

@@ -80,9 +80,19 @@ impl Events {
         if family.is_empty() {
             return Err(ProfileError::Gone);
         }
+        Self::of_family(family, what)
+    }
+
+    fn of_family(family: HashSet<u32>, what: What) -> Result<Self, ProfileError> {
         let ring = |cpu| Ring::map(open(what, ANY, cpu).map_err(ProfileError::of_open)?);
         let rings = cpus().into_iter().map(ring).collect::<Result<_, _>>()?;
-        Ok(Self { rings, others: Vec::new(), family: Some(family), own: 0, all: 0 })
+        Self { rings, others: Vec::new(), family: Some(family), own: 0, all: 0 }.begun()
+    }
+
+    /// All begin together, when each has its buffer.
+    fn begun(self) -> Result<Self, ProfileError> {
+        self.resume().map_err(ProfileError::Kernel)?;
+        Ok(self)
     }
 
     /// Events of each thread on each CPU; those of a CPU share a buffer.
@@ -108,7 +118,7 @@ impl Events {
             }
             rings.push(ring.ok_or(ProfileError::Gone)?);
         }
-        Ok(Self { rings, others, family: None, own: 0, all: 0 })
+        Self { rings, others, family: None, own: 0, all: 0 }.begun()
     }
 
     /// Hands over the samples that were written since the last time, and how many had no room: of those of all
@@ -143,6 +153,15 @@ impl Events {
             });
         }
         made
+    }
+
+    /// Events of the same whole CPUs and threads; `None` where these are events of threads.
+    pub(crate) fn again(&self, what: What) -> Option<Result<Self, ProfileError>> {
+        self.family.clone().map(|family| Self::of_family(family, what))
+    }
+
+    pub(crate) const fn is_of_cpus(&self) -> bool {
+        self.family.is_some()
     }
 
     /// The kernel makes no records until [`resume`](Self::resume).
@@ -228,6 +247,7 @@ fn attributes(what: What) -> perf_event_attr {
         attributes.__bindgen_anon_1.sample_freq = u64::from(hertz);
         attributes.set_freq(1);
     }
+    attributes.set_disabled(1);
     attributes.set_inherit(1);
     attributes.set_exclude_idle(1);
     attributes.set_task(1);

@@ -20,6 +20,7 @@ mod sample;
 mod sampler;
 mod sleeps;
 mod stacks;
+mod switches;
 mod tick;
 mod unwind;
 mod watcher;

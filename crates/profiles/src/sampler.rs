@@ -12,12 +12,12 @@ use std::time::Duration;
 use model::Profile;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::budget::{Budget, Change};
 use crate::error::ProfileError;
 use crate::events::{Events, HERTZ, What};
 use crate::sample::Record;
 use crate::sleeps::Sleeps;
 use crate::stacks::{Stack, Stacks};
+use crate::switches::Switches;
 use crate::tick::Tick;
 
 /// How often the buffers are emptied: they hold the samples of a third of a second.
@@ -96,7 +96,8 @@ impl Sampler {
     }
 }
 
-fn now() -> u64 {
+/// The monotonic clock, in nanoseconds.
+pub(crate) fn now() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
@@ -124,36 +125,34 @@ fn sample(
         threads.unwrap_or_else(|| processes.iter().copied().flat_map(threads_of).collect());
     let clock = seen.clock_events(&threads);
     let (mut clock, mut switches) = match (clock, Events::open(&threads, What::Switches)) {
-        (Ok(clock), Ok(switches)) => (clock, switches),
+        (Ok(clock), Ok(switches)) => (clock, Switches::new(switches, now())),
         (Err(error), _) | (_, Err(error)) => {
             let _nobody_waits = ready.send(Err(error));
             return Vec::new();
         }
     };
     let _nobody_waits = ready.send(Ok(()));
-    let mut budget = Budget::new(switches.cpus(), now());
     seen.sleeps.resume(now());
+    let mut is_open = false;
     loop {
         let is_last = shared.is_over.load(Ordering::Relaxed);
-        clock.drain(|record| seen.clock(record, &shared.window()));
-        switches.learn_of(&clock);
-        let records = seen.switches(&mut switches, &shared.window());
+        let window = shared.window();
+        clock.drain(|record| seen.clock(record, &window));
+        let records = switches.drain(&clock, &mut seen, &window);
         if is_last {
             return seen.profiles(serving, &shared.window());
         }
-        match budget.spend(records, now()) {
-            Some(Change::Pause) if switches.pause().is_ok() => {
-                seen.switches(&mut switches, &shared.window());
-                seen.sleeps.pause(now(), &shared.window());
-            }
-            Some(Change::Resume) if switches.resume().is_ok() => seen.sleeps.resume(now()),
-            _ => {}
+        if !is_open && window.start != u64::MAX {
+            is_open = true;
+            switches.refill(&clock, &mut seen);
+        } else {
+            switches.spend(records, &clock, &mut seen, &window);
         }
         thread::sleep(NAP);
     }
 }
 
-struct Seen {
+pub(crate) struct Seen {
     /// A thread whose own stacks do not count.
     left_out: u32,
     stacks: Stacks,
@@ -162,11 +161,11 @@ struct Seen {
     /// Samples of each stack on a CPU.
     clock: HashMap<Stack, u64>,
     lost: u64,
-    sleeps: Sleeps,
+    pub(crate) sleeps: Sleeps,
 }
 
 impl Seen {
-    fn new(left_out: u32) -> Self {
+    pub(crate) fn new(left_out: u32) -> Self {
         let (stacks, sleeps) = (Stacks::new(), Sleeps::default());
         Self { left_out, stacks, tick: None, clock: HashMap::new(), lost: 0, sleeps }
     }
@@ -212,7 +211,7 @@ impl Seen {
     }
 
     /// Reads the switches that the kernel reported; returns how many records it made.
-    fn switches(&mut self, events: &mut Events, window: &Range<u64>) -> u64 {
+    pub(crate) fn switches(&mut self, events: &mut Events, window: &Range<u64>) -> u64 {
         let records = events.drain(|record| self.switch(record, window));
         self.sleeps.settle(window);
         records
@@ -230,6 +229,7 @@ impl Seen {
 mod tests {
     use std::hint::black_box;
     use std::process::{Command, Stdio};
+    use std::time::Instant;
 
     use model::Resource;
 
@@ -337,6 +337,36 @@ mod tests {
         assert!((490_000_000..whole).contains(&slept), "{slept} of {whole}: {sleeps:?}");
         // On a busy host most copied stacks are of other programs.
         assert!(sleeps.taken > 0 && sleeps.rooted() * 20 >= sleeps.samples() * 19, "{sleeps:?}");
+    }
+
+    #[test]
+    fn threads_that_switch_too_often_are_watched_now_and_then() {
+        let work = || {
+            let (ping, pinged) = mpsc::sync_channel::<Instant>(0);
+            let (pong, ponged) = mpsc::sync_channel::<()>(0);
+            let answers = thread::spawn(move || {
+                while let Ok(end) = pinged.recv()
+                    && Instant::now() < end
+                {
+                    pong.send(()).unwrap();
+                }
+            });
+            let asks = thread::spawn(move || {
+                let end = Instant::now() + Duration::from_secs(3);
+                while ping.send(end).is_ok() && ponged.recv().is_ok() {}
+            });
+            answers.join().unwrap();
+            asks.join().unwrap();
+        };
+        let started = now();
+        let Some([_, sleeps]) = of_target(&Target::OwnThreads, work) else { return };
+        let whole = now() - started;
+        let slept = sleeps.samples() + sleeps.lost;
+        // Where each has a CPU they spin for each other at times, and hardly sleep.
+        assert!(
+            sleeps.taken > 0 && (whole / 20..whole * 2).contains(&slept),
+            "{slept}: {sleeps:?}"
+        );
     }
 
     #[test]

@@ -1,0 +1,179 @@
+//! What sampling the stacks of a server costs it: point selects, with the sampler and without it by turns.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use bench::{Scratch, Table, expand, heading, note, servers, within};
+use drivers::{Param, ParamType, Session};
+use lab::{Provider, Providers};
+use load::Target;
+use model::{Dialect, System};
+use profiles::Sampler;
+
+/// The largest loss of throughput that is allowed.
+const GOAL: f64 = 0.03;
+/// Blocks with the sampler; there are as many without it, each beside one with it.
+const PAIRS: u32 = 20;
+const BLOCK: Duration = Duration::from_secs(8);
+/// The kernel looks for events of switches one second longer than there are any.
+const LEAD_IN: Duration = Duration::from_millis(1500);
+const CLIENTS: u64 = 2;
+const ROWS: u64 = 10_000;
+
+const MEASURES: &str = "Point selects per second of two clients, prepared, on the server's CPU. The \
+     sampler of profiled rounds is on and off alternately for 8 s each, and the order changes from pair to \
+     pair. It takes 200 to 250 stacks per second of CPU time, and the switches that its budget allows. It may use \
+     any CPU, as in a trial. The loss is the mean of the middle half of the pairs; the interval is that of \
+     the mean of all at 95 %.";
+
+fn main() -> Result<()> {
+    if !bench::is_asked_for() {
+        return Ok(());
+    }
+    heading("Sampled servers", MEASURES)?;
+    let mut table = Table::new(["server", "selects/s", "slower by", "interval", "at most 3 %"]);
+    for server in servers() {
+        measure(&server, &mut table)?;
+    }
+    table.print("");
+    Ok(())
+}
+
+fn measure(server: &str, table: &mut Table<5>) -> Result<()> {
+    let cpu = *probes::allowed().last().context("no CPU may be used")?;
+    let scratch = Scratch::new()?;
+    let plan = expand(&plan(server, cpu), &scratch.lab.host()?)?;
+    let system = plan.systems.first().context("no system")?;
+    let directory = scratch.directory().join("instance");
+    let mut site = Providers::default().open(system, plan.statement_timeout(), &directory, None)?;
+    fill(&site.target())?;
+    let (done, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
+    let pid = site.pid().context("the server has no process")?;
+    let (target, done, is_over) = (&site.target(), &done, &is_over);
+    let logs = thread::scope(|scope| {
+        let clients = (0..CLIENTS)
+            .map(|client| scope.spawn(move || select(target, cpu, client, done, is_over)));
+        let clients: Vec<_> = clients.collect();
+        thread::sleep(Duration::from_secs(3));
+        let logs = pairs(server, system, pid, done);
+        is_over.store(true, Ordering::Relaxed);
+        for client in clients {
+            client.join().ok().context("a client panicked")??;
+        }
+        logs
+    })?;
+    site.stop()?;
+    site.remove()?;
+    let (mean, error) = mean_and_error(&logs.ratios).context("too few pairs")?;
+    let loss = |log: f64| 100.0 * (1.0 - log.exp());
+    table.row([
+        server.to_owned(),
+        format!("{:.0}", logs.rate),
+        format!("{:.1} %", loss(mean)),
+        format!("[{:.1}, {:.1}] %", loss(mean + 1.96 * error), loss(mean - 1.96 * error)),
+        within(1.0 - mean.exp() <= GOAL),
+    ]);
+    Ok(())
+}
+
+fn plan(server: &str, cpu: usize) -> String {
+    format!(
+        r#"
+        name = "sampling"
+        rounds = 1
+        quarantine = false
+        workload = {{ kind = "insert", scale = "tiny" }}
+        [[system]]
+        build = "{server}"
+        config = "quick"
+        cpus = {{ server = "{cpu}" }}
+        "#
+    )
+}
+
+fn fill(target: &Target) -> Result<()> {
+    let mut session = target.connector.connect()?;
+    session.execute("CREATE TABLE sampled (id INT PRIMARY KEY, k INT, c CHAR(120))")?;
+    for first in (0..ROWS).step_by(1000) {
+        let rows: Vec<String> =
+            (first..first + 1000).map(|id| format!("({id}, {id}, 'some words')")).collect();
+        session.execute(&format!("INSERT INTO sampled VALUES {}", rows.join(", ")))?;
+    }
+    Ok(())
+}
+
+/// A client's selects until it is over.
+fn select(
+    target: &Target,
+    cpu: usize,
+    client: u64,
+    done: &AtomicU64,
+    is_over: &AtomicBool,
+) -> Result<()> {
+    probes::pin_self(&[cpu])?;
+    let mut session: Box<dyn Session> = target.connector.connect()?;
+    let place = if target.dialect == Dialect::Postgres { "$1" } else { "?" };
+    let statement = format!("SELECT c FROM sampled WHERE id = {place}");
+    let statement = session.prepare(&statement, &[ParamType::Int])?;
+    let mut id = client;
+    while !is_over.load(Ordering::Relaxed) {
+        id = (id + 7919) % ROWS;
+        session.count_prepared(statement, &[Param::Int(id as i64)])?;
+        done.fetch_add(1, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+/// The ln ratio of each pair, with the sampler over without it; selects per second without it.
+struct Pairs {
+    ratios: Vec<f64>,
+    rate: f64,
+}
+
+fn pairs(server: &str, system: &System, pid: u32, done: &AtomicU64) -> Result<Pairs> {
+    let serving = &system.build.dbms.product().program.serving;
+    let block = |sampled: bool| -> Result<f64> {
+        let processes = profiles::Target::Processes(probes::processes(pid)?);
+        let sampler = sampled.then(|| Sampler::start(&processes, serving)).transpose()?;
+        thread::sleep(LEAD_IN);
+        if let Some(sampler) = &sampler {
+            sampler.open();
+        }
+        let (began, before) = (Instant::now(), done.load(Ordering::Relaxed));
+        thread::sleep(BLOCK);
+        let operations = done.load(Ordering::Relaxed) - before;
+        let rate = operations as f64 / began.elapsed().as_secs_f64();
+        if let Some(sampler) = sampler {
+            sampler.close();
+            sampler.finish();
+        }
+        Ok(rate)
+    };
+    let mut found = Pairs { ratios: Vec::new(), rate: 0.0 };
+    for pair in 0..PAIRS {
+        if pair % 10 == 0 {
+            note(&format!("{server}: pair {} of {PAIRS}", pair + 1));
+        }
+        let sampled_first = pair % 2 == 1;
+        let first = block(sampled_first)?;
+        let second = block(!sampled_first)?;
+        let (sampled, alone) = if sampled_first { (first, second) } else { (second, first) };
+        found.ratios.push((sampled / alone).ln());
+        found.rate += alone / f64::from(PAIRS);
+    }
+    Ok(found)
+}
+
+/// The mean of the middle half, and its standard error as if it were the mean of all, which is larger.
+fn mean_and_error(values: &[f64]) -> Option<(f64, f64)> {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.get(sorted.len() / 4..sorted.len() - sorted.len() / 4)?;
+    let centre = middle.iter().sum::<f64>() / middle.len() as f64;
+    Some((centre, (variance / count).sqrt()))
+}
