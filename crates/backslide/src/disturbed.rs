@@ -13,6 +13,8 @@ const ONE_BY_ONE: usize = 3;
 /// What a trial met whose reason names nothing that is known.
 const SOMETHING: &str = "something else disturbed the host";
 
+pub(crate) const COMPARED: &str = "warning: too few rounds were undisturbed for a verdict, so comparisons include quarantined trials";
+
 /// Which trials a plan sets aside, and how often their rounds are run again.
 pub(crate) fn limits(plan: &Plan) -> String {
     let Some(limits) = plan.course.quarantine else {
@@ -75,7 +77,7 @@ pub(crate) fn at_the_end(plan: &Plan, journal: &[(TrialKey, Outcome)]) -> Option
     let rounds = disturbed_rounds(plan, outcomes)?;
     let each = journal.iter().map(|(key, outcome)| (key.round, key.system.as_str(), outcome));
     let used = if counts_disturbed(plan, each) {
-        ". Too few are complete for a verdict: the disturbed ones are compared too"
+        ". Too few rounds are complete for a verdict, so comparisons include the disturbed ones"
     } else {
         ""
     };
@@ -218,6 +220,6 @@ mod tests {
         });
         let journal: Vec<(TrialKey, Outcome)> = journal.collect();
         let told = at_the_end(&plan, &journal).unwrap();
-        insta::assert_snapshot!(told, @"4 trials quarantined (other processes took CPU time in 3, something else disturbed the host in 1, pages of memory were swapped in 1); 0 of 4 rounds complete, 4 disturbed. Too few are complete for a verdict: the disturbed ones are compared too");
+        insta::assert_snapshot!(told, @"4 trials quarantined (other processes took CPU time in 3, something else disturbed the host in 1, pages of memory were swapped in 1); 0 of 4 rounds complete, 4 disturbed. Too few rounds are complete for a verdict, so comparisons include the disturbed ones");
     }
 }

@@ -69,7 +69,7 @@ impl Noise {
     /// `None` if the run has no comparison with enough rounds.
     fn of_run(data: &RunData) -> Result<Option<Self>> {
         let deciding = scatters(data, Selection::Deciding)?;
-        if deciding.is_empty() {
+        if deciding.is_empty() || data.counts_disturbed() {
             return Ok(None);
         }
         let ids = metrics().filter(|metric| metric.sliced && metric.is_cpu());

@@ -54,7 +54,7 @@ impl Lab {
     }
 
     /// Cells of the control of a run that were judged, and those that were called different. What another tool
-    /// measured says nothing of this lab, whatever its systems are called.
+    /// measured says nothing of this lab, whatever its systems are called; nor does a run that its plan calls disturbed.
     fn count_those_of(&self, run: &RunId) -> Result<(u32, u32)> {
         let info = self.store.run_info(run)?;
         let Some(control) = info.plan.control() else {
@@ -64,6 +64,9 @@ impl Lab {
             return Ok((0, 0));
         }
         let data = self.store.load(run, Want::default())?;
+        if data.counts_disturbed() {
+            return Ok((0, 0));
+        }
         let compared = stats::compare(&data, &judging(&data))?;
         let said = stats::rates_of_control(&compared, &control.name);
         Ok((said.cells, said.changed()))

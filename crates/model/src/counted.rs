@@ -2,23 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{Outcome, Plan, RunData, TrialRecord};
+use crate::{Outcome, Plan, RunData, RunInfo, RunState, TrialRecord};
 
 /// Rounds below which no verdict is given: two agree by chance too easily.
 pub const FEWEST_ROUNDS: u32 = 3;
 
-/// Do disturbed trials count like completed ones? They do where a system and the base have fewer rounds without a
-/// disturbance than a verdict needs, or than were planned, and more rounds with these trials: on a host that is never
-/// quiet, numbers that scatter say more than none. Each outcome comes with its round and system.
+/// Do disturbed trials of a finished run count like completed ones? They do if some system shares fewer undisturbed
+/// rounds with the base than a verdict needs, and than were planned, and disturbed trials would add rounds: noisy
+/// numbers are better than none. The control does not decide it. Each outcome comes with its round and system.
 pub fn counts_disturbed<'a>(
     plan: &Plan,
     outcomes: impl IntoIterator<Item = (u32, &'a str, &'a Outcome)>,
 ) -> bool {
-    lacks_quiet(&plan.base, FEWEST_ROUNDS.min(plan.rounds), outcomes)
+    let judged = outcomes.into_iter().filter(|(_, system, _)| !plan.is_control(system));
+    lacks_quiet(&plan.base, FEWEST_ROUNDS.min(plan.rounds_of_each()), judged)
 }
 
-/// Has some system fewer rounds than `fewest` without a disturbance, in each of which the base has one too, and more
-/// with one?
+/// Does some system share fewer than `fewest` quiet rounds with the base, and would disturbed trials add rounds?
 fn lacks_quiet<'a>(
     base: &str,
     fewest: u32,
@@ -54,14 +54,19 @@ impl Rounds {
     }
 }
 
+impl RunInfo {
+    /// Do trials that were disturbed count, with their cells, notes and series? Not before the run is finished: their
+    /// rounds may run again.
+    pub fn counts_disturbed(&self, trials: &[TrialRecord]) -> bool {
+        let outcomes = trials.iter().map(|one| (one.round, one.system.as_str(), &one.outcome));
+        self.state == RunState::Finished && counts_disturbed(&self.plan, outcomes)
+    }
+}
+
 impl RunData {
-    /// Do trials that were disturbed count, with their cells, notes and series?
+    /// [`RunInfo::counts_disturbed`].
     pub fn counts_disturbed(&self) -> bool {
-        let trials = self.trials.iter();
-        counts_disturbed(
-            &self.info.plan,
-            trials.map(|trial| (trial.round, trial.system.as_str(), &trial.outcome)),
-        )
+        self.info.counts_disturbed(&self.trials)
     }
 
     /// The trials that count.

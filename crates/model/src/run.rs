@@ -44,7 +44,7 @@ pub enum Outcome {
     /// All that was planned was done.
     Completed,
     /// Every step done, every check holds, and something else disturbed it by more than the plan allows:
-    /// it is kept and listed, and compared only where [`RunData::counts_disturbed`].
+    /// it is kept and listed, and compared only if [`RunData::counts_disturbed`].
     Quarantined { reason: String },
     /// Every step done, every check holds, and its stacks were sampled, which slows it down: it is kept to explain
     /// verdicts, and in no comparison.
@@ -270,7 +270,7 @@ pub struct RunData {
     pub series: Vec<StepSeries>,
     /// Histograms; empty where they were not asked for.
     pub histograms: Vec<StepHistogram>,
-    /// The slices of their steps that were measured in slices.
+    /// The slices of those steps that were measured in slices.
     pub slices: Vec<SliceValue>,
 }
 

@@ -129,7 +129,7 @@ fn quarantined(report: &Report<'_>) -> Option<Finding> {
     });
     let lines: Vec<String> = lines.collect();
     let used = if report.input.data.counts_disturbed() {
-        "Too few rounds were undisturbed for a verdict, so that tables include these trials: intervals are wide, and a difference may be the host's. Repeat the run on a quiet host."
+        "Too few rounds were undisturbed for a verdict. Tables therefore include these trials: intervals are wide, and the host may have caused a difference. Repeat the run on a quiet host."
     } else {
         "Tables exclude these trials, and backslide re-runs the round, up to the plan's limit."
     };

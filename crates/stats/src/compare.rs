@@ -151,7 +151,9 @@ impl Question<'_> {
             Outcome::Failed { reason, .. } => Some(reason.clone()),
             Outcome::Completed | Outcome::Profiled | Outcome::Quarantined { .. } => None,
         });
-        let quarantined = of_system().find_map(|trial| trial.outcome.quarantined_for());
+        let counts_disturbed = self.data.counts_disturbed();
+        let mut excluded = of_system().filter(|trial| !trial.outcome.counts(counts_disturbed));
+        let quarantined = excluded.find_map(|trial| trial.outcome.quarantined_for());
         let is_measured = self.data.counted().any(|trial| trial.system == system);
         let system = system.to_owned();
         match (failed, quarantined) {

@@ -8,10 +8,7 @@ mod stream;
 
 use std::collections::BTreeMap;
 
-use model::{
-    Nanos, Note, Plan, RunData, RunId, Step, StepNote, StepRecord, TrialKey, TrialRecord,
-    counts_disturbed,
-};
+use model::{Nanos, Note, Plan, RunData, RunId, Step, StepNote, StepRecord, TrialKey, TrialRecord};
 use rusqlite::Connection;
 
 use crate::Store;
@@ -33,7 +30,7 @@ impl Store {
             let info = run_info(state, row)?;
             let trials = trials(state, row)?;
             let finished = finished_steps(state, row)?;
-            let disturbed = disturbed_count(&info.plan, &trials);
+            let disturbed = info.counts_disturbed(&trials);
             let counts = |step: &&FinishedStep| step.outcome.counts(disturbed);
             let notes = finished.iter().filter(counts);
             let notes = notes.flat_map(notes_of).collect();
@@ -61,12 +58,6 @@ impl Store {
             Ok(steps.map(|step| (step.trial(), step.record)).collect())
         })
     }
-}
-
-/// Do disturbed trials count?
-fn disturbed_count(plan: &Plan, trials: &[TrialRecord]) -> bool {
-    let outcomes = trials.iter().map(|one| (one.round, one.system.as_str(), &one.outcome));
-    counts_disturbed(plan, outcomes)
 }
 
 fn notes_of(step: &FinishedStep) -> Vec<StepNote> {

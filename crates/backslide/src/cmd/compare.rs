@@ -16,7 +16,7 @@ use stats::{Selection, Steps};
 use crate::args::{CompareArgs, CompareFormat};
 use crate::exit::Exit;
 use crate::printer::Printer;
-use crate::{input, runs, table};
+use crate::{disturbed, input, runs, table};
 
 pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let lab = runs::open(root)?;
@@ -68,6 +68,9 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
     if args.format != CompareFormat::Text {
         for one in &missing {
             printer.note(&one.text);
+        }
+        if data.counts_disturbed() {
+            printer.note(disturbed::COMPARED);
         }
     }
     Ok(match Exit::of(judged.into_iter()) {

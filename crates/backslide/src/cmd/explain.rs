@@ -125,7 +125,7 @@ fn of_run(named: Option<&str>, pair: [&str; 2], root: &Path) -> Result<Option<Pa
             Some(known) => facts.push(known),
             None if named.is_none() => return Ok(None),
             None => bail!(
-                "run {run} has no variables of {}: no trial of it completed, or they could not be read",
+                "run {run} has no variables of {}: no trial of it counts, or they could not be read",
                 system.name
             ),
         }

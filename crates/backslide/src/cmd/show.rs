@@ -82,6 +82,9 @@ fn tables(lab: &Lab, data: &RunData, printer: Printer) -> Result<()> {
     for line in disturbed::trials(&data.trials) {
         printer.prose(&line);
     }
+    if data.counts_disturbed() {
+        printer.prose(disturbed::COMPARED);
+    }
     Ok(())
 }
 

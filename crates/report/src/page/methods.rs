@@ -27,7 +27,14 @@ pub(super) fn methods(report: &Report<'_>) -> Markup {
             li { "A ratio is the geometric mean of the rounds' ratios of candidate to base. Its interval covers the true ratio with 95 % probability, from the spread between rounds; seconds within a round are not replicates." }
             li { "Regressed and improved: the interval excludes 1, the adjusted p-value (q) is small, and the change is larger than the metric's margin. Unchanged: the whole interval lies within the margin. Where more is better and the candidate has zero in every round, it fell to zero, which counts as regressed. Everything else is inconclusive, with what would decide it." }
             li { "q is adjusted for false discoveries over all steps of a metric and system." }
-            li { "Absolute values are medians over the rounds. Only completed trials count." }
+            li {
+                "Absolute values are medians over the rounds. "
+                @if report.input.data.counts_disturbed() {
+                    "Completed and quarantined trials count, because too few rounds were undisturbed."
+                } @else {
+                    "Only completed trials count."
+                }
+            }
             @if is_imported {
                 li { "Costs come from the files and cover the whole host, including the client." }
             } @else {

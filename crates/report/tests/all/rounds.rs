@@ -53,7 +53,7 @@ fn quarantined_trials_that_count_are_told_as_such() {
     let input = input(&data, &[]);
     let findings = Report::new(&input).findings();
     let told = findings.iter().find(|finding| finding.title == "Quarantined: 9 trials");
-    assert!(told.unwrap().text.contains("tables include these trials"), "{findings:?}");
+    assert!(told.unwrap().text.contains("Tables therefore include these trials"), "{findings:?}");
     assert!(Report::new(&input).html().contains("Listed below, and included in tables."));
 }
 

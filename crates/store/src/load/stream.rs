@@ -1,7 +1,7 @@
 //! Reading a run piece by piece, for exports: memory does not grow with the length of the run.
 //!
 //! Each method hands what it reads to a function, in the order of [`Store::load`], and only what
-//! [`Store::load`] would hold: measured steps of trials that completed. An error of that function ends
+//! [`Store::load`] would hold: measured steps of trials that count. An error of that function ends
 //! the reading and is returned as it is.
 
 use model::{
@@ -12,7 +12,7 @@ use rusqlite::{Connection, Row};
 
 use super::below::{cells, histograms};
 use super::finished::{FINISHED, FinishedStep, finished_step};
-use super::{disturbed_count, trials};
+use super::trials;
 use crate::Store;
 use crate::error::{Fault, Result, StoreError};
 use crate::interval::{Damage, decode, decode_numbers};
@@ -107,7 +107,7 @@ impl Store {
     ) -> Result<(), E> {
         let taken = self.read("reading a run", |state| {
             let run = row_of(state, run)?;
-            let disturbed = disturbed_count(&run_info(state, run)?.plan, &trials(state, run)?);
+            let disturbed = run_info(state, run)?.counts_disturbed(&trials(state, run)?);
             let mut query = state.prepare(FINISHED)?;
             let mut rows = query.query([run])?;
             while let Some(row) = rows.next()? {

@@ -146,6 +146,9 @@ fn where_no_round_was_quiet_the_numbers_of_quarantined_trials_are_loaded() {
     let run = lab.run(&["a", "b"], 1);
     lab.whole_trial(&run, 1, "b", &["l.i0"]);
     disturb(&mut lab, &run, 1);
+    // Its round may still run again.
+    assert!(!lab.store.load(&run, Want::default()).unwrap().counts_disturbed());
+    lab.store.finish_run(&run).unwrap();
     let data = lab.store.load(&run, Want::default()).unwrap();
     assert!(data.counts_disturbed());
     assert!(data.cells.iter().any(|cell| cell.system == "a"));

@@ -153,7 +153,8 @@ fn of_history(lab: &Lab, address: &Address) -> Result<String> {
         (Some(list), _) => list.split(',').map(runs::named).collect(),
         (None, Some(plan)) => {
             let all = lab.store.runs()?.into_iter();
-            let of_plan = all.filter(|run| run.info.plan.name == plan && run.completed > 0);
+            let of_plan =
+                all.filter(|run| run.info.plan.name == plan && run.completed + run.quarantined > 0);
             of_plan.map(|run| run.info.id).collect()
         }
         (None, None) => vec![runs::choose(lab, None)?],

@@ -73,7 +73,7 @@ fn compared(lab: &Lab, base: &str, system: &str, metric: &str) -> Result<(String
 /// The systems of the latest runs that measured something, as an address names them.
 fn systems(lab: &Lab) -> Result<Vec<String>> {
     let all = lab.store.runs()?;
-    let measured = all.iter().rev().filter(|run| run.completed > 0).take(RUNS);
+    let measured = all.iter().rev().filter(|run| run.completed + run.quarantined > 0).take(RUNS);
     let systems = measured.flat_map(|run| {
         let judged = run.info.plan.systems.iter().filter(|system| !system.control);
         judged.map(|system| format!("{}/{}", run.info.id, system.name))
