@@ -33,6 +33,9 @@ const ALL: usize = 6;
 /// The 47 tests and 4 warm-ups.
 const TESTS: usize = 51;
 
+/// A server counts the end of a session that was closed before the window when it comes to it.
+const LATE: u64 = 2;
+
 /// Statements of one event of a test.
 fn known(test: &str) -> Statements {
     let alone = |verb: usize| {
@@ -182,8 +185,11 @@ fn check(plan: &Plan, lines: &[Line]) {
             Counts::Statements(each) => Some(u64::from(each)),
             Counts::Rows => None,
         };
+        let mut counted = line.counted;
+        counted[ALL] = counted[ALL].saturating_sub(LATE).max(expected[ALL] * line.events);
         let holds = line.events > 0
-            && line.counted == expected.map(|each| each * line.events)
+            && line.counted[ALL] >= counted[ALL]
+            && counted == expected.map(|each| each * line.events)
             && ours.is_none_or(|ours| ours == expected[ALL]);
         if !holds {
             wrong.push(line.test.as_str());

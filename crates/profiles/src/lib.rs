@@ -18,6 +18,7 @@ mod names;
 mod ring;
 mod sample;
 mod sampler;
+mod seen;
 mod sleeps;
 mod stacks;
 mod switches;

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::budget::{Budget, Change};
 use crate::events::{Events, What};
-use crate::sampler::{Seen, now};
+use crate::seen::{Seen, now};
 
 pub(crate) struct Switches {
     /// `None` while they are closed.
