@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use bench::{Scratch, Spread, Table, expand, heading, note, process_cpu, servers, within};
+use bench::{Scratch, Spread, Table, heading, note, process_cpu, servers, within};
 use drivers::Session;
-use lab::{Provider, Providers, Site};
+use lab::Site;
 use load::{Observer, Stop, Target};
 use model::{Dialect, Edge, Interval, Nanos, Plan, WorkloadSpec};
 
@@ -81,10 +81,7 @@ impl Side {
 fn measure(server: &str, table: &mut Table<7>) -> Result<()> {
     let cpu = *probes::allowed().last().context("no CPU may be used")?;
     let scratch = Scratch::new()?;
-    let plan = expand(&plan(server, cpu), &scratch.lab.host()?)?;
-    let system = plan.systems.first().context("no system")?;
-    let directory = scratch.directory().join("instance");
-    let mut site = Providers::default().open(system, plan.statement_timeout(), &directory, None)?;
+    let (plan, mut site) = scratch.open(&plan(server, cpu))?;
     let all = probes::allowed();
     probes::pin_self(&[cpu])?;
     let (mut ours, mut theirs) = (Side::default(), Side::default());

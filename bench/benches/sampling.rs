@@ -5,9 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use bench::{Scratch, Table, expand, heading, note, servers, within};
+use bench::{Scratch, Table, heading, note, servers, within};
 use drivers::{Param, ParamType, Session};
-use lab::{Provider, Providers};
 use load::Target;
 use model::{Dialect, System};
 use profiles::Sampler;
@@ -44,33 +43,31 @@ fn main() -> Result<()> {
 fn measure(server: &str, table: &mut Table<5>) -> Result<()> {
     let cpu = *probes::allowed().last().context("no CPU may be used")?;
     let scratch = Scratch::new()?;
-    let plan = expand(&plan(server, cpu), &scratch.lab.host()?)?;
+    let (plan, mut site) = scratch.open(&plan(server, cpu))?;
     let system = plan.systems.first().context("no system")?;
-    let directory = scratch.directory().join("instance");
-    let mut site = Providers::default().open(system, plan.statement_timeout(), &directory, None)?;
     fill(&site.target())?;
     let (done, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
     let pid = site.pid().context("the server has no process")?;
     let (target, done, is_over) = (&site.target(), &done, &is_over);
-    let logs = thread::scope(|scope| {
+    let found = thread::scope(|scope| {
         let clients = (0..CLIENTS)
             .map(|client| scope.spawn(move || select(target, cpu, client, done, is_over)));
         let clients: Vec<_> = clients.collect();
         thread::sleep(Duration::from_secs(3));
-        let logs = pairs(server, system, pid, done);
+        let found = pairs(server, system, pid, done);
         is_over.store(true, Ordering::Relaxed);
         for client in clients {
             client.join().ok().context("a client panicked")??;
         }
-        logs
+        found
     })?;
     site.stop()?;
     site.remove()?;
-    let (mean, error) = mean_and_error(&logs.ratios).context("too few pairs")?;
+    let (mean, error) = mean_and_error(&found.ratios).context("too few pairs")?;
     let loss = |log: f64| 100.0 * (1.0 - log.exp());
     table.row([
         server.to_owned(),
-        format!("{:.0}", logs.rate),
+        format!("{:.0}", found.rate),
         format!("{:.1} %", loss(mean)),
         format!("[{:.1}, {:.1}] %", loss(mean + 1.96 * error), loss(mean - 1.96 * error)),
         within(1.0 - mean.exp() <= GOAL),
@@ -169,11 +166,10 @@ fn pairs(server: &str, system: &System, pid: u32, done: &AtomicU64) -> Result<Pa
 /// The mean of the middle half, and its standard error as if it were the mean of all, which is larger.
 fn mean_and_error(values: &[f64]) -> Option<(f64, f64)> {
     let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
+    let mean = stats::mean(values)?;
     let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (count - 1.0);
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.get(sorted.len() / 4..sorted.len() - sorted.len() / 4)?;
-    let centre = middle.iter().sum::<f64>() / middle.len() as f64;
-    Some((centre, (variance / count).sqrt()))
+    Some((stats::mean(middle)?, (variance / count).sqrt()))
 }

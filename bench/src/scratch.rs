@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use lab::{Builds, Ended, Lab, Providers};
+use lab::{Builds, Ended, Lab, Provider, Providers, Site};
 use load::Stop;
 use model::{Event, Host, Outcome, Plan, RunId};
 use tempfile::TempDir;
@@ -33,6 +33,15 @@ impl Scratch {
     /// The directory around the lab.
     pub fn directory(&self) -> &Path {
         self.directory.path()
+    }
+
+    /// The plan, and a site of its first system.
+    pub fn open(&self, text: &str) -> Result<(Plan, Box<dyn Site>)> {
+        let plan = expand(text, &self.lab.host()?)?;
+        let system = plan.systems.first().context("no system")?;
+        let directory = self.directory().join("instance");
+        let site = Providers::default().open(system, plan.statement_timeout(), &directory, None)?;
+        Ok((plan, site))
     }
 
     /// Carries the plan out, as `backslide run` does; `listen` gets each event after it is

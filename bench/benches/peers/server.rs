@@ -1,9 +1,9 @@
 //! A server of ours with the table in it.
 
 use anyhow::{Context, Result, bail};
+use bench::Scratch;
 pub(crate) use bench::{Place, Unobserved};
-use bench::{Scratch, expand};
-use lab::{Provider, Providers, Site};
+use lab::Site;
 use load::{Stop, Target};
 use model::{SqlSpec, WorkloadSpec};
 
@@ -55,10 +55,7 @@ impl Server {
             set = {{ {settings} }}
             "#
         );
-        let plan = expand(&plan, &scratch.lab.host()?)?;
-        let system = plan.systems.first().context("no system")?;
-        let directory = scratch.directory().join("instance");
-        let site = Providers::default().open(system, plan.statement_timeout(), &directory, None)?;
+        let (_, site) = scratch.open(&plan)?;
         let mut session = site.target().connector.connect()?;
         let place = Place::of(site.target().dialect, &mut *session)?;
         if rows > 0 {
