@@ -56,13 +56,18 @@ fn metrics_of_other_tools_lead_to_ours() {
 #[test]
 fn a_lab_is_never_in_the_temporary_directory() {
     let bench = Bench::new();
-    // Without HOME it is in the home of the user database, if the user is in it.
-    let output = bench.command(&["list"]).env_remove("BACKSLIDE_LAB").output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains(".local/share/backslide") || told.contains("--lab"), "{told}");
-    let none =
-        bench.command(&["list"]).env_remove("BACKSLIDE_LAB").env("XDG_DATA_HOME", "/x").output();
-    assert!(String::from_utf8(none.unwrap().stderr).unwrap().contains("/x/backslide"));
+    let told = |variable: &str, home: &str| {
+        let command = &mut bench.command(&["list"]);
+        let output = command.env_remove("BACKSLIDE_LAB").env(variable, home).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(told("HOME", "/h").contains("/h/.local/share/backslide"));
+    assert!(told("XDG_DATA_HOME", "/x").contains("/x/backslide"));
+    // Without either it is in the home of the user database, if the user is in it. There may be a lab.
+    let left = || fs::read_dir(bench.path("")).unwrap().count();
+    let before = left();
+    bench.command(&["list"]).env_remove("BACKSLIDE_LAB").output().unwrap();
+    assert_eq!(left(), before);
 }
 
 #[test]
