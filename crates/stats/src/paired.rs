@@ -99,6 +99,9 @@ pub(crate) fn sum(values: &[f64]) -> f64 {
     f64::midpoint(upwards, downwards)
 }
 
+/// What the scatter of pairs counts for beside that of rounds, where it is larger.
+const DF_OF_PAIRS: f64 = 8.0;
+
 /// The mean log ratio of a cell with two rounds at least, and its spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimate {
@@ -122,7 +125,21 @@ impl Estimate {
         Some(Self { paired, sd: sd.max(LEAST_SD), prior_df, is_rounded: false })
     }
 
-    pub(crate) fn with_error_from(self, least: f64) -> Self {
+    /// The same with the standard error that the pairs within the rounds give. Where it is the larger one, the
+    /// variance is drawn towards theirs, as if they were [`DF_OF_PAIRS`] degrees of freedom: with few rounds it
+    /// counts most, because these may agree by chance. With many it counts little: pairs next to each other often
+    /// make up for one another, which only rounds show.
+    pub(crate) fn with_pairs(self, error: f64) -> Self {
+        if error <= self.error() {
+            return self;
+        }
+        let of_pairs = error * error * f64::from(self.paired.rounds);
+        let df = self.df();
+        let variance = (DF_OF_PAIRS * of_pairs + df * self.sd * self.sd) / (DF_OF_PAIRS + df);
+        Self { sd: variance.sqrt(), ..self }
+    }
+
+    fn with_error_from(self, least: f64) -> Self {
         let sd = self.sd.max(least * f64::from(self.paired.rounds).sqrt());
         Self { sd, ..self }
     }
@@ -301,6 +318,9 @@ mod tests {
         let (low, high) = same.interval(0.025, &quantiles).unwrap();
         assert!(low < 0.1 && 0.1 < high && high - low < 1e-4);
         assert!(same.p_value() > 0.0 && !same.is_equality());
+        let few = same.with_pairs(0.5);
+        assert!((few.error() - 0.5 * (8.0_f64 / 9.0).sqrt()).abs() < 1e-12);
+        assert_eq!(few.with_pairs(0.4), few);
         let floor = same.with_error_from(0.5);
         assert!((floor.error() - 0.5).abs() < 1e-12);
         assert!(same.with_rounding(0.5).is_rounded && !floor.with_rounding(0.4).is_rounded);

@@ -3,6 +3,7 @@
 mod hosts;
 mod reach;
 mod slices;
+mod writes;
 
 use model::{Reason, Rng, RunData, Verdict};
 use testkit::fixtures::{cell, empty_run};
