@@ -16,7 +16,10 @@
 #   AA_PLAN_KEYS       lines for the head of each plan, \n between them [server and client on one CPU, in slices]
 #   AA_WORKLOAD_KEYS   lines for its workload [short tests without warm-ups: see `short` below]
 #   AA_TESTS           its tests, in quotes and with commas [eight]
-#   AA_POINT           the test that is slowed down [point-query.pre]
+#   AA_WORKLOAD        all lines of another workload, instead of the last two
+#   AA_POINT           the step that is slowed down [point-query.pre]
+#   AA_PERCENT         the share of its throughput that is removed [3]
+#   AA_RECEIVES        receives of the server for one of its operations [1 on PostgreSQL, else 2]
 #
 # Four longer rounds find 3 % as well, and 1 % of CPU seldom:
 #   AA_ROUNDS=4 AA_WORKLOAD_KEYS='read_seconds = 4\nwrite_seconds = 4\nwarmup_seconds = 1\nsettle = 1' bench/aa.sh
@@ -24,6 +27,10 @@
 #   AA_POINT=update-index AA_TESTS='"update-index"' AA_ROUNDS=6 \
 #   AA_PLAN_KEYS='placement = "together"\ninterleave = "turns"' \
 #   AA_WORKLOAD_KEYS='write_seconds = 12\nwarm_ups = false\nwarmup_seconds = 1\nsettle = 1' bench/aa.sh aa rate
+# Orders and payments, 5 % slower. MySQL receives about 132 times for a New-Order and what belongs to it:
+#   AA_POINT=h1 AA_PERCENT=5 AA_RECEIVES=132 AA_ROUNDS='{ min = 6, max = 24 }' AA_SERVERS=mysql-8.0.31 \
+#   AA_PLAN_KEYS='placement = "together"\ninterleave = "turns"' \
+#   AA_WORKLOAD='kind = "tpcc"\nwarehouses = 1\nsteps = 1\nseconds = 20\nsettle = 0' bench/aa.sh aa rate
 # A trial after the other, which finds less:
 #   AA_PLAN_KEYS='placement = "together"' bench/aa.sh
 set -euo pipefail
@@ -51,13 +58,16 @@ rounds=${AA_ROUNDS:-12}
 plan_keys=${AA_PLAN_KEYS-'placement = "together"\ninterleave = "slices"\nslice_ms = 100'}
 short='read_seconds = 1\nwrite_seconds = 1\nseconds = { "point-query.pre" = 4 }\nwarm_ups = false\nwarmup_seconds = 0\nsettle = 0'
 workload_keys=${AA_WORKLOAD_KEYS-$short}
-plan_keys=${plan_keys//\\n/$'\n'}
-workload_keys=${workload_keys//\\n/$'\n'}
 lab=$(realpath -m -- "${BACKSLIDE_AA_LAB:-${TMPDIR:-/tmp}/backslide-aa}")
 libraries=$lab/slowdown
 point=${AA_POINT:-point-query.pre}
+percent=${AA_PERCENT:-3}
 tests=${AA_TESTS:-"\"$point\", \"random-points.pre_range=100\", \"points-covered-si.pre\", \"range-covered-pk.pre\",
     \"range-notcovered-si.pre\", \"read-only.pre_range=100\", \"update-nonindex\", \"read-write_range=10\""}
+micro="kind = \"micro\"\ntests = [$tests]\nrows = 500_000\nscan_seconds = 1\n$workload_keys"
+workload=${AA_WORKLOAD:-$micro}
+plan_keys=${plan_keys//\\n/$'\n'}
+workload=${workload//\\n/$'\n'}
 
 fail() {
     printf 'bench/aa.sh: %s\n' "$*" >&2
@@ -78,11 +88,7 @@ template = true
 $plan_keys
 
 [workload]
-kind = "micro"
-tests = [$tests]
-rows = 500_000
-scan_seconds = 1
-$workload_keys
+$workload
 
 TOML
     cat
@@ -165,12 +171,12 @@ aa() {
 # Makes the libraries of a server, one that does nothing and one that slows its part down; prints nanoseconds per
 # receive of the latter. MySQL and MariaDB receive twice for a statement.
 inject() { # SERVER PART
-    local receives=2 mean nanoseconds name
-    [[ $1 != postgres-* ]] || receives=1
+    local receives=${AA_RECEIVES:-2} mean nanoseconds name
+    [[ $1 != postgres-* ]] || receives=${AA_RECEIVES:-1}
     case $2 in
         rate)
             mean=$(mean_of "$1" rate)
-            nanoseconds=$(calculate "int(0.03 / 0.97 * 1e9 / $mean / $receives + 0.5)")
+            nanoseconds=$(calculate "int($percent / (100 - $percent) * 1e9 / $mean / $receives + 0.5)")
             ;;
         cpu)
             mean=$(mean_of "$1" server.cpu/o)
@@ -231,7 +237,7 @@ injected() { # PART WHAT METRIC [MIN_EFFECT]
     judge "$2 found in $regressed of $all, all but one are asked for" $((regressed >= all - 1))
 }
 
-rate() { injected rate "3 % of throughput" rate; }
+rate() { injected rate "$percent % of throughput" rate; }
 
 cpu() { injected cpu "1 % of CPU" server.cpu/o 0.5; }
 
