@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use model::{Outcome, Plan, TrialKey, TrialRecord, counts_disturbed};
+use model::{Outcome, Plan, RunData, TrialKey, TrialRecord, counts_disturbed};
 use report::disturbed_rounds;
 use report::format::plural;
 
@@ -13,7 +13,15 @@ const ONE_BY_ONE: usize = 3;
 /// What a trial met whose reason names nothing that is known.
 const SOMETHING: &str = "something else disturbed the host";
 
-pub(crate) const COMPARED: &str = "warning: too few rounds were undisturbed for a verdict, so comparisons include quarantined trials";
+/// What is said of the comparisons of a run that has too few rounds without disturbance.
+pub(crate) fn compared(data: &RunData) -> Option<String> {
+    let run = &data.info.id;
+    data.counts_disturbed().then(|| {
+        format!(
+            "warning: too few rounds of {run} were undisturbed for a verdict, so comparisons include quarantined trials"
+        )
+    })
+}
 
 /// Which trials a plan sets aside, and how often their rounds are run again.
 pub(crate) fn limits(plan: &Plan) -> String {

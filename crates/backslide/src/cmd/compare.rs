@@ -69,8 +69,8 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
         for one in &missing {
             printer.note(&one.text);
         }
-        if data.counts_disturbed() {
-            printer.note(disturbed::COMPARED);
+        if let Some(warning) = disturbed::compared(&data) {
+            printer.note(&warning);
         }
     }
     Ok(match Exit::of(judged.into_iter()) {

@@ -12,7 +12,7 @@ use stats::{History, HistoryOptions, Part};
 use crate::args::{HistoryArgs, HistoryFormat, format_of};
 use crate::exit::Exit;
 use crate::printer::Printer;
-use crate::{input, output, runs, table};
+use crate::{disturbed, input, output, runs, table};
 
 pub(crate) fn run(args: &HistoryArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let lab = runs::open(root)?;
@@ -81,7 +81,12 @@ fn load(lab: &Lab, args: &HistoryArgs, printer: Printer) -> Result<Vec<RunData>>
     for twice in once_each(&mut wanted) {
         printer.note(&format!("{twice} is named twice: counted once"));
     }
-    Ok(wanted.iter().map(|run| lab.store.load(run, runs::NUMBERS)).collect::<Result<_, _>>()?)
+    let load = |run| lab.store.load(run, runs::NUMBERS);
+    let loaded: Vec<RunData> = wanted.iter().map(load).collect::<Result<_, _>>()?;
+    for warning in loaded.iter().filter_map(disturbed::compared) {
+        printer.note(&warning);
+    }
+    Ok(loaded)
 }
 
 fn of_label(lab: &Lab, label: &str) -> Result<Vec<RunId>> {

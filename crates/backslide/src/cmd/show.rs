@@ -82,8 +82,8 @@ fn tables(lab: &Lab, data: &RunData, printer: Printer) -> Result<()> {
     for line in disturbed::trials(&data.trials) {
         printer.prose(&line);
     }
-    if data.counts_disturbed() {
-        printer.prose(disturbed::COMPARED);
+    if let Some(warning) = disturbed::compared(&data) {
+        printer.prose(&warning);
     }
     Ok(())
 }
