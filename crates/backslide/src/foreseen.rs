@@ -43,7 +43,7 @@ impl Noise {
                     continue;
                 }
                 let data = lab.store.load(&summary.info.id, runs::NUMBERS)?;
-                if let Some(noise) = Self::of_run(&data)? {
+                if let Some(noise) = Self::of_run(&data, prior_df(plan))? {
                     return Ok(noise);
                 }
             }
@@ -57,7 +57,7 @@ impl Noise {
             Interleave::Trials => (IN_TRIALS, "5 %"),
             Interleave::Slices(_) | Interleave::Turns(_) => (IN_SLICES, "1 %"),
         };
-        let prior_df = if calling(plan, None).steps >= FAMILY { PRIOR_DF } else { 0.0 };
+        let prior_df = prior_df(plan);
         let source = format!("an assumed noise of {between} between rounds and 10 % in a second");
         Ok(Self::of_all(Scatter { prior_df, ..usual }, &source))
     }
@@ -66,9 +66,17 @@ impl Noise {
         Self { deciding: vec![scatter], cpu: None, source: source.to_owned() }
     }
 
-    /// `None` if the run has no comparison with enough rounds.
-    fn of_run(data: &RunData) -> Result<Option<Self>> {
-        let deciding = scatters(data, Selection::Deciding)?;
+    /// `None` if the run has no comparison with enough rounds. A run of few steps does not have the family that those
+    /// of the plan are: they add `prior_df` at least.
+    fn of_run(data: &RunData, prior_df: f64) -> Result<Option<Self>> {
+        let scatters = |metrics| -> Result<Vec<Scatter>> {
+            let mut found = scatters(data, metrics)?;
+            for scatter in &mut found {
+                scatter.prior_df = scatter.prior_df.max(prior_df);
+            }
+            Ok(found)
+        };
+        let deciding = scatters(Selection::Deciding)?;
         if deciding.is_empty() || data.counts_disturbed() {
             return Ok(None);
         }
@@ -76,7 +84,7 @@ impl Noise {
         let mut ids = ids.map(|metric| MetricId::new(metric.id));
         let measured = ids.find(|id| data.cells.iter().any(|cell| cell.metric == *id));
         let cpu = match measured {
-            Some(id) => Some((id.clone(), scatters(data, Selection::Only(vec![id]))?)),
+            Some(id) => Some((id.clone(), scatters(Selection::Only(vec![id]))?)),
             None => None,
         };
         Ok(Some(Self { deciding, cpu, source: format!("the noise of run {}", data.info.id) }))
@@ -127,6 +135,11 @@ fn is_alike(earlier: &Plan, plan: &Plan) -> bool {
     discriminant(&earlier.workload) == discriminant(&plan.workload)
         && discriminant(&earlier.course.interleave) == discriminant(&plan.course.interleave)
         && dbms(earlier) == dbms(plan)
+}
+
+/// What the other steps of a plan are expected to tell of each one's variance.
+fn prior_df(plan: &Plan) -> f64 {
+    if calling(plan, None).steps >= FAMILY { PRIOR_DF } else { 0.0 }
 }
 
 fn scatters(data: &RunData, metrics: Selection) -> Result<Vec<Scatter>> {

@@ -31,14 +31,14 @@ pub struct Calling {
 
 /// How much a step scatters, from a comparison over windows of this length; `None` for a fixed amount of work.
 ///
-/// Slices show how much of a round's variance comes from the window. The rest is at least what two starts are
-/// expected to differ by.
+/// Slices show how much of a round's variance comes from the window: at most all of it, because slices that make up
+/// for one another show too much. The rest is at least what two starts are expected to differ by.
 pub fn scatter(evidence: &Evidence, window: Option<Nanos>) -> Scatter {
     let whole = evidence.sd * evidence.sd;
     let (within, least) = match (evidence.within, window) {
         (_, None) => (0.0, 0.0),
         (None, Some(_)) => (OF_THE_WINDOW * whole, 0.0),
-        (Some(within), Some(_)) => (within, OF_A_START * OF_A_START),
+        (Some(within), Some(_)) => (within.min(whole), OF_A_START * OF_A_START),
     };
     let between = (whole - within).max(least);
     let seconds = window.map_or(1.0, Nanos::as_secs_f64);
