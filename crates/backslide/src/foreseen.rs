@@ -1,5 +1,6 @@
 //! Which changes a plan can detect, given the noise that the lab saw before.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::mem::discriminant;
 use std::ops::RangeInclusive;
@@ -7,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use lab::Lab;
-use model::{Comparison, Interleave, MetricId, Nanos, Plan, RunData, Scatter, describe, metrics};
+use model::{
+    Comparison, Interleave, MetricId, Nanos, Plan, RunData, Scatter, StepClass, describe, metrics,
+};
 use stats::{Budget, Calling, Selection, in_median_step};
 
 use crate::runs;
@@ -20,7 +23,7 @@ const IN_SLICES: Scatter = Scatter { between: 1e-4, within: 1e-2, prior_df: 0.0 
 /// The same of whole trials, which are minutes apart: 5 % between them.
 const IN_TRIALS: Scatter = Scatter { between: 2.5e-3, ..IN_SLICES };
 
-/// Assumed of the family of so many steps and more: what `stats` expects before it sees one.
+/// Assumed of a family of so many cells (steps × candidates) and more: what `stats` expects before it sees one.
 const PRIOR_DF: f64 = 6.0;
 const FAMILY: u32 = 6;
 
@@ -37,13 +40,28 @@ impl Noise {
     /// From the latest run with this workload on the base's product that interleaves alike; otherwise from what
     /// `doctor` kept; otherwise assumed.
     pub(crate) fn of(lab: Option<&Lab>, plan: &Plan) -> Result<Self> {
+        let mut noise = Self::seen(lab, plan)?;
+        let has_family = has_family(plan);
+        let of_cpu = noise.cpu.iter_mut().flat_map(|(_, steps)| steps);
+        for scatter in noise.deciding.iter_mut().chain(of_cpu) {
+            scatter.prior_df = match scatter.prior_df {
+                _ if !has_family => 0.0,
+                0.0 => PRIOR_DF,
+                of_the_run => of_the_run,
+            };
+        }
+        Ok(noise)
+    }
+
+    /// With the families of the run that it was seen in.
+    fn seen(lab: Option<&Lab>, plan: &Plan) -> Result<Self> {
         if let Some(lab) = lab {
             for summary in lab.store.runs()?.iter().rev() {
                 if !is_alike(&summary.info.plan, plan) {
                     continue;
                 }
                 let data = lab.store.load(&summary.info.id, runs::NUMBERS)?;
-                if let Some(noise) = Self::of_run(&data, prior_df(plan))? {
+                if let Some(noise) = Self::of_run(&data)? {
                     return Ok(noise);
                 }
             }
@@ -57,26 +75,17 @@ impl Noise {
             Interleave::Trials => (IN_TRIALS, "5 %"),
             Interleave::Slices(_) | Interleave::Turns(_) => (IN_SLICES, "1 %"),
         };
-        let prior_df = prior_df(plan);
         let source = format!("an assumed noise of {between} between rounds and 10 % in a second");
-        Ok(Self::of_all(Scatter { prior_df, ..usual }, &source))
+        Ok(Self::of_all(usual, &source))
     }
 
     fn of_all(scatter: Scatter, source: &str) -> Self {
         Self { deciding: vec![scatter], cpu: None, source: source.to_owned() }
     }
 
-    /// `None` if the run has no comparison with enough rounds. A run of few steps does not have the family that those
-    /// of the plan are: they add `prior_df` at least.
-    fn of_run(data: &RunData, prior_df: f64) -> Result<Option<Self>> {
-        let scatters = |metrics| -> Result<Vec<Scatter>> {
-            let mut found = scatters(data, metrics)?;
-            for scatter in &mut found {
-                scatter.prior_df = scatter.prior_df.max(prior_df);
-            }
-            Ok(found)
-        };
-        let deciding = scatters(Selection::Deciding)?;
+    /// `None` if the run has no comparison with enough rounds.
+    fn of_run(data: &RunData) -> Result<Option<Self>> {
+        let deciding = scatters(data, Selection::Deciding)?;
         if deciding.is_empty() || data.counts_disturbed() {
             return Ok(None);
         }
@@ -84,7 +93,7 @@ impl Noise {
         let mut ids = ids.map(|metric| MetricId::new(metric.id));
         let measured = ids.find(|id| data.cells.iter().any(|cell| cell.metric == *id));
         let cpu = match measured {
-            Some(id) => Some((id.clone(), scatters(Selection::Only(vec![id]))?)),
+            Some(id) => Some((id.clone(), scatters(data, Selection::Only(vec![id]))?)),
             None => None,
         };
         Ok(Some(Self { deciding, cpu, source: format!("the noise of run {}", data.info.id) }))
@@ -137,9 +146,14 @@ fn is_alike(earlier: &Plan, plan: &Plan) -> bool {
         && dbms(earlier) == dbms(plan)
 }
 
-/// What the other steps of a plan are expected to tell of each one's variance.
-fn prior_df(plan: &Plan) -> f64 {
-    if calling(plan, None).steps >= FAMILY { PRIOR_DF } else { 0.0 }
+/// Have most steps of a plan enough others of their class to tell of their variance?
+fn has_family(plan: &Plan) -> bool {
+    let mut of_class: BTreeMap<StepClass, u32> = BTreeMap::new();
+    for step in plan.steps.iter().filter(|step| step.measured) {
+        *of_class.entry(step.class).or_default() += 1;
+    }
+    let candidates = plan.systems.len().saturating_sub(1) as u32;
+    of_class.values().any(|steps| steps * candidates >= FAMILY)
 }
 
 fn scatters(data: &RunData, metrics: Selection) -> Result<Vec<Scatter>> {

@@ -134,7 +134,8 @@ impl Estimate {
             return self;
         }
         let of_pairs = error * error * f64::from(self.paired.rounds);
-        let df = self.df();
+        // Not those of the family: it may know of other steps that their turns make up for one another.
+        let df = self.paired.df();
         let variance = (DF_OF_PAIRS * of_pairs + df * self.sd * self.sd) / (DF_OF_PAIRS + df);
         Self { sd: variance.sqrt(), ..self }
     }
