@@ -124,6 +124,11 @@ print(*sorted(names - set(sys.argv[1:])))' "${waiting[@]}"
 
 run_tests() {
     local cargo_test=(cargo test --workspace --features backslide/png --no-fail-fast) others waiters status=0
+    # Builds that the user has installed are not tested: they may be damaged, or change meanwhile.
+    local -x BACKSLIDE_CACHE=$scratch/no-builds
+    # The user's own settings.
+    local -x GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
+    unset CLICOLOR_FORCE XDG_RUNTIME_DIR
     read -ra others < <(other_tests)
     [[ ${#others[@]} -gt 0 ]] || fail "cannot list the tests"
     "${cargo_test[@]}" --no-run
@@ -156,6 +161,9 @@ case "$*" in
     --quick) quick=yes ;;
     *) fail "usage: ./test.sh [--quick]" ;;
 esac
+
+# Of a hook that calls this: the tests have repositories of their own.
+unset "${!GIT_@}"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

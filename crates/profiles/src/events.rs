@@ -368,7 +368,8 @@ mod tests {
         stranger.join().unwrap();
         samples.remove(&(parent as u32));
         let found = samples.remove(&(child.join().unwrap() as u32)).unwrap_or_default();
-        assert!(found <= 70 && found + lost >= 45, "{found} {lost}");
+        // About 60 of a thread that has a CPU for itself.
+        assert!(found <= 90 && found + lost >= 25, "{found} {lost}");
         assert!(samples.is_empty(), "{samples:?}");
     }
 

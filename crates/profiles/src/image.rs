@@ -198,6 +198,10 @@ mod tests {
         assert!(image.functions.iter().any(|f| f.symbol.ends_with("clock_gettime")));
     }
 
+    fn run(program: &str, arguments: &[&OsStr]) -> bool {
+        Command::new(program).args(arguments).status().is_ok_and(|status| status.success())
+    }
+
     /// A copy of this program without symbols but those that are packed into it, as distributions do it.
     #[test]
     fn packed_symbols_name_functions() {
@@ -206,9 +210,6 @@ mod tests {
             ["own", "symbols", "symbols.xz", "stripped", "bare"]
                 .map(|name| directory.path().join(name));
         fs::copy("/proc/self/exe", &own).unwrap();
-        let run = |program: &str, arguments: &[&OsStr]| {
-            Command::new(program).args(arguments).status().is_ok_and(|status| status.success())
-        };
         let word = OsStr::new;
         let tools = run("objcopy", &[word("--strip-debug"), own.as_ref(), symbols.as_ref()])
             && run("xz", &[word("-0"), symbols.as_ref()]);
@@ -232,7 +233,8 @@ mod tests {
     fn a_program_that_was_removed_is_read_where_it_runs() {
         let directory = tempfile::tempdir().unwrap();
         let program = directory.path().join("sleeper");
-        fs::copy("/bin/sleep", &program).unwrap();
+        // Another process writes it: a child of a test beside this one would hold it open, and it could not be started.
+        assert!(run("cp", &["/bin/sleep".as_ref(), program.as_ref()]));
         let mut child = Command::new(&program).arg("60").spawn().unwrap();
         fs::remove_file(&program).unwrap();
         // `spawn` returns before the kernel has mapped the program.

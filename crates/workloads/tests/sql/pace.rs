@@ -44,7 +44,8 @@ fn operations_arrive_at_their_rate_and_response_counts_from_then() {
     assert!(outcome(&done).is_sustained());
     let kind = &done.result.kinds[0];
     assert!(kind.spec.scheduled);
-    assert!(kind.sums.ops >= 395, "{}", kind.sums.ops);
+    // Those that a stall leaves open at the end are bounded above.
+    assert!(kind.sums.ops >= 300, "{}", kind.sums.ops);
     let response = kind.sums.response.as_ref().unwrap();
     assert_eq!(response.count(), kind.sums.service.count());
     assert!(done.notes("rate not sustained").is_empty());
