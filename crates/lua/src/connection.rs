@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 use drivers::{Connector, Done, ParamType, Session, SessionError, StatementId};
 use mlua::{LightUserData, LuaString, UserData, UserDataMethods, Value, Variadic};
-use model::Dialect;
+use model::{Dialect, Nanos};
 
 use crate::calls::{How, Returned, address};
 use crate::ledger::{Ledger, SentKind};
@@ -96,7 +95,7 @@ impl Channel {
         sql: &[u8],
         returned: &mut Returned,
     ) -> Result<How, SessionError> {
-        let started = Instant::now();
+        let started = self.wire.ledger.now();
         let done = self.send(|session, rows| session.query_bytes(sql, &mut |row| rows.add(row)))?;
         Ok(self.ended(started, done, returned))
     }
@@ -116,7 +115,7 @@ impl Channel {
         let id = *id;
         let params = slots.iter().zip(types).map(|(slot, kind)| slot.param(*kind));
         let params = params.collect::<Result<Vec<_>, _>>()?;
-        let started = Instant::now();
+        let started = self.wire.ledger.now();
         let done = self.send(|session, rows| {
             session.execute_prepared(id, &params, &mut |row| rows.add(row))
         })?;
@@ -136,7 +135,7 @@ impl Channel {
 
     fn ended(
         &mut self,
-        started: Instant,
+        started: Nanos,
         Done { rows, affected, columns: fields }: Done,
         returned: &mut Returned,
     ) -> How {

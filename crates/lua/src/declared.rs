@@ -6,7 +6,7 @@ use drivers::{
     Connector, Done, Param, ParamType, Row, Session, SessionError, SessionInfo, StatementId,
 };
 use mlua::Function;
-use model::Dialect;
+use model::{Dialect, Nanos};
 
 use crate::{Program, Result, Script, ScriptError, Seeds, Thread, Watch};
 
@@ -22,6 +22,7 @@ pub fn declared(
         dialect,
         connector: Arc::new(Nowhere::default()),
         stop: Arc::default(),
+        clock: Arc::new(|| Nanos(0)),
         watch: &Watch::default(),
         seeds: &mut Seeds::new(1),
     };

@@ -1,7 +1,11 @@
 //! What the statements of an event were, for whoever records them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+
+use model::Nanos;
+
+/// The clock of a script's step, which may stand between the turns of its system.
+pub type Clock = Arc<dyn Fn() -> Nanos + Send + Sync>;
 
 /// How sysbench counts a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,18 +25,30 @@ pub enum SentKind {
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
     pub kind: SentKind,
-    pub started: Instant,
-    pub ended: Instant,
+    /// On the clock of the script's step, as `ended`.
+    pub started: Nanos,
+    pub ended: Nanos,
     /// Rows returned or changed.
     pub rows: u64,
 }
 
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Ledger(Arc<Mutex<Vec<Sent>>>);
+#[derive(Clone)]
+pub(crate) struct Ledger {
+    clock: Clock,
+    sent: Arc<Mutex<Vec<Sent>>>,
+}
 
 impl Ledger {
-    pub(crate) fn add(&self, kind: SentKind, started: Instant, rows: u64) {
-        self.lock().push(Sent { kind, started, ended: Instant::now(), rows });
+    pub(crate) fn new(clock: Clock) -> Self {
+        Self { clock, sent: Arc::default() }
+    }
+
+    pub(crate) fn now(&self) -> Nanos {
+        (self.clock)()
+    }
+
+    pub(crate) fn add(&self, kind: SentKind, started: Nanos, rows: u64) {
+        self.lock().push(Sent { kind, started, ended: self.now(), rows });
     }
 
     /// Moves all entries to `sent`, which is emptied before.
@@ -42,6 +58,6 @@ impl Ledger {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Sent>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -20,7 +20,7 @@ mod watch;
 
 pub use declared::declared;
 pub use error::{Result, ScriptError};
-pub use ledger::{Sent, SentKind};
+pub use ledger::{Clock, Sent, SentKind};
 pub use random::Seeds;
 pub use script::{Outcome, Program, Script, Thread};
 pub use watch::Watch;

@@ -6,17 +6,16 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use drivers::Connector;
 use mlua::chunk::ChunkMode;
 use mlua::{Function, Lua, LuaOptions, LuaString, StdLib, Table, Value};
-use model::Dialect;
+use model::{Dialect, Nanos};
 
 use crate::calls::{address, addresses};
 use crate::connection::{Connection, Wire};
 use crate::error::{MOST_MEMORY, no_memory};
-use crate::ledger::{Ledger, Sent, SentKind};
+use crate::ledger::{Clock, Ledger, Sent, SentKind};
 use crate::random::{LAWS, Random, Shape};
 use crate::watch::Watched;
 use crate::{Result, ScriptError, Seeds, Watch};
@@ -54,6 +53,8 @@ pub struct Thread<'a> {
     pub dialect: Dialect,
     pub connector: Arc<dyn Connector>,
     pub stop: Arc<std::sync::atomic::AtomicBool>,
+    /// Statements are timed by it.
+    pub clock: Clock,
     /// Who ends it where it does not end by itself.
     pub watch: &'a Watch,
     pub seeds: &'a mut Seeds,
@@ -89,7 +90,7 @@ impl Script {
         let lua = unsafe { Lua::unsafe_new_with(StdLib::ALL, LuaOptions::new()) };
         lua.set_memory_limit(MOST_MEMORY)?;
         let watched = thread.watch.add(&lua)?;
-        let (ledger, printed) = (Ledger::default(), Arc::default());
+        let (ledger, printed) = (Ledger::new(Arc::clone(&thread.clock)), Arc::default());
         let (native, random) = natives(&lua, program, thread, &ledger, &printed)?;
         set_path(&lua, &program.directories)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("=backslide");
@@ -142,6 +143,11 @@ impl Script {
     pub fn report(&self, hook: &str, stat: &[(&str, f64)]) -> Result {
         let stat = self.lua.create_table_from(stat.iter().copied())?;
         Ok(self.calls.get::<Function>("report")?.call((hook, stat))?)
+    }
+
+    /// The moment on the clock that times its statements.
+    pub fn now(&self) -> Nanos {
+        self.ledger.now()
     }
 
     /// Moves what was sent since the last call to `sent`.
@@ -232,7 +238,7 @@ fn set_functions(
             5 => SentKind::Reconnect,
             _ => SentKind::Error,
         };
-        ledger.add(kind, Instant::now(), 0);
+        ledger.add(kind, ledger.now(), 0);
         Ok(())
     };
     native.set("count", lua.create_function(count)?)?;

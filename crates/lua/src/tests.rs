@@ -1,14 +1,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use drivers::{
     Connector, Done, Endpoint, Param, ParamType, Row, Session, SessionError, SessionInfo,
     StatementId,
 };
-use model::Dialect;
+use model::{Dialect, Nanos};
 
-use crate::{Outcome, Program, Script, Seeds, SentKind, Thread, Watch};
+use crate::{Clock, Outcome, Program, Script, Seeds, SentKind, Thread, Watch};
 
 /// A script in a database that is empty and ends with it.
 struct Fixture {
@@ -52,10 +53,17 @@ fn load_on(
         dialect: Dialect::Sqlite,
         connector,
         stop: Arc::default(),
+        clock: each_look_is_later(),
         watch,
         seeds: &mut Seeds::new(42),
     };
     Script::load(&program, thread).map_err(|error| error.to_string())
+}
+
+/// A clock that says how often it was asked before.
+fn each_look_is_later() -> Clock {
+    let looks = AtomicU64::new(0);
+    Arc::new(move || Nanos(looks.fetch_add(1, Ordering::Relaxed)))
 }
 
 /// A session that panics at each statement.
@@ -103,6 +111,7 @@ impl Fixture {
     fn sent(&self) -> Vec<(SentKind, u64)> {
         let mut sent = Vec::new();
         self.script.as_ref().unwrap().sent(&mut sent);
+        assert!(sent.iter().all(|sent| sent.ended.0 == sent.started.0 + 1), "{sent:?}");
         sent.iter().map(|sent| (sent.kind, sent.rows)).collect()
     }
 }

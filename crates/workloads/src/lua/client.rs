@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::time::Instant;
 
 use lua::{Outcome, Script, Sent, SentKind};
 use model::Nanos;
@@ -126,7 +125,7 @@ impl EventClient {
         started: Nanos,
         intended: Option<Nanos>,
     ) -> Result<Option<Nanos>> {
-        let origin = Instant::now();
+        let origin = self.script.now();
         loop {
             match self.script.event() {
                 Ok(Outcome::Done) => break,
@@ -153,10 +152,8 @@ impl EventClient {
         } else {
             context.recorder.done(EVENTS, started, intended, rows)
         };
-        let at = |moment: Instant| {
-            let since = moment.saturating_duration_since(origin).as_nanos() as u64;
-            Nanos(started.0.saturating_add(since)).min(ended)
-        };
+        // The clocks of script and recorder have other origins.
+        let at = |moment: Nanos| (started + moment.saturating_sub(origin)).min(ended);
         for sent in &self.sent {
             let (from, to) = (at(sent.started), at(sent.ended));
             match sent.kind {

@@ -131,11 +131,13 @@ impl CommandRun<'_> {
         if self.stop.is_asked() {
             return Err(StepError::Interrupted);
         }
+        let clock = self.stop.clock();
         let thread = Thread {
             number,
             dialect: self.target.dialect,
             connector: Arc::clone(self.connector),
             stop: self.stop.flag(),
+            clock: Arc::new(move || clock.now()),
             watch: self.watch,
             seeds,
         };
