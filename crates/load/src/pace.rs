@@ -45,13 +45,16 @@ struct OnTarget<'a> {
     rows: u64,
     /// Of the second that is not over.
     time: Nanos,
+    /// All seconds that are over.
+    whole: Nanos,
     met: u32,
     seconds: u32,
 }
 
 impl<'a> OnTarget<'a> {
     fn of(pace: Pace, each: Nanos, observer: &'a mut dyn Observer) -> Self {
-        Self { pace, each, observer, rows: 0, time: Nanos(0), met: 0, seconds: 0 }
+        let (rows, time, whole, met, seconds) = Default::default();
+        Self { pace, each, observer, rows, time, whole, met, seconds }
     }
 
     fn see(&mut self, interval: &Interval) {
@@ -61,14 +64,16 @@ impl<'a> OnTarget<'a> {
         if self.time < Nanos::SECOND {
             return;
         }
-        self.time = Nanos(0);
+        // Of turns that do not fill a second it has some more.
+        let second = std::mem::take(&mut self.time);
         self.seconds += 1;
+        self.whole += second;
+        let counted = if pace.catches_up { self.whole } else { second };
+        let due = u128::from(pace.rows_per_second) * u128::from(counted.0);
+        let due = (due / u128::from(Nanos::SECOND.0)) as u64;
         let tolerance = pace.rows_per_second * pace.tolerance_percent / 100;
-        let on_time = |due| self.rows + pace.slack + tolerance >= due;
-        if pace.catches_up {
-            self.met += u32::from(on_time(pace.rows_per_second * u64::from(self.seconds)));
-        } else {
-            self.met += u32::from(on_time(pace.rows_per_second));
+        self.met += u32::from(self.rows + pace.slack + tolerance >= due);
+        if !pace.catches_up {
             self.rows = 0;
         }
     }
@@ -98,21 +103,34 @@ mod tests {
 
     #[test]
     fn seconds_behind_schedule_are_counted_until_caught_up() {
-        assert_eq!(on_target(true), Some((4, 6)));
+        assert_eq!(on_target(true, &rows_by_the_second()), Some((4, 6)));
     }
 
     #[test]
     fn writers_that_never_catch_up_are_judged_by_the_second() {
-        assert_eq!(on_target(false), Some((4, 6)));
+        assert_eq!(on_target(false, &rows_by_the_second()), Some((4, 6)));
     }
 
-    fn on_target(catches_up: bool) -> Option<(u32, u32)> {
+    #[test]
+    fn a_second_of_turns_that_do_not_fill_it_is_due_for_all_of_its_time() {
+        let four_fifths = [(25, Nanos(312_500_000)); 16];
+        assert_eq!(on_target(true, &four_fifths), Some((2, 4)));
+        assert_eq!(on_target(false, &four_fifths), Some((4, 4)));
+        let less = [(17, Nanos(312_500_000)); 16];
+        assert_eq!(on_target(false, &less), Some((0, 4)));
+    }
+
+    fn rows_by_the_second() -> Vec<(u64, Nanos)> {
+        let whole = [100, 50, 0, 0, 350, 100].map(|rows| (rows, Nanos::SECOND));
+        whole.into_iter().chain([(0, Nanos::from_millis(999))]).collect()
+    }
+
+    fn on_target(catches_up: bool, intervals: &[(u64, Nanos)]) -> Option<(u32, u32)> {
         let pace =
             Pace { catches_up, kind: 0, rows_per_second: 100, slack: 50, tolerance_percent: 5 };
         let mut blind = Blind;
-        let mut on_target = OnTarget::of(pace, Nanos::SECOND, &mut blind);
-        let whole = [100, 50, 0, 0, 350, 100].map(|rows| (rows, Nanos::SECOND));
-        for (rows, length) in whole.into_iter().chain([(0, Nanos::from_millis(999))]) {
+        let mut on_target = OnTarget::of(pace, intervals[0].1, &mut blind);
+        for &(rows, length) in intervals {
             let kind = model::KindInterval { rows, ..model::KindInterval::default() };
             let _ = on_target.interval(Interval {
                 index: 0,
