@@ -1,5 +1,6 @@
 //! The kernel's freezer: a control group whose processes stand still together.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -100,15 +101,18 @@ impl Group {
     /// Moves all processes of a server into the group: those that they start later begin in it.
     fn adopt(self, server: &Identity) -> io::Result<Self> {
         let mut tree = Tree::new(server.clone());
+        let mut moved = BTreeSet::new();
         // A process that started another one while it was moved has a child outside: look again.
-        let mut moved = 0;
         loop {
-            let processes = tree.processes();
-            if processes.len() <= moved {
+            let before = moved.len();
+            for process in tree.processes() {
+                if moved.insert(process.pid) {
+                    put(&self.directory, process.pid)?;
+                }
+            }
+            if moved.len() == before {
                 return Ok(self);
             }
-            moved = processes.len();
-            processes.iter().try_for_each(|process| put(&self.directory, process.pid))?;
         }
     }
 

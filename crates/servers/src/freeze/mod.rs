@@ -73,16 +73,15 @@ impl Freezer {
 
     /// Lets the server run on. Does nothing where it runs.
     pub(crate) fn thaw(&mut self) -> Result<(), FreezeError> {
-        if !std::mem::take(&mut self.frozen) {
+        if !self.frozen {
             return Ok(());
         }
         match &mut self.how {
-            How::Group(group) => group.thaw(),
-            How::Signals(tree) => {
-                tree.go_on();
-                Ok(())
-            }
+            How::Group(group) => group.thaw()?,
+            How::Signals(tree) => tree.go_on(),
         }
+        self.frozen = false;
+        Ok(())
     }
 }
 
