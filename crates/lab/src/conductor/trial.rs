@@ -80,6 +80,16 @@ pub(super) fn failed(step: Option<&Step>, reason: String, log_tail: Vec<String>)
     Broken::Failed(Outcome::Failed { step, reason, log_tail })
 }
 
+/// The same, if it fails outside of steps, as a failure of this one.
+pub(super) fn in_step<T>(step: &Step, result: Result<T>) -> Result<T> {
+    result.map_err(|broken| match broken {
+        Broken::Failed(Outcome::Failed { step: None, reason, log_tail }) => {
+            failed(Some(step), reason, log_tail)
+        }
+        other => other,
+    })
+}
+
 /// A failure ends its trial, any other error ends the run.
 pub(super) fn apart<T>(result: Result<T>) -> Result<Result<T, Outcome>, Halt> {
     match result {

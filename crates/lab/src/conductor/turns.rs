@@ -14,7 +14,7 @@ use load::Workload;
 use model::{Event, Interleave, Outcome, Step, TrialKey};
 use store::StoreError;
 
-use super::trial::{Broken, Conductor, Due, Halt, OpenSite, Result, apart, place_client};
+use super::trial::{Broken, Conductor, Due, Halt, OpenSite, Result, apart, in_step, place_client};
 use crate::disturbance;
 use crate::site::Idle;
 use crate::template::Template;
@@ -135,7 +135,7 @@ impl Conductor<'_> {
             let done = self.attend(part.due, open);
             let done = done.and_then(|()| self.step(&mut **workload, step, open));
             let done = done.and_then(|_| self.dismiss(open));
-            if let Err(outcome) = apart(done)? {
+            if let Err(outcome) = apart(in_step(step, done))? {
                 self.leave(part, outcome)?;
             }
         }

@@ -11,7 +11,7 @@ use super::gap::Gap;
 use super::side::{Done, Side, Task, Told};
 use super::values::Values;
 use super::{Going, Part};
-use crate::conductor::trial::{Conductor, Halt, Result, apart, failed};
+use crate::conductor::trial::{Conductor, Halt, Result, apart, failed, in_step};
 use crate::observer::Spent;
 
 /// How often a system without turns is looked after.
@@ -27,7 +27,7 @@ impl Conductor<'_> {
             let begun = self.attend(part.due, open);
             let begun = begun.and_then(|()| self.begin_step(step, open));
             let begun = begun.and_then(|()| self.dismiss(open));
-            if let Err(outcome) = apart(begun)? {
+            if let Err(outcome) = apart(in_step(step, begun))? {
                 self.leave(part, outcome)?;
             }
         }
@@ -37,7 +37,8 @@ impl Conductor<'_> {
         let share = between(&sides, begin.elapsed());
         for side in sides {
             let place = side.place;
-            if let Err(outcome) = apart(self.conclude(side, step, share))? {
+            let concluded = self.conclude(side, step, share);
+            if let Err(outcome) = apart(in_step(step, concluded))? {
                 failures.push((place, outcome));
             }
         }
@@ -242,7 +243,8 @@ impl Conductor<'_> {
             self.emit(&Event::Sliced { series: values.series() })?;
         }
         let length = stop.turns().length();
-        let turns = result.window.0.div_ceil(length.0);
+        // Equal turns fill a window but for some nanoseconds.
+        let turns = result.window.0.saturating_sub(1_000).div_ceil(length.0);
         let text = format!("{turns} of {length}, {between:.1} % of the time between them");
         result.notes.push(Note::new("turns", text));
         self.end_step(step, result, spent, open)?;

@@ -149,6 +149,8 @@ struct InTurns<'a> {
 impl Observer for InTurns<'_> {
     fn edge(&mut self, edge: Edge) {
         if edge == Edge::Open {
+            // In a turn, at whose end it is heard: nobody hears what is said while another system has its turn.
+            self.turns.await_turn();
             let _ = self.tell.send(Told::Ready);
             self.turns.hand_over();
             self.turns.have_read();
