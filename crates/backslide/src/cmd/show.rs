@@ -82,7 +82,7 @@ fn tables(lab: &Lab, data: &RunData, printer: Printer) -> Result<()> {
     for line in disturbed::trials(&data.trials) {
         printer.prose(&line);
     }
-    if let Some(warning) = disturbed::compared(&data) {
+    if let Some(warning) = disturbed::compared(data) {
         printer.prose(&warning);
     }
     Ok(())

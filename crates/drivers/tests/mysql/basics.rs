@@ -296,8 +296,7 @@ pub(crate) fn long_messages(session: &mut dyn Session) {
 }
 
 pub(crate) fn the_server_hangs_or_hangs_up(server: &Server) {
-    let mut session =
-        server.connector("root", "", "", Duration::from_secs(2)).connect().unwrap();
+    let mut session = server.connector("root", "", "", Duration::from_secs(2)).connect().unwrap();
     let error = session.execute("select sleep(60)").unwrap_err();
     assert_eq!(error.code(), "timeout");
     assert_eq!(session.execute("select 1").unwrap_err().code(), "lost");
