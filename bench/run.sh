@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the benches of backslide, builds what they need, and prints a Markdown table for each:
-#   bench/run.sh [pacing|clients|insert|probes|sampling|report|instructions|clone|all]... [--out FILE]
+#   bench/run.sh [pacing|clients|insert|probes|sampling|frozen|report|instructions|clone|all]... [--out FILE]
 #   bench/run.sh [tpcc|tpcc-instructions|tpcc-load|tpcc-ten|tpcc-share|lab]... [--out FILE]
 # With --out the tables go into FILE too. The big run that `report` reads and the large lab of `lab` take
 # minutes to make; they are kept in BACKSLIDE_BENCH_DATA and beside it, BACKSLIDE_BENCH_DATA-lab, where that is
@@ -25,7 +25,7 @@ out=""
 while [ $# -gt 0 ]; do
     case "$1" in
         all) chosen="$all" ;;
-        pacing | clients | insert | probes | sampling | report | instructions | clone | lab) chosen="$chosen $1" ;;
+        pacing | clients | insert | probes | sampling | frozen | report | instructions | clone | lab) chosen="$chosen $1" ;;
         tpcc | tpcc-instructions | tpcc-load | tpcc-ten | tpcc-share) chosen="$chosen $1" ;;
         --out)
             [ $# -ge 2 ] || { echo "bench/run.sh: --out needs a file" >&2; exit 2; }
@@ -33,7 +33,7 @@ while [ $# -gt 0 ]; do
             shift
             ;;
         *)
-            echo "usage: bench/run.sh [pacing|clients|insert|probes|sampling|report|instructions|clone|all]... [--out FILE]" >&2
+            echo "usage: bench/run.sh [pacing|clients|insert|probes|sampling|frozen|report|instructions|clone|all]... [--out FILE]" >&2
             echo "       bench/run.sh [tpcc|tpcc-instructions|tpcc-load|tpcc-ten|tpcc-share|lab]... [--out FILE]" >&2
             exit 2
             ;;
