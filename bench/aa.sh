@@ -27,10 +27,10 @@
 #   AA_POINT=update-index AA_TESTS='"update-index"' AA_ROUNDS=6 \
 #   AA_PLAN_KEYS='placement = "together"\ninterleave = "turns"' \
 #   AA_WORKLOAD_KEYS='write_seconds = 12\nwarm_ups = false\nwarmup_seconds = 1\nsettle = 1' bench/aa.sh aa rate
-# Orders and payments, 5 % slower. MySQL receives about 132 times for a New-Order and what belongs to it:
-#   AA_POINT=h1 AA_PERCENT=5 AA_RECEIVES=132 AA_ROUNDS='{ min = 6, max = 24 }' AA_SERVERS=mysql-8.0.31 \
-#   AA_PLAN_KEYS='placement = "together"\ninterleave = "turns"' \
-#   AA_WORKLOAD='kind = "tpcc"\nwarehouses = 1\nsteps = 1\nseconds = 20\nsettle = 0' bench/aa.sh aa rate
+# Orders and payments, 5 % slower. PostgreSQL receives about 66 times for a New-Order and what belongs to it:
+#   AA_POINT=h1 AA_PERCENT=5 AA_RECEIVES=66 AA_ROUNDS='{ min = 6, max = 16 }' AA_SERVERS=postgres-18.6 \
+#   AA_PLAN_KEYS='placement = "together"\ninterleave = "turns"\nquarantine = false' \
+#   AA_WORKLOAD='kind = "tpcc"\nwarehouses = 1\nsteps = 1\nseconds = 15\nsettle = 0\nwarmup_seconds = 2' bench/aa.sh aa rate
 # A trial after the other, which finds less:
 #   AA_PLAN_KEYS='placement = "together"' bench/aa.sh
 set -euo pipefail
