@@ -5,11 +5,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use bench::{Scratch, Table, heading, note, servers};
-use drivers::{Param, ParamType, Session};
+use bench::{OneCpu, Table, heading, note, servers};
 use lab::Site;
-use load::Target;
-use model::{Counter, Dialect, Readings};
+use model::{Counter, Readings};
 use probes::{Detail, Probe, Watch};
 
 /// Systems that take turns beside the one that is measured: it stands still for as many turns.
@@ -18,7 +16,7 @@ const TURN: Duration = Duration::from_millis(500);
 const TURNS: u32 = 20;
 /// Each number of systems has its spell in each cycle, so that all meet the same weather.
 const CYCLES: u32 = 3;
-const ROWS: u64 = 10_000;
+const UPDATE: &str = "UPDATE t SET k = k + 1 WHERE id = ";
 
 const MEASURES: &str = "A server runs for 20 turns of 500 ms and stands still between them, as if so many other \
      systems took their turns. Three such spells of each, one after the other, idle and then with a client that \
@@ -48,26 +46,22 @@ fn main() -> Result<()> {
 }
 
 fn measure(server: &str, table: &mut Table<8>) -> Result<()> {
-    let cpu = *probes::allowed().last().context("no CPU may be used")?;
-    let scratch = Scratch::new()?;
-    let (_, mut site) = scratch.open(&plan(server, cpu))?;
-    let target = site.target();
-    fill(&target)?;
+    let mut one = OneCpu::start(server)?;
     let (done, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
     note(&format!("{server}: idle"));
-    let idle = cycles(site.as_mut(), &done)?;
+    let idle = cycles(one.site.as_mut(), &done)?;
+    let client = one.client();
     let updating = thread::scope(|scope| {
-        let client = scope.spawn(|| update(&target, cpu, &done, &is_over));
+        let client = scope.spawn(|| client.send(UPDATE, 0, &done, &is_over));
         thread::sleep(Duration::from_secs(5));
         note(&format!("{server}: updates"));
-        let updating = cycles(site.as_mut(), &done);
+        let updating = cycles(one.site.as_mut(), &done);
         is_over.store(true, Ordering::Relaxed);
-        site.thaw()?;
+        one.site.thaw()?;
         client.join().ok().context("the client panicked")??;
         updating
     })?;
-    site.stop()?;
-    site.remove()?;
+    one.stop()?;
     for ((beside, idle), updating) in BESIDE.into_iter().zip(idle).zip(updating) {
         let operations = updating.operations as f64;
         table.row([
@@ -80,48 +74,6 @@ fn measure(server: &str, table: &mut Table<8>) -> Result<()> {
             format!("{:.2}", updating.of(Counter::SERVER_WRITTEN)? / operations / 1e3),
             format!("{:.2}", updating.of(Counter::SERVER_CS)? / operations),
         ]);
-    }
-    Ok(())
-}
-
-fn plan(server: &str, cpu: usize) -> String {
-    format!(
-        r#"
-        name = "frozen"
-        rounds = 1
-        quarantine = false
-        workload = {{ kind = "insert", scale = "tiny" }}
-        [[system]]
-        build = "{server}"
-        config = "quick"
-        cpus = {{ server = "{cpu}" }}
-        "#
-    )
-}
-
-fn fill(target: &Target) -> Result<()> {
-    let mut session = target.connector.connect()?;
-    session.execute("CREATE TABLE updated (id INT PRIMARY KEY, k INT, c CHAR(120))")?;
-    for first in (0..ROWS).step_by(1000) {
-        let rows: Vec<String> =
-            (first..first + 1000).map(|id| format!("({id}, {id}, 'some words')")).collect();
-        session.execute(&format!("INSERT INTO updated VALUES {}", rows.join(", ")))?;
-    }
-    Ok(())
-}
-
-/// A client's updates until it is over.
-fn update(target: &Target, cpu: usize, done: &AtomicU64, is_over: &AtomicBool) -> Result<()> {
-    probes::pin_self(&[cpu])?;
-    let mut session: Box<dyn Session> = target.connector.connect()?;
-    let place = if target.dialect == Dialect::Postgres { "$1" } else { "?" };
-    let statement = format!("UPDATE updated SET k = k + 1 WHERE id = {place}");
-    let statement = session.prepare(&statement, &[ParamType::Int])?;
-    let mut id = 0;
-    while !is_over.load(Ordering::Relaxed) {
-        id = (id + 7919) % ROWS;
-        session.count_prepared(statement, &[Param::Int(id as i64)])?;
-        done.fetch_add(1, Ordering::Relaxed);
     }
     Ok(())
 }

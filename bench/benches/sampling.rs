@@ -5,10 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use bench::{Scratch, Table, heading, note, servers, within};
-use drivers::{Param, ParamType, Session};
-use load::Target;
-use model::{Dialect, System};
+use bench::{OneCpu, Table, heading, note, servers, within};
+use model::System;
 use profiles::Sampler;
 
 /// The largest loss of throughput that is allowed.
@@ -19,7 +17,7 @@ const BLOCK: Duration = Duration::from_secs(8);
 /// The kernel looks for events of switches one second longer than there are any.
 const LEAD_IN: Duration = Duration::from_millis(1500);
 const CLIENTS: u64 = 2;
-const ROWS: u64 = 10_000;
+const SELECT: &str = "SELECT c FROM t WHERE id = ";
 
 const MEASURES: &str = "Point selects per second of two clients, prepared, on the server's CPU. The \
      sampler of profiled rounds is on and off alternately for 8 s each, and the order changes from pair to \
@@ -41,28 +39,23 @@ fn main() -> Result<()> {
 }
 
 fn measure(server: &str, table: &mut Table<5>) -> Result<()> {
-    let cpu = *probes::allowed().last().context("no CPU may be used")?;
-    let scratch = Scratch::new()?;
-    let (plan, mut site) = scratch.open(&plan(server, cpu))?;
-    let system = plan.systems.first().context("no system")?;
-    fill(&site.target())?;
+    let one = OneCpu::start(server)?;
     let (done, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
-    let pid = site.pid().context("the server has no process")?;
-    let (target, done, is_over) = (&site.target(), &done, &is_over);
+    let pid = one.site.pid().context("the server has no process")?;
+    let (client, done, is_over) = (&one.client(), &done, &is_over);
     let found = thread::scope(|scope| {
         let clients = (0..CLIENTS)
-            .map(|client| scope.spawn(move || select(target, cpu, client, done, is_over)));
+            .map(|first| scope.spawn(move || client.send(SELECT, first, done, is_over)));
         let clients: Vec<_> = clients.collect();
         thread::sleep(Duration::from_secs(3));
-        let found = pairs(server, system, pid, done);
+        let found = pairs(server, &one.system, pid, done);
         is_over.store(true, Ordering::Relaxed);
         for client in clients {
             client.join().ok().context("a client panicked")??;
         }
         found
     })?;
-    site.stop()?;
-    site.remove()?;
+    one.stop()?;
     let (mean, error) = mean_and_error(&found.ratios).context("too few pairs")?;
     let loss = |log: f64| 100.0 * (1.0 - log.exp());
     table.row([
@@ -72,54 +65,6 @@ fn measure(server: &str, table: &mut Table<5>) -> Result<()> {
         format!("[{:.1}, {:.1}] %", loss(mean + 1.96 * error), loss(mean - 1.96 * error)),
         within(1.0 - mean.exp() <= GOAL),
     ]);
-    Ok(())
-}
-
-fn plan(server: &str, cpu: usize) -> String {
-    format!(
-        r#"
-        name = "sampling"
-        rounds = 1
-        quarantine = false
-        workload = {{ kind = "insert", scale = "tiny" }}
-        [[system]]
-        build = "{server}"
-        config = "quick"
-        cpus = {{ server = "{cpu}" }}
-        "#
-    )
-}
-
-fn fill(target: &Target) -> Result<()> {
-    let mut session = target.connector.connect()?;
-    session.execute("CREATE TABLE sampled (id INT PRIMARY KEY, k INT, c CHAR(120))")?;
-    for first in (0..ROWS).step_by(1000) {
-        let rows: Vec<String> =
-            (first..first + 1000).map(|id| format!("({id}, {id}, 'some words')")).collect();
-        session.execute(&format!("INSERT INTO sampled VALUES {}", rows.join(", ")))?;
-    }
-    Ok(())
-}
-
-/// A client's selects until it is over.
-fn select(
-    target: &Target,
-    cpu: usize,
-    client: u64,
-    done: &AtomicU64,
-    is_over: &AtomicBool,
-) -> Result<()> {
-    probes::pin_self(&[cpu])?;
-    let mut session: Box<dyn Session> = target.connector.connect()?;
-    let place = if target.dialect == Dialect::Postgres { "$1" } else { "?" };
-    let statement = format!("SELECT c FROM sampled WHERE id = {place}");
-    let statement = session.prepare(&statement, &[ParamType::Int])?;
-    let mut id = client;
-    while !is_over.load(Ordering::Relaxed) {
-        id = (id + 7919) % ROWS;
-        session.count_prepared(statement, &[Param::Int(id as i64)])?;
-        done.fetch_add(1, Ordering::Relaxed);
-    }
     Ok(())
 }
 

@@ -5,6 +5,7 @@
 
 mod ask;
 mod cost;
+mod one_cpu;
 mod place;
 mod print;
 mod scratch;
@@ -14,6 +15,7 @@ use model::Dbms;
 
 pub use ask::{Measurement, arguments, arguments_of, is_asked_for, measure};
 pub use cost::{forget_peak, peak_memory, process_cpu, resident, thread_cpu};
+pub use one_cpu::{Client, OneCpu};
 pub use place::{Place, Unobserved};
 pub use print::{Table, heading, note, number_after, within};
 pub use scratch::{Scratch, expand};
