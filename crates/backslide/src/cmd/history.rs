@@ -46,8 +46,7 @@ pub(crate) fn of_runs(
     step: Option<&str>,
     base: Option<&str>,
 ) -> Result<History> {
-    let load = |run| lab.store.load(run, runs::NUMBERS);
-    let loaded: Vec<RunData> = runs.iter().map(load).collect::<Result<_, _>>()?;
+    let loaded = numbers(lab, runs)?;
     let parts: Vec<Part<'_>> = loaded.iter().map(|data| part(data, None)).collect();
     let options = HistoryOptions {
         metrics: runs::selection(&[metric.to_owned()]),
@@ -81,12 +80,15 @@ fn load(lab: &Lab, args: &HistoryArgs, printer: Printer) -> Result<Vec<RunData>>
     for twice in once_each(&mut wanted) {
         printer.note(&format!("{twice} is named twice: counted once"));
     }
-    let load = |run| lab.store.load(run, runs::NUMBERS);
-    let loaded: Vec<RunData> = wanted.iter().map(load).collect::<Result<_, _>>()?;
+    let loaded = numbers(lab, &wanted)?;
     for warning in loaded.iter().filter_map(disturbed::compared) {
         printer.note(&warning);
     }
     Ok(loaded)
+}
+
+fn numbers(lab: &Lab, runs: &[RunId]) -> Result<Vec<RunData>> {
+    runs.iter().map(|run| Ok(lab.store.load(run, runs::NUMBERS)?)).collect()
 }
 
 fn of_label(lab: &Lab, label: &str) -> Result<Vec<RunId>> {
