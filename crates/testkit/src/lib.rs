@@ -11,7 +11,7 @@
 //!
 //! `databases` has SQLite files and servers for tests of workloads: the feature of that name.
 //!
-//! [`skipped`] is for tests that cannot run everywhere.
+//! [`skipped`] is for tests that cannot run everywhere, and [`depot`] finds what is installed for the user.
 //!
 //! A [`Referee`] is a rule by which others call a regression; `crates/stats/tests` asks them beside ours.
 
@@ -19,6 +19,7 @@
 pub mod databases;
 #[cfg(feature = "fakes")]
 mod dbms;
+mod depot;
 #[cfg(feature = "fakes")]
 mod diary;
 #[cfg(feature = "fakes")]
@@ -44,6 +45,7 @@ mod tables;
 
 #[cfg(feature = "fakes")]
 pub use dbms::FakeDbms;
+pub use depot::depot;
 #[cfg(feature = "fakes")]
 pub use diary::Diary;
 #[cfg(feature = "fakes")]

@@ -112,11 +112,7 @@ fn is_of_yassl(build: &Build) -> bool {
 
 /// The builds of MySQL and MariaDB that backslide has installed for this user.
 pub(crate) fn installed() -> Vec<Build> {
-    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let cache = || variable("XDG_CACHE_HOME").map(|cache| cache.join("backslide"));
-    let home = || variable("HOME").map(|home| home.join(".cache/backslide"));
-    let depot = variable("BACKSLIDE_CACHE").or_else(cache).or_else(home);
-    let Some(depot) = depot.map(|depot| depot.join("builds")) else {
+    let Some(depot) = testkit::depot().map(|depot| depot.join("builds")) else {
         return Vec::new();
     };
     let mut builds: Vec<Build> = std::fs::read_dir(depot)

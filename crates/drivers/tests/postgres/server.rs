@@ -22,11 +22,7 @@ pub(crate) struct Installation {
 /// The distribution's own installation, and the oldest and newest that backslide has installed for
 /// this user; fewer where they are the same version, or not there.
 pub(crate) fn installations() -> Vec<Installation> {
-    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let cache = || variable("XDG_CACHE_HOME").map(|cache| cache.join("backslide"));
-    let home = || variable("HOME").map(|home| home.join(".cache/backslide"));
-    let depot = variable("BACKSLIDE_CACHE").or_else(cache).or_else(home);
-    let depot = depot.map(|depot| depot.join("trees"));
+    let depot = testkit::depot().map(|depot| depot.join("trees"));
     let mut found = installations_in(Path::new("/usr/lib/postgresql"));
     let mut installed = depot.map_or_else(Vec::new, |depot| installations_in(&depot));
     found.drain(..found.len().saturating_sub(1));
