@@ -97,10 +97,17 @@ pub struct HostRounds {
     pub rounds: Vec<u32>,
 }
 
+impl HostRounds {
+    /// The place of a round's host among these; 0 where none is listed.
+    pub fn place(hosts: &[Self], round: u32) -> usize {
+        hosts.iter().position(|one| one.rounds.contains(&round)).unwrap_or(0)
+    }
+}
+
 impl RunInfo {
     /// The place of a round's host among `hosts`; 0 where there is one.
     pub fn host_place(&self, round: u32) -> usize {
-        self.hosts.iter().position(|one| one.rounds.contains(&round)).unwrap_or(0)
+        HostRounds::place(&self.hosts, round)
     }
 
     pub fn host_of(&self, round: u32) -> &Host {

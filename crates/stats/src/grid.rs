@@ -4,13 +4,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use model::{Cell, MetricId, RunData, RunInfo, StepId, Unit, describe, metrics};
 
+use crate::hosts::means_of_hosts;
 use crate::options::{Options, Steps};
-use crate::paired::{log_ratio, sum};
+use crate::paired::log_ratio;
 use crate::slices;
 use crate::summary::mean;
-
-/// From so many hosts on, hosts are the replicates.
-const FEWEST_HOSTS: usize = 3;
 
 /// Where a row stands: by step, then by the place at which the run first has the metric.
 pub(crate) type Place<'a> = (u32, &'a StepId, usize);
@@ -197,6 +195,11 @@ impl Round {
     }
 }
 
+/// The mean of each host, where many measured the rounds; see [`means_of_hosts`].
+pub(crate) fn of_hosts(rounds: &[Round], logs: &[f64]) -> Option<Vec<f64>> {
+    means_of_hosts(rounds.iter().map(|round| round.host).zip(logs.iter().copied()))
+}
+
 /// What the slices of these rounds explain of the variance of their log ratios; `None` where slices are missing.
 pub(crate) fn variance_within(rounds: &[Round]) -> Option<f64> {
     let pairs: Vec<&[f64]> = rounds.iter().map(|round| &*round.slices).collect();
@@ -213,18 +216,4 @@ pub(crate) fn logs(rounds: &[Round]) -> Option<Vec<f64>> {
     let whole = |round: &Round| !is_broken(round.base) && !is_broken(round.candidate);
     (!rounds.is_empty() && rounds.iter().all(whole))
         .then(|| rounds.iter().map(Round::log).collect())
-}
-
-/// The mean log ratio of each host, where many measured the rounds; `None` where rounds are the replicates.
-///
-/// A host may favour a system: rounds on it then differ from the truth together, and more of them make the mean no surer.
-/// This is the summary-measures analysis of a random host × system effect. With fewer hosts than [`FEWEST_HOSTS`] that
-/// effect cannot be estimated, and the result is about these hosts.
-pub(crate) fn of_hosts(rounds: &[Round], logs: &[f64]) -> Option<Vec<f64>> {
-    let mut of_hosts: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-    for (round, log) in rounds.iter().zip(logs) {
-        of_hosts.entry(round.host).or_default().push(*log);
-    }
-    let means = of_hosts.into_values().map(|logs| sum(&logs) / logs.len() as f64);
-    Some(means.collect::<Vec<f64>>()).filter(|means| means.len() >= FEWEST_HOSTS)
 }

@@ -1,7 +1,8 @@
 //! The tests of one group in a few numbers, as the published summaries have them.
 
-use model::Comparison;
+use model::{Comparison, HostRounds};
 
+use crate::hosts::replicates;
 use crate::paired::Paired;
 use crate::student::CONFIDENCE;
 use crate::summary::{geometric_mean, max, mean, median, min};
@@ -18,7 +19,7 @@ pub struct GroupSummary {
     /// The geometric mean, the only one that does not depend on which side is the base.
     pub geometric_mean: f64,
     /// The 95 % interval of the geometric mean, from the rounds that are complete for all of these tests;
-    /// `None` with fewer than two.
+    /// `None` with fewer than two of them, or of hosts where these are the replicates.
     pub ends: Option<(f64, f64)>,
 }
 
@@ -26,14 +27,14 @@ pub struct GroupSummary {
 /// left out, `None` where none has one.
 ///
 /// The interval comes from the rounds, as every other: the mean log ratio over the tests is one number
-/// a round, mean ± t(0.975, n−1)·s/√n. It tells how well this mean of these tests is known, not what
+/// a round, mean ± t(0.975, n−1)·s/√n; or one a host, where three or more of the run's `hosts` measured the rounds. It tells how well this mean of these tests is known, not what
 /// other tests would show.
-pub fn summarise(comparisons: &[&Comparison]) -> Option<GroupSummary> {
+pub fn summarise(comparisons: &[&Comparison], hosts: &[HostRounds]) -> Option<GroupSummary> {
     let with_ratio = comparisons
         .iter()
         .filter_map(|c| Some((*c, c.ratio.filter(|r| r.is_finite() && *r > 0.0)?)));
     let (used, ratios): (Vec<&Comparison>, Vec<f64>) = with_ratio.unzip();
-    let by_rounds = Paired::of(&means_of_rounds(&used));
+    let by_rounds = Paired::of(&replicates(hosts, &means_of_rounds(&used)));
     Some(GroupSummary {
         tests: ratios.len() as u32,
         min: min(&ratios)?,
@@ -51,7 +52,7 @@ pub fn summarise(comparisons: &[&Comparison]) -> Option<GroupSummary> {
 }
 
 /// For each round that is complete in all of them, the mean of their log ratios.
-fn means_of_rounds(comparisons: &[&Comparison]) -> Vec<f64> {
+fn means_of_rounds(comparisons: &[&Comparison]) -> Vec<(u32, f64)> {
     let Some(first) = comparisons.first() else { return Vec::new() };
     let of_round = |round: u32| -> Option<f64> {
         let logs = comparisons.iter().map(|c| {
@@ -60,5 +61,5 @@ fn means_of_rounds(comparisons: &[&Comparison]) -> Vec<f64> {
         });
         mean(&logs.collect::<Option<Vec<f64>>>()?)
     };
-    first.pairs.iter().filter_map(|(round, _)| of_round(*round)).collect()
+    first.pairs.iter().filter_map(|(round, _)| Some((*round, of_round(*round)?))).collect()
 }

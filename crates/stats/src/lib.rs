@@ -13,6 +13,7 @@ mod fdr;
 mod grid;
 mod group;
 mod history;
+mod hosts;
 mod looks;
 mod moderate;
 mod options;

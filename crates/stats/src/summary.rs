@@ -96,6 +96,7 @@ pub fn rates_of_control(comparisons: &[Comparison], control: &str) -> ControlSum
 
 #[cfg(test)]
 mod tests {
+    use model::{Host, HostRounds};
     use proptest::prelude::*;
     use testkit::fixtures::run_of;
 
@@ -176,7 +177,7 @@ mod tests {
             compared(&[2.0, 2.0, 2.0]),
             compared(&[4.0, 4.0, 4.0]),
         ];
-        let summary = summarise(&tests.each_ref()).unwrap();
+        let summary = summarise(&tests.each_ref(), &[]).unwrap();
         assert_eq!(summary.tests, 4);
         let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
         close(summary.min, 0.5);
@@ -192,11 +193,28 @@ mod tests {
     fn what_the_tests_of_a_round_share_is_in_the_interval_and_what_they_do_not_cancels() {
         // Each test swings by 20 %, but against the other.
         let tests = [compared(&[0.9, 1.1, 0.9]), compared(&[1.1, 0.9, 1.1])];
-        let (low, high) = summarise(&tests.each_ref()).unwrap().ends.unwrap();
+        let (low, high) = summarise(&tests.each_ref(), &[]).unwrap().ends.unwrap();
         assert!(high / low < 1.0001, "{low} {high}");
         let tests = [compared(&[0.9, 1.1, 0.9]), compared(&[0.9, 1.1, 0.9])];
-        let (low, high) = summarise(&tests.each_ref()).unwrap().ends.unwrap();
+        let (low, high) = summarise(&tests.each_ref(), &[]).unwrap().ends.unwrap();
         assert!(high / low > 1.5, "{low} {high}");
+    }
+
+    #[test]
+    fn three_hosts_are_the_replicates_of_a_group() {
+        // Each host favours a system, and its rounds agree.
+        let rounds = [0.8, 0.8, 1.0, 1.0, 1.2, 1.2];
+        let tests = [compared(&rounds), compared(&rounds)];
+        let host = |from: u32| HostRounds { host: Host::default(), rounds: vec![from, from + 1] };
+        let hosts = [host(1), host(3), host(5)];
+        let width = |hosts: &[HostRounds]| {
+            let (low, high) = summarise(&tests.each_ref(), hosts).unwrap().ends.unwrap();
+            (high / low).ln()
+        };
+        // t(0.975, 2) and t(0.975, 5). With the squares of three means, s²/n is a sixth of their sum; with those of six
+        // rounds, which are twice as many, it is a fifteenth.
+        let expected = 4.3027 / 2.5706 * (15.0_f64 / 6.0).sqrt();
+        assert!((width(&hosts) / width(&[]) - expected).abs() < 1e-3);
     }
 
     #[test]
@@ -204,13 +222,13 @@ mod tests {
         let mut partly = compared(&[1.0, 1.0, 1.0]);
         partly.pairs.remove(1);
         let whole = compared(&[1.0, 9.0, 1.0]);
-        let summary = summarise(&[&whole, &partly]).unwrap();
+        let summary = summarise(&[&whole, &partly], &[]).unwrap();
         assert!((summary.geometric_mean - 1.0).abs() < 1e-9);
-        assert_eq!(summarise(&[]), None);
+        assert_eq!(summarise(&[], &[]), None);
         let mut none = compared(&[1.0]);
         none.ratio = None;
-        assert_eq!(summarise(&[&none]), None);
-        assert_eq!(summarise(&[&none, &whole]).unwrap().tests, 1);
-        assert_eq!(summarise(&[&compared(&[0.8])]).unwrap().ends, None);
+        assert_eq!(summarise(&[&none], &[]), None);
+        assert_eq!(summarise(&[&none, &whole], &[]).unwrap().tests, 1);
+        assert_eq!(summarise(&[&compared(&[0.8])], &[]).unwrap().ends, None);
     }
 }

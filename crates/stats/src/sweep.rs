@@ -1,7 +1,8 @@
 //! One test at several client counts: where a candidate passes the base, and how a system scales.
 
-use model::{Comparison, Verdict};
+use model::{Comparison, HostRounds, Verdict};
 
+use crate::hosts::replicates;
 use crate::paired::Paired;
 use crate::student::CONFIDENCE;
 
@@ -104,12 +105,13 @@ pub enum Place {
 /// counts, as that is the scale on which counts of a sweep are chosen. Where a round goes forth and back
 /// on undecided counts between the two, its place is the one that leaves as much of the way below 1 as
 /// the round does. The rounds' places are then treated as any other measure of a round: mean ±
-/// t(0.975, n−1)·s/√n, with both ends kept within the two counts.
+/// t(0.975, n−1)·s/√n, with both ends kept within the two counts. Where three or more of the run's `hosts` measured
+/// the rounds, the hosts' means are treated so.
 ///
 /// The sign of a mean alone makes no crossing: of two systems that are alike it is even odds at every
 /// count. So on either side of the certain counts an opposite mean is inconclusive, and only if
 /// it lasts to the end of the sweep; one that lies within the margin is not told at all.
-pub fn crossings(points: &[SweepPoint]) -> Vec<Crossing> {
+pub fn crossings(points: &[SweepPoint], hosts: &[HostRounds]) -> Vec<Crossing> {
     let usable = points.iter().filter(|p| p.clients > 0 && !p.rounds.is_empty());
     let mut points: Vec<&SweepPoint> = usable.collect();
     points.sort_by_key(|p| p.clients);
@@ -120,18 +122,20 @@ pub fn crossings(points: &[SweepPoint]) -> Vec<Crossing> {
     let between = certain.windows(2).filter_map(|ends| {
         let (from, to) = (ends[0], ends[1]);
         let rises = points[to].is_certainly_above()?;
-        (points[from].is_certainly_above()? != rises).then(|| found(&points[from..=to], rises))
+        (points[from].is_certainly_above()? != rises)
+            .then(|| found(&points[from..=to], rises, hosts))
     });
     undecided(&before).into_iter().chain(between).chain(undecided(&points[*last..])).collect()
 }
 
 /// The crossing on a stretch of counts whose two ends are certain and opposite.
-fn found(stretch: &[&SweepPoint], rises: bool) -> Crossing {
+fn found(stretch: &[&SweepPoint], rises: bool, hosts: &[HostRounds]) -> Crossing {
     let (from, to) = (stretch[0], stretch[stretch.len() - 1]);
     let rounds = complete(stretch);
-    let places: Vec<f64> =
-        rounds.iter().filter_map(|logs| place_of_round(stretch, logs, rises)).collect();
-    let mean = Paired::of(&places).filter(|_| places.len() == rounds.len());
+    let place =
+        |(round, logs): &(u32, Vec<f64>)| Some((*round, place_of_round(stretch, logs, rises)?));
+    let places: Vec<(u32, f64)> = rounds.iter().filter_map(place).collect();
+    let mean = Paired::of(&replicates(hosts, &places)).filter(|_| places.len() == rounds.len());
     let place = match mean {
         Some(mean) => Place::Found {
             clients: mean.ratio(),
@@ -139,7 +143,7 @@ fn found(stretch: &[&SweepPoint], rises: bool) -> Crossing {
                 let within = |place: f64| place.clamp(from.place(), to.place()).exp();
                 (within(low), within(high))
             }),
-            rounds: mean.rounds,
+            rounds: rounds.len() as u32,
         },
         None => Place::Between { crossing: places.len() as u32, rounds: rounds.len() as u32 },
     };
@@ -161,7 +165,7 @@ fn undecided(outwards: &[&SweepPoint]) -> Option<Crossing> {
     let rises = (near.clients < far.clients) != inner;
     let pair = [from, to];
     let rounds = complete(&pair);
-    let crossing = rounds.iter().filter(|logs| place_of_round(&pair, logs, rises).is_some());
+    let crossing = rounds.iter().filter(|(_, logs)| place_of_round(&pair, logs, rises).is_some());
     Some(Crossing {
         from: from.clients,
         to: to.clients,
@@ -174,9 +178,10 @@ fn undecided(outwards: &[&SweepPoint]) -> Option<Crossing> {
 }
 
 /// The log ratios of each round that is complete at all these counts.
-fn complete(stretch: &[&SweepPoint]) -> Vec<Vec<f64>> {
+fn complete(stretch: &[&SweepPoint]) -> Vec<(u32, Vec<f64>)> {
     let rounds = stretch.first().map_or(&[][..], |p| p.rounds.as_slice());
-    rounds.iter().filter_map(|(round, _)| stretch.iter().map(|p| p.log(*round)).collect()).collect()
+    let at_all = |round: u32| stretch.iter().map(|p| p.log(round)).collect::<Option<Vec<f64>>>();
+    rounds.iter().filter_map(|(round, _)| Some((*round, at_all(*round)?))).collect()
 }
 
 /// Where a round crosses, as ln(clients); `None` where its two ends are not on opposite sides of 1.
@@ -215,21 +220,21 @@ pub struct ScaleUp {
 /// (round, value). `None` where no round has both, or where a value is not positive.
 ///
 /// Paired within the round as everything is: the two come from one trial, whose data, server start and
-/// hour they share.
-pub fn scale_up(from: &[(u32, f64)], to: &[(u32, f64)]) -> Option<ScaleUp> {
-    let logs: Vec<f64> = from
+/// hour they share. Where three or more of the run's `hosts` measured the rounds, the interval counts hosts.
+pub fn scale_up(from: &[(u32, f64)], to: &[(u32, f64)], hosts: &[HostRounds]) -> Option<ScaleUp> {
+    let logs: Vec<(u32, f64)> = from
         .iter()
         .filter_map(|(round, value)| {
             let (_, other) = to.iter().find(|(r, _)| r == round)?;
-            Some(other.ln() - value.ln())
+            Some((*round, other.ln() - value.ln()))
         })
         .collect();
-    let paired = Paired::of(&logs)?;
+    let paired = Paired::of(&replicates(hosts, &logs))?;
     let ends = paired.interval(CONFIDENCE);
     Some(ScaleUp {
         ratio: paired.ratio(),
         ends: ends.map(|(low, high)| (low.exp(), high.exp())),
-        rounds: paired.rounds,
+        rounds: logs.len() as u32,
     })
 }
 

@@ -2,7 +2,7 @@
 //! product, and many systems, are a line; others have a row for each step.
 
 use maud::{Markup, html};
-use model::{Comparison, MetricId, Step, System, Verdict};
+use model::{Comparison, HostRounds, MetricId, Step, System, Verdict};
 use stats::summarise;
 
 use super::figures::Figure;
@@ -130,7 +130,7 @@ fn judged(report: &Report<'_>, system: &Seen<'_>, part: &Part) -> Option<Lane> {
     let decisions: Vec<&Comparison> =
         steps.filter_map(|step| report.at(system, step).decision()).collect();
     let (of, said) = if part.places.len() > 1 {
-        as_one_comparison(&decisions)?
+        as_one_comparison(&decisions, &report.input.data.info.hosts)?
     } else {
         let one = *decisions.first()?;
         (one.clone(), word(&one.verdict).to_owned())
@@ -142,13 +142,13 @@ fn judged(report: &Report<'_>, system: &Seen<'_>, part: &Part) -> Option<Lane> {
 
 /// The mean of the steps of a group, and what is said of it. It has the verdict that its side has in a step at least.
 /// A step that fell to zero stands for its group, which has no mean.
-fn as_one_comparison(steps: &[&Comparison]) -> Option<(Comparison, String)> {
+fn as_one_comparison(steps: &[&Comparison], hosts: &[HostRounds]) -> Option<(Comparison, String)> {
     let steps: Vec<&Comparison> =
         steps.iter().copied().filter(|one| one.metric.0 == MetricId::RATE).collect();
     if let Some(fallen) = steps.iter().find(|one| one.verdict.fell_to_zero()) {
         return Some(((*fallen).clone(), format!("{} {}", fallen.step, format::FELL_TO_ZERO)));
     }
-    let all = summarise(&steps)?;
+    let all = summarise(&steps, hosts)?;
     let side = if all.geometric_mean > 1.0 { Verdict::Improved } else { Verdict::Regressed };
     let is_called = steps.iter().any(|one| one.verdict == side);
     let mut of = (*steps.first()?).clone();

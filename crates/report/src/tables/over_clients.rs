@@ -174,7 +174,9 @@ fn scaled(test: &Test, at: At<'_>) -> Cell {
         Some(values.rounds.as_slice())
     };
     let both = smallest.and_then(rounds).zip(rounds(at.step));
-    let Some(scaled) = both.and_then(|(from, to)| scale_up(from, to)) else {
+    let Some(scaled) =
+        both.and_then(|(from, to)| scale_up(from, to, &at.report.input.data.info.hosts))
+    else {
         return Cell::absent();
     };
     if smallest.is_some_and(|smallest| smallest.clients == at.step.clients) {
@@ -247,12 +249,13 @@ fn of_system(report: &Report<'_>, test: &Test, system: &Seen<'_>) -> Vec<Crossov
     let compared =
         test.steps(report).filter_map(|step| report.at(system, step).comparison(MetricId::RATE));
     let points: Vec<SweepPoint> = compared.filter_map(SweepPoint::of).collect();
-    let crossovers = crossings(&points).into_iter().map(|crossing| Crossover {
-        test: test.name.clone(),
-        system: system.name.to_owned(),
-        crossing,
-        text: sentence(system.name, report.base, &crossing),
-    });
+    let crossovers =
+        crossings(&points, &report.input.data.info.hosts).into_iter().map(|crossing| Crossover {
+            test: test.name.clone(),
+            system: system.name.to_owned(),
+            crossing,
+            text: sentence(system.name, report.base, &crossing),
+        });
     crossovers.collect()
 }
 

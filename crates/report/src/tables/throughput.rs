@@ -152,7 +152,8 @@ fn summaries<'r>(
                 .filter_map(|step| report.at(system, step).comparison(MetricId::RATE))
                 .collect();
             // Of a single test the other tables say more.
-            let several = summarise(&compared).filter(|of| of.tests > 1);
+            let several =
+                summarise(&compared, &report.input.data.info.hosts).filter(|of| of.tests > 1);
             summaries.extend(several.map(|of| (system.name, *count, of)));
         }
     }

@@ -20,7 +20,7 @@ fn a_crossing_is_where_the_line_over_ln_clients_is_zero() {
     // From -0.1 to 0.15 it is zero after 0.4 of the way from ln 4 to ln 64, in the others after 0.5 and 0.6.
     let points =
         [point(64, Side::Above, &[0.1, 0.15, 0.1]), point(4, Side::Below, &[-0.1, -0.1, -0.15])];
-    let [crossing] = crossings(&points)[..] else {
+    let [crossing] = crossings(&points, &[])[..] else {
         panic!("one crossing");
     };
     assert_eq!((crossing.from, crossing.to, crossing.rises), (4, 64, true));
@@ -39,7 +39,7 @@ fn an_interval_stays_within_the_counts() {
         point(10, Side::Below, &[-0.01, -0.09, -0.05]),
         point(20, Side::Above, &[0.09, 0.01, 0.05]),
     ];
-    let Place::Found { ends: Some((low, high)), .. } = crossings(&points)[0].place else {
+    let Place::Found { ends: Some((low, high)), .. } = crossings(&points, &[])[0].place else {
         panic!("found");
     };
     assert!(close(low, 10.0) && close(high, 20.0), "{low} {high}");
@@ -53,7 +53,7 @@ fn falling_behind_is_a_crossing_too_and_there_may_be_several() {
         point(8, Side::Below, &[-0.1, -0.2]),
         point(16, Side::Above, &[0.1, 0.1]),
     ];
-    let all = crossings(&points);
+    let all = crossings(&points, &[]);
     let shape: Vec<_> = all.iter().map(|c| (c.from, c.to, c.rises)).collect();
     assert_eq!(shape, [(1, 4, false), (8, 16, true)]);
     let Place::Found { clients, .. } = all[0].place else {
@@ -72,7 +72,7 @@ fn undecided_counts_between_two_certain_ones_are_passed_over() {
         point(4, Side::Unknown, &[-0.1, -0.1]),
         point(8, Side::Above, &[0.1, 0.1]),
     ];
-    let all = crossings(&points);
+    let all = crossings(&points, &[]);
     assert_eq!((all.len(), all[0].from, all[0].to), (1, 1, 8));
     let Place::Found { clients, .. } = all[0].place else {
         panic!("found");
@@ -85,11 +85,11 @@ fn undecided_counts_between_two_certain_ones_are_passed_over() {
 fn rounds_that_do_not_cross_leave_the_place_open() {
     let points =
         [point(10, Side::Below, &[-0.1, -0.1, 0.01]), point(20, Side::Above, &[0.1, 0.1, 0.1])];
-    assert_eq!(crossings(&points)[0].place, Place::Between { crossing: 2, rounds: 3 });
+    assert_eq!(crossings(&points, &[])[0].place, Place::Between { crossing: 2, rounds: 3 });
     // No round is complete at both.
     let mut apart = points.clone();
     apart[0].rounds.iter_mut().for_each(|(round, _)| *round += 5);
-    assert_eq!(crossings(&apart)[0].place, Place::Between { crossing: 0, rounds: 0 });
+    assert_eq!(crossings(&apart, &[])[0].place, Place::Between { crossing: 0, rounds: 0 });
 }
 
 #[test]
@@ -102,22 +102,24 @@ fn beyond_the_certain_counts_a_mean_is_no_more_than_inconclusive() {
     ];
     let inconclusive = |crossing| Place::Inconclusive { crossing, rounds: 3 };
     let found: Vec<_> =
-        crossings(&points).iter().map(|c| (c.from, c.to, c.rises, c.place)).collect();
+        crossings(&points, &[]).iter().map(|c| (c.from, c.to, c.rises, c.place)).collect();
     assert_eq!(found, [(1, 2, false, inconclusive(2)), (4, 8, true, inconclusive(2))]);
     // Neither a ratio within the margin nor one that returns has passed.
     let near = [points[2].clone(), point(8, Side::Near, &[0.01, 0.01, 0.01])];
-    assert!(crossings(&near).is_empty());
+    assert!(crossings(&near, &[]).is_empty());
     let back =
         [points[2].clone(), points[3].clone(), point(16, Side::Unknown, &[-0.1, -0.1, -0.1])];
-    assert!(crossings(&back).is_empty());
+    assert!(crossings(&back, &[]).is_empty());
 }
 
 #[test]
 fn without_a_certain_count_nothing_is_said() {
     let points = [point(1, Side::Unknown, &[-0.1, -0.2]), point(8, Side::Unknown, &[0.1, 0.2])];
-    assert!(crossings(&points).is_empty());
-    assert!(crossings(&[]).is_empty());
-    assert!(crossings(&[point(0, Side::Above, &[0.1]), point(4, Side::Below, &[])]).is_empty());
+    assert!(crossings(&points, &[]).is_empty());
+    assert!(crossings(&[], &[]).is_empty());
+    assert!(
+        crossings(&[point(0, Side::Above, &[0.1]), point(4, Side::Below, &[])], &[]).is_empty()
+    );
 }
 
 #[test]
@@ -157,13 +159,13 @@ fn a_comparison_is_a_point() {
 fn scale_up_is_paired_by_round() {
     let one = [(1, 100.0), (2, 200.0), (3, 50.0)];
     let eight = [(3, 200.0), (1, 400.0), (4, 1.0)];
-    let scaled = scale_up(&one, &eight).unwrap();
+    let scaled = scale_up(&one, &eight, &[]).unwrap();
     assert!(close(scaled.ratio, 4.0) && scaled.rounds == 2, "{scaled:?}");
     let (low, high) = scaled.ends.unwrap();
     assert!(low < 4.0 && 4.0 < high && high - low < 1e-3, "{low} {high}");
-    assert_eq!(scale_up(&one[..1], &eight).unwrap().ends, None);
+    assert_eq!(scale_up(&one[..1], &eight, &[]).unwrap().ends, None);
     for broken in [&[][..], &[(1, 0.0)], &[(9, 5.0)]] {
-        assert_eq!(scale_up(&one, broken), None, "{broken:?}");
+        assert_eq!(scale_up(&one, broken, &[]), None, "{broken:?}");
     }
 }
 
@@ -197,8 +199,8 @@ proptest! {
                 ..*p
             })
             .collect();
-        let there = crossings(&points);
-        let back: Vec<Crossing> = crossings(&turned)
+        let there = crossings(&points, &[]);
+        let back: Vec<Crossing> = crossings(&turned, &[])
             .into_iter()
             .map(|c| Crossing { rises: !c.rises, ..c })
             .collect();

@@ -59,7 +59,7 @@ fn the_interval_of_a_crossing_covers_the_truth_as_often_as_it_says() {
             let mut rng = Rng::new(11);
             let (mut found, mut covered) = (0, 0);
             for points in (0..500).flat_map(|_| sweeps(&truth, &mut rng)) {
-                for crossing in crossings(&points) {
+                for crossing in crossings(&points, &[]) {
                     if let Place::Found { ends: Some((low, high)), .. } = crossing.place {
                         found += 1;
                         covered += u32::from(low <= clients && clients <= high);
@@ -89,7 +89,7 @@ fn systems_that_are_alike_do_not_cross() {
     let (mut certain, mut mentioned, mut naive) = (0, 0, 0);
     for _ in 0..200 {
         let sweeps = sweeps(&truth, &mut rng);
-        let all: Vec<_> = sweeps.iter().flat_map(|points| crossings(points)).collect();
+        let all: Vec<_> = sweeps.iter().flat_map(|points| crossings(points, &[])).collect();
         let is_certain = |place| !matches!(place, Place::Inconclusive { .. });
         certain += u32::from(all.iter().any(|c| is_certain(c.place)));
         mentioned += u32::from(!all.is_empty());
@@ -128,7 +128,7 @@ fn the_interval_of_the_scale_up_covers_the_truth_as_often_as_it_says() {
             .collect();
         let one: Vec<(u32, f64)> = (1..).zip(rounds.iter().map(|r| r.0)).collect();
         let eight: Vec<(u32, f64)> = (1..).zip(rounds.iter().map(|r| r.1)).collect();
-        let (low, high) = scale_up(&one, &eight).unwrap().ends.unwrap();
+        let (low, high) = scale_up(&one, &eight, &[]).unwrap().ends.unwrap();
         covered += u32::from(low <= 3.4 && 3.4 <= high);
     }
     let share = f64::from(covered) / 5000.0;
