@@ -118,8 +118,8 @@ fn joined(borders: &[usize], more: &[usize]) -> Vec<usize> {
     all
 }
 
-/// Takes borders out until the levels beside each left one differ by more than the limits: always the one with the
-/// smallest step. Yields those left, each with its step.
+/// Takes borders out until the levels beside each left one differ by more than the limits and than starts do: always the
+/// one with the smallest step. Yields those left, each with its step.
 pub(super) fn prune(
     line: &Line<'_>,
     mut borders: Vec<usize>,
@@ -137,7 +137,9 @@ pub(super) fn prune(
             })
             .collect();
         let failing = steps.iter().filter(|(beside, one)| {
-            limits.differ(Some(*one)).is_none() || line.rests_on_one(*beside, variance)
+            limits.differ(Some(*one)).is_none()
+                || one.may_be_start()
+                || line.rests_on_one(*beside, variance)
         });
         let weakest = failing.min_by(|a, b| a.1.log.abs().total_cmp(&b.1.log.abs()));
         let Some(weakest) = weakest.map(|((_, border, _), _)| *border) else {

@@ -4,7 +4,8 @@ use super::days::{Days, Sums};
 use super::spread::{Variance, around_levels, larger, level};
 use super::{P_APART, Standing};
 use crate::moderate::Prior;
-use crate::student::two_sided_p;
+use crate::student::{FEWEST_STARTS, two_sided_p};
+use crate::verdict::{START_EFFECT, log_margin};
 
 /// Values, of builds and replicates together, that the two sides of a border need.
 const FEWEST_VALUES: f64 = 3.0;
@@ -70,6 +71,15 @@ pub(super) struct Contrast {
     pub(super) p: f64,
     /// Does nothing link the days of the two levels?
     pub(super) may_be_day: bool,
+    /// Replicates of the level that has fewer: a start of the server each.
+    pub(super) starts: f64,
+}
+
+impl Contrast {
+    /// Is it smaller than the effect of another start, with too few starts to rule that out? The rule of a comparison.
+    pub(super) fn may_be_start(&self) -> bool {
+        self.starts < f64::from(FEWEST_STARTS) && self.log.abs() < log_margin(START_EFFECT)
+    }
 }
 
 pub(super) struct Side<'a> {
@@ -100,7 +110,8 @@ impl Side<'_> {
         let df = chance.df;
         let t = log / error;
         let p = if t.abs() < NEVER_CERTAIN { 1.0 } else { two_sided_p(t, df) };
-        Contrast { log, error, df, p, may_be_day }
+        let starts = self.weight.min(right.weight);
+        Contrast { log, error, df, p, may_be_day, starts }
     }
 }
 

@@ -59,6 +59,22 @@ fn two_builds_are_judged_with_the_certainty_of_a_comparison() {
 }
 
 #[test]
+fn three_rounds_of_two_builds_say_nothing_about_less_than_another_start_may_change() {
+    let found = |rounds: usize, step: f64| {
+        let build = |level: f64| (0..rounds).map(|round| level + 1e-4 * round as f64).collect();
+        let two = Series {
+            builds: vec![build(0.0), build(step)],
+            is_linked: true,
+            first_beside: true,
+            last_beside: true,
+            ..Series::default()
+        };
+        places(&analyse(&[two])[0])
+    };
+    assert_eq!([found(3, 0.015), found(4, 0.015), found(3, 0.025)], [vec![], vec![1], vec![1]]);
+}
+
+#[test]
 fn where_nothing_changes_little_is_found() {
     for (name, chance) in [("normal", normal as fn(&mut Rng) -> f64), ("heavy tails", heavy_tailed)]
     {
