@@ -189,11 +189,21 @@ fn entries(Inserted { row, .. }: &Inserted<'_>, date: i64) -> [Entry; 3] {
     [[product, customer, price], [register, customer, price], [price, date, customer]]
 }
 
+/// What accounts for a row of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Seen {
+    Nothing,
+    /// A row that came or went in the step.
+    Passing,
+    /// A row that was there all the time.
+    Stayed,
+}
+
 struct RangeProof {
     range: Range,
     is_sorted: bool,
-    /// Which of its rows were inserted.
-    seen: Vec<bool>,
+    /// For each of its rows.
+    seen: Vec<Seen>,
     last: Entry,
     /// A row that should have been among them.
     missing: Option<Entry>,
@@ -203,7 +213,7 @@ impl RangeProof {
     fn new(range: Range) -> Self {
         Self {
             is_sorted: range.rows.is_sorted(),
-            seen: vec![false; range.rows.len()],
+            seen: vec![Seen::Nothing; range.rows.len()],
             last: match range.rows.last() {
                 Some(last) if range.is_full => *last,
                 Some(_) | None => [i64::MAX; 3],
@@ -219,10 +229,12 @@ impl RangeProof {
         if entry[0] < self.range.lowest || entry > self.last {
             return;
         }
+        let as_what = if stayed { Seen::Stayed } else { Seen::Passing };
         let rows = self.range.rows.iter().zip(&mut self.seen);
-        let unseen = rows.filter(|(row, seen)| **row == entry && !**seen);
-        if let Some((_, seen)) = unseen.take(1).next() {
-            *seen = true;
+        // Rows may have equal entries. One that stayed takes the place of one that may have been gone.
+        let less = rows.filter(|(row, seen)| **row == entry && **seen < as_what);
+        if let Some((_, seen)) = less.min_by_key(|(_, seen)| **seen) {
+            *seen = as_what;
         } else if stayed && entry < self.last {
             self.missing = self.missing.or(Some(entry));
         }
@@ -231,7 +243,7 @@ impl RangeProof {
     fn wrong(&self) -> Vec<String> {
         let Range { index, lowest, rows, .. } = &self.range;
         let place = format!("in index {} from {lowest} on", index + 1);
-        let strangers = rows.iter().zip(&self.seen).filter(|(_, seen)| !**seen);
+        let strangers = rows.iter().zip(&self.seen).filter(|(_, seen)| **seen == Seen::Nothing);
         let mut wrong: Vec<String> = strangers
             .map(|(row, _)| format!("{row:?} {place} was never inserted, or was deleted"))
             .collect();
@@ -401,6 +413,26 @@ mod tests {
         assert_eq!(told(&range), [""; 0]);
         range.rows.remove(0);
         assert_eq!(told(&range), [""; 0]);
+    }
+
+    #[test]
+    fn of_two_rows_with_equal_entries_the_deleted_one_does_not_stand_for_the_other() {
+        let (entry, last) = ([7, 20, 5], [7, 20, 9]);
+        let told = |rows: &[Entry], seen: &[bool]| {
+            let range = Range { index: 2, lowest: 7, is_full: true, rows: rows.to_vec() };
+            let mut proof = RangeProof::new(range);
+            for stayed in seen {
+                proof.see(&[entry; 3], *stayed);
+            }
+            proof.see(&[last; 3], true);
+            proof.wrong().len()
+        };
+        // After the delete of the first row, and before it.
+        assert_eq!(told(&[entry, last], &[false, true]), 0);
+        assert_eq!(told(&[entry, entry, last], &[false, true]), 0);
+        assert_eq!(told(&[last], &[false, true]), 1);
+        assert_eq!(told(&[entry, last], &[true, true]), 1);
+        assert_eq!(told(&[entry, entry, last], &[true]), 1);
     }
 
     #[test]
