@@ -99,8 +99,32 @@ pub(crate) fn sum(values: &[f64]) -> f64 {
     f64::midpoint(upwards, downwards)
 }
 
-/// What the scatter of pairs counts for beside that of rounds, where it is larger.
+/// Weight of the pairs' variance beside that of the rounds, if it is larger: degrees of freedom.
 const DF_OF_PAIRS: f64 = 8.0;
+
+/// Standard deviations of a round's log ratio.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// As the rounds have it, moderated.
+    pub rounds: f64,
+    /// As the pairs within the rounds have it.
+    pub pairs: f64,
+}
+
+impl Spread {
+    /// What counts after so many rounds. Where pairs have the larger one, the variance is drawn towards theirs, as if
+    /// they were [`DF_OF_PAIRS`] degrees of freedom: with few rounds it counts most, because these may agree by chance.
+    /// With many it counts little: pairs next to each other often make up for one another, which only rounds show.
+    pub fn after(&self, rounds: u32) -> f64 {
+        if self.pairs <= self.rounds {
+            return self.rounds;
+        }
+        // Not those of the family: it may know of other steps that their turns make up for one another.
+        let df = f64::from(rounds.saturating_sub(1));
+        let variance = DF_OF_PAIRS * self.pairs.powi(2) + df * self.rounds.powi(2);
+        (variance / (DF_OF_PAIRS + df)).sqrt()
+    }
+}
 
 /// The mean log ratio of a cell with two rounds at least, and its spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,6 +132,7 @@ pub(crate) struct Estimate {
     pub(crate) paired: Paired,
     /// Standard deviation of a log ratio: that of the rounds or hosts, moderated; at least [`LEAST_SD`].
     pub(crate) sd: f64,
+    pub(crate) spread: Spread,
     /// Degrees of freedom that the family adds to those of the rounds.
     pub(crate) prior_df: f64,
     /// Is the spread that of rounded values, so that more rounds make the mean no surer?
@@ -122,22 +147,16 @@ impl Estimate {
             let (variance, prior_df) = prior.moderate(own * own, paired.df());
             (variance.sqrt(), prior_df)
         });
-        Some(Self { paired, sd: sd.max(LEAST_SD), prior_df, is_rounded: false })
+        let sd = sd.max(LEAST_SD);
+        let spread = Spread { rounds: sd, pairs: sd };
+        Some(Self { paired, sd, spread, prior_df, is_rounded: false })
     }
 
-    /// The same with the standard error that the pairs within the rounds give. Where it is the larger one, the
-    /// variance is drawn towards theirs, as if they were [`DF_OF_PAIRS`] degrees of freedom: with few rounds it
-    /// counts most, because these may agree by chance. With many it counts little: pairs next to each other often
-    /// make up for one another, which only rounds show.
+    /// The same with the standard error that the pairs within the rounds give.
     pub(crate) fn with_pairs(self, error: f64) -> Self {
-        if error <= self.error() {
-            return self;
-        }
-        let of_pairs = error * error * f64::from(self.paired.rounds);
-        // Not those of the family: it may know of other steps that their turns make up for one another.
-        let df = self.paired.df();
-        let variance = (DF_OF_PAIRS * of_pairs + df * self.sd * self.sd) / (DF_OF_PAIRS + df);
-        Self { sd: variance.sqrt(), ..self }
+        let pairs = error * f64::from(self.paired.rounds).sqrt();
+        let spread = Spread { pairs, ..self.spread };
+        Self { sd: spread.after(self.paired.rounds), spread, ..self }
     }
 
     fn with_error_from(self, least: f64) -> Self {

@@ -1,6 +1,7 @@
 //! How many more rounds would decide a cell.
 
 use crate::looks::{Looks, tail_among};
+use crate::paired::Spread;
 use crate::student::{LEVEL, Quantiles, z_critical};
 
 /// Rounds beyond these are not worth planning.
@@ -14,8 +15,7 @@ const DECIDED: f64 = 0.9;
 pub struct Situation {
     pub rounds: u32,
     pub mean: f64,
-    /// Standard deviation of the log ratios, moderated where a family says more of it.
-    pub sd: f64,
+    pub spread: Spread,
     /// Degrees of freedom that the family adds to those of the rounds; 0 without one.
     pub prior_df: f64,
     pub margin: f64,
@@ -25,7 +25,7 @@ pub struct Situation {
 }
 
 /// The smallest number of further rounds after which the cell would be decided with probability
-/// 0.9, if estimate and spread are the true ones; `None` when more than a thousand.
+/// 0.9, if estimate and spreads are the true ones; `None` when more than a thousand.
 ///
 /// The nearer of the margins ±δ is what has to be told from the estimate `m`. The decision is the
 /// one that the verdict's own rule would take with n rounds:
@@ -63,7 +63,7 @@ pub(crate) fn decides(now: &Situation, rounds: u32, power: f64, quantiles: &Quan
     if rounds < 2 {
         return false;
     }
-    let error = now.sd / f64::from(rounds).sqrt();
+    let error = now.spread.after(rounds) / f64::from(rounds).sqrt();
     let beyond = now.mean.abs() - now.margin;
     let z = z_critical(1.0 - power);
     // Nothing decides sooner than the normal distribution does, whose quantile costs little.
@@ -96,7 +96,7 @@ mod tests {
     const NOISY: Situation = Situation {
         rounds: 4,
         mean: 0.03,
-        sd: 0.02,
+        spread: Spread { rounds: 0.02, pairs: 0.0 },
         prior_df: 0.0,
         margin: 0.02,
         alpha: 0.01,
@@ -107,7 +107,14 @@ mod tests {
     fn agrees_with_a_textbook_sample_size() {
         // One-sample t-test, effect of one standard deviation, two-sided 5 %, power 90 %: n = 13
         // (Cohen 1988, table 2.4.1, as G*Power and R's `power.t.test` give it: 12.6).
-        let cohen = Situation { rounds: 3, mean: 1.0, sd: 1.0, margin: 0.0, alpha: 0.05, ..NOISY };
+        let cohen = Situation {
+            rounds: 3,
+            mean: 1.0,
+            spread: Spread { rounds: 1.0, pairs: 0.0 },
+            margin: 0.0,
+            alpha: 0.05,
+            ..NOISY
+        };
         assert_eq!(further_rounds(&cohen), Some(13 - 3));
     }
 
@@ -134,10 +141,21 @@ mod tests {
     }
 
     #[test]
+    fn pairs_that_scatter_more_than_rounds_count_less_with_each_round() {
+        let spread = Spread { rounds: 0.02, pairs: 0.04 };
+        let worst = Spread { rounds: 0.04, pairs: 0.04 };
+        let more = |spread| further_rounds(&Situation { mean: 0.045, spread, ..NOISY }).unwrap();
+        // As if the 4 rounds' spread, 0.0356, stayed what it is: too many.
+        let now = Spread { rounds: spread.after(4), pairs: 0.0 };
+        assert!(more(NOISY.spread) < more(spread));
+        assert!(more(spread) < more(now) && more(now) < more(worst));
+    }
+
+    #[test]
     fn no_spread_needs_one_more_and_nonsense_none() {
-        let quiet = Situation { sd: 0.0, ..NOISY };
+        let quiet = Situation { spread: Spread { rounds: 0.0, pairs: 0.0 }, ..NOISY };
         assert_eq!(further_rounds(&quiet), Some(1));
-        let broken = Situation { sd: f64::NAN, ..NOISY };
+        let broken = Situation { spread: Spread { rounds: f64::NAN, pairs: 0.0 }, ..NOISY };
         assert_eq!(further_rounds(&broken), None);
     }
 }

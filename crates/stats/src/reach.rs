@@ -120,6 +120,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::paired::Spread;
     use crate::power::{Situation, decides};
     use crate::student::Quantiles;
 
@@ -160,9 +161,10 @@ mod tests {
             let effect = detectable(&scatter, 1.0, rounds, &calling).ln_1p();
             let decided = |mean, rounds| {
                 let looks = first_look.and_then(|first| Looks::new(first, rounds).ok());
-                let (sd, prior_df) = (scatter.between.sqrt(), scatter.prior_df);
+                let spread = Spread { rounds: scatter.between.sqrt(), pairs: 0.0 };
+                let prior_df = scatter.prior_df;
                 let (margin, alpha) = (log_margin(calling.margin), USUAL_Q / 10.0);
-                let now = Situation { rounds: 3, mean, sd, prior_df, margin, alpha, looks };
+                let now = Situation { rounds: 3, mean, spread, prior_df, margin, alpha, looks };
                 decides(&now, rounds, DETECTED, &Quantiles::default())
             };
             assert!(decided(1.001 * effect, rounds) && !decided(0.999 * effect, rounds));

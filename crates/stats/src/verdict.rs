@@ -113,7 +113,7 @@ fn more_rounds(evidence: &Evidence, q_value: f64, rule: &Rule<'_>) -> Option<u32
     let situation = Situation {
         rounds: estimate.paired.rounds,
         mean: estimate.paired.mean,
-        sd: estimate.sd,
+        spread: estimate.spread,
         prior_df: estimate.prior_df,
         margin: evidence.margin,
         alpha: rule.q_limit * share,

@@ -462,7 +462,7 @@ fn the_rounds_asked_for_decide() {
     let further = crate::further_rounds(&crate::Situation {
         rounds: 3,
         mean: 0.0,
-        sd,
+        spread: crate::Spread { rounds: sd, pairs: 0.0 },
         prior_df: 0.0,
         margin,
         alpha: 0.01,
