@@ -106,7 +106,7 @@ fn verb(args: Args, printer: Printer) -> Result<Exit> {
         Verb::Bisect(options) => cmd::bisect::run(&options, &lab?, printer),
         Verb::Explain(options) => cmd::explain::run(&options, &lab?, printer),
         Verb::Import(options) => cmd::import::run(&options, &lab?, printer),
-        Verb::Export(options) => cmd::export::run(&options, &lab?),
+        Verb::Export(options) => cmd::export::run(&options, &lab?, printer),
         Verb::Serve(options) => cmd::serve::run(&options, &lab?, printer),
         Verb::Completions { shell } => cmd::completions::run(shell),
         Verb::Manual { directory } => cmd::completions::manual(&directory),

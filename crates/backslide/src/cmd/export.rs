@@ -16,9 +16,10 @@ use store::Store;
 use crate::args::{ExportArgs, ExportFormat, ExportWhat, format_of};
 use crate::exit::Exit;
 use crate::output::{self, Output};
-use crate::runs;
+use crate::printer::Printer;
+use crate::{disturbed, runs};
 
-pub(crate) fn run(args: &ExportArgs, root: &Path) -> Result<Exit> {
+pub(crate) fn run(args: &ExportArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let lab = runs::open(root)?;
     let run = runs::choose(&lab, args.run.as_deref())?;
     let path = args.output.as_deref().unwrap_or(Path::new("-"));
@@ -37,6 +38,7 @@ pub(crate) fn run(args: &ExportArgs, root: &Path) -> Result<Exit> {
         base: args.base.as_deref(),
         min_effect: args.min_effect,
         profiled,
+        printer,
     };
     if format == ExportFormat::Pprof {
         source.pprof(path)?;
@@ -103,6 +105,7 @@ struct Source<'a> {
     min_effect: Option<f64>,
     /// The steps whose stacks are exported.
     profiled: Vec<ProfiledStep>,
+    printer: Printer,
 }
 
 impl Source<'_> {
@@ -195,6 +198,9 @@ impl Source<'_> {
     /// Every comparison in every metric: what is compared must be held.
     fn compared(&self) -> Result<Vec<Comparison>> {
         let data = self.store.load(self.run, runs::NUMBERS)?;
+        if let Some(warning) = disturbed::compared(&data) {
+            self.printer.note(&warning);
+        }
         runs::compare(&data, self.base, Selection::All, self.min_effect)
     }
 
