@@ -13,7 +13,7 @@ const ONE_BY_ONE: usize = 3;
 /// What a trial met whose reason names nothing that is known.
 const SOMETHING: &str = "something else disturbed the host";
 
-/// What is said of the comparisons of a run that has too few rounds without disturbance.
+/// The warning for a run whose comparisons include quarantined trials, because too few rounds were undisturbed.
 pub(crate) fn compared(data: &RunData) -> Option<String> {
     let run = &data.info.id;
     data.counts_disturbed().then(|| {

@@ -23,7 +23,7 @@ const IN_SLICES: Scatter = Scatter { between: 1e-4, within: 1e-2, prior_df: 0.0 
 /// The same of whole trials, which are minutes apart: 5 % between them.
 const IN_TRIALS: Scatter = Scatter { between: 2.5e-3, ..IN_SLICES };
 
-/// Assumed of a family of so many cells (steps × candidates) and more: what `stats` expects before it sees one.
+/// Assumed for a family of at least [`FAMILY`] cells (steps × candidates): the prior of `stats`.
 const PRIOR_DF: f64 = 6.0;
 const FAMILY: u32 = 6;
 
@@ -146,7 +146,7 @@ fn is_alike(earlier: &Plan, plan: &Plan) -> bool {
         && dbms(earlier) == dbms(plan)
 }
 
-/// Have most steps of a plan enough others of their class to tell of their variance?
+/// Does any class of steps have enough cells (steps × candidates) for a family?
 fn has_family(plan: &Plan) -> bool {
     let mut of_class: BTreeMap<StepClass, u32> = BTreeMap::new();
     for step in plan.steps.iter().filter(|step| step.measured) {

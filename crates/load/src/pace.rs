@@ -45,7 +45,7 @@ struct OnTarget<'a> {
     rows: u64,
     /// Of the second that is not over.
     time: Nanos,
-    /// All seconds that are over.
+    /// Of all seconds that are over.
     whole: Nanos,
     met: u32,
     seconds: u32,
@@ -64,7 +64,7 @@ impl<'a> OnTarget<'a> {
         if self.time < Nanos::SECOND {
             return;
         }
-        // Of turns that do not fill a second it has some more.
+        // Turns need not add up to exactly one second: it may be longer.
         let second = std::mem::take(&mut self.time);
         self.seconds += 1;
         self.whole += second;

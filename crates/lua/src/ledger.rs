@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::Nanos;
 
-/// The clock of a script's step, which may stand between the turns of its system.
+/// The clock of a script's step; it stops between the turns of its system.
 pub type Clock = Arc<dyn Fn() -> Nanos + Send + Sync>;
 
 /// How sysbench counts a statement.

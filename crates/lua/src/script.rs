@@ -53,7 +53,7 @@ pub struct Thread<'a> {
     pub dialect: Dialect,
     pub connector: Arc<dyn Connector>,
     pub stop: Arc<std::sync::atomic::AtomicBool>,
-    /// Statements are timed by it.
+    /// Times the statements.
     pub clock: Clock,
     /// Who ends it where it does not end by itself.
     pub watch: &'a Watch,

@@ -233,7 +233,7 @@ mod tests {
     fn a_program_that_was_removed_is_read_where_it_runs() {
         let directory = tempfile::tempdir().unwrap();
         let program = directory.path().join("sleeper");
-        // Another process writes it: a child of a test beside this one would hold it open, and it could not be started.
+        // `cp` writes it: if this process did, a child of a parallel test could keep it open for writing (ETXTBSY).
         assert!(run("cp", &["/bin/sleep".as_ref(), program.as_ref()]));
         let mut child = Command::new(&program).arg("60").spawn().unwrap();
         fs::remove_file(&program).unwrap();

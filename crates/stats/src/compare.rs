@@ -34,8 +34,8 @@ use crate::verdict::{Drift, Evidence, Rule, higher_is_better, judge, log_margin,
 ///   the cell is left out. Where more is better, and only the candidate is zero in each of as many
 ///   rounds as a verdict needs, it fell to zero, which is a regression without a ratio;
 /// - where both systems have slices in a round, its log ratio is the mean over the middle half of the
-///   pairs (of all, where these are surely another on one side). If the pairs say that it is less sure than the
-///   rounds say, the variance is drawn towards theirs, the less the more rounds there are;
+///   pairs (of all, where these are surely another on one side). If the pairs give the larger standard
+///   error, the variance is drawn towards theirs; the more rounds, the less;
 /// - where three hosts or more measured the rounds, the hosts' means take the place of the rounds' log ratios,
 ///   and each cell has its own variance only;
 /// - a run that its plan has looked at after each round is judged by those looks;

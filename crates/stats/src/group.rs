@@ -19,7 +19,7 @@ pub struct GroupSummary {
     /// The geometric mean, the only one that does not depend on which side is the base.
     pub geometric_mean: f64,
     /// The 95 % interval of the geometric mean, from the rounds that are complete for all of these tests;
-    /// `None` with fewer than two of them, or of hosts where these are the replicates.
+    /// `None` with fewer than two such rounds.
     pub ends: Option<(f64, f64)>,
 }
 
@@ -27,8 +27,8 @@ pub struct GroupSummary {
 /// left out, `None` where none has one.
 ///
 /// The interval comes from the rounds, as every other: the mean log ratio over the tests is one number
-/// a round, mean ± t(0.975, n−1)·s/√n; or one a host, where three or more of the run's `hosts` measured the rounds. It tells how well this mean of these tests is known, not what
-/// other tests would show.
+/// a round, mean ± t(0.975, n−1)·s/√n. If three or more of the run's `hosts` measured the rounds, it is one number a
+/// host. The interval shows how well the mean of these tests is known, not what other tests would show.
 pub fn summarise(comparisons: &[&Comparison], hosts: &[HostRounds]) -> Option<GroupSummary> {
     let with_ratio = comparisons
         .iter()

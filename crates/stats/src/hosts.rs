@@ -6,10 +6,10 @@ use model::HostRounds;
 
 use crate::paired::sum;
 
-/// From so many hosts on, hosts are the replicates.
+/// With at least this many hosts, hosts are the replicates.
 const FEWEST_HOSTS: usize = 3;
 
-/// The independent log ratios among those of some rounds: the mean of each host, where many measured them; else all.
+/// The independent log ratios of these rounds: one mean per host from [`FEWEST_HOSTS`] hosts on, otherwise all of them.
 ///
 /// `hosts` are those of the run, `logs` are (round, log ratio).
 pub(crate) fn replicates(hosts: &[HostRounds], logs: &[(u32, f64)]) -> Vec<f64> {

@@ -106,7 +106,7 @@ pub enum Place {
 /// on undecided counts between the two, its place is the one that leaves as much of the way below 1 as
 /// the round does. The rounds' places are then treated as any other measure of a round: mean ±
 /// t(0.975, n−1)·s/√n, with both ends kept within the two counts. Where three or more of the run's `hosts` measured
-/// the rounds, the hosts' means are treated so.
+/// the rounds, each host's mean takes the place of its rounds.
 ///
 /// The sign of a mean alone makes no crossing: of two systems that are alike it is even odds at every
 /// count. So on either side of the certain counts an opposite mean is inconclusive, and only if

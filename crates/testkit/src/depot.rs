@@ -3,8 +3,8 @@
 use std::env;
 use std::path::PathBuf;
 
-/// The directory that `BACKSLIDE_CACHE` names, otherwise `backslide` in the XDG cache directory: as `obtain` has it,
-/// which tests of drivers do without. `None` without a home.
+/// The directory that `BACKSLIDE_CACHE` names, otherwise `backslide` in the XDG cache directory: the rule
+/// of `obtain`, without depending on it. `None` without a home.
 pub fn depot() -> Option<PathBuf> {
     let variable = |name: &str| env::var_os(name).map(PathBuf::from);
     let cache = || variable("XDG_CACHE_HOME").map(|cache| cache.join("backslide"));

@@ -80,7 +80,7 @@ pub(super) fn failed(step: Option<&Step>, reason: String, log_tail: Vec<String>)
     Broken::Failed(Outcome::Failed { step, reason, log_tail })
 }
 
-/// The same, if it fails outside of steps, as a failure of this one.
+/// Attributes a failure that names no step to this one.
 pub(super) fn in_step<T>(step: &Step, result: Result<T>) -> Result<T> {
     result.map_err(|broken| match broken {
         Broken::Failed(Outcome::Failed { step: None, reason, log_tail }) => {

@@ -118,8 +118,8 @@ fn joined(borders: &[usize], more: &[usize]) -> Vec<usize> {
     all
 }
 
-/// Takes borders out until the levels beside each left one differ by more than the limits and than starts do: always the
-/// one with the smallest step. Yields those left, each with its step.
+/// Removes weak borders, the smallest step first, until the levels on both sides of each border differ by more than the
+/// limits and than restarts do. Returns the remaining borders, each with its step.
 pub(super) fn prune(
     line: &Line<'_>,
     mut borders: Vec<usize>,

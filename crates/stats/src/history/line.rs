@@ -71,12 +71,12 @@ pub(super) struct Contrast {
     pub(super) p: f64,
     /// Does nothing link the days of the two levels?
     pub(super) may_be_day: bool,
-    /// Replicates of the level that has fewer: a start of the server each.
+    /// Replicates of the level with fewer; each is a new start of the server.
     pub(super) starts: f64,
 }
 
 impl Contrast {
-    /// Is it smaller than the effect of another start, with too few starts to rule that out? The rule of a comparison.
+    /// Is it below the effect of a restart, with too few starts to rule that out? `compare` has the same rule.
     pub(super) fn may_be_start(&self) -> bool {
         self.starts < f64::from(FEWEST_STARTS) && self.log.abs() < log_margin(START_EFFECT)
     }

@@ -38,7 +38,7 @@ fn reads_a_lab() {
 /// Runs the child as a user who may read the directory and not write to it.
 fn read_without_rights(directory: &Path, finds: &str) {
     let program: PathBuf = directory.join("reader");
-    // Another process writes it: a child of a test beside this one would hold it open, and it could not be started.
+    // `cp` writes it: if this process did, a child of a parallel test could keep it open for writing (ETXTBSY).
     let copy = Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status();
     assert!(copy.unwrap().success());
     for entry in fs::read_dir(directory).unwrap() {

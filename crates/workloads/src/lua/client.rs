@@ -152,7 +152,7 @@ impl EventClient {
         } else {
             context.recorder.done(EVENTS, started, intended, rows)
         };
-        // The clocks of script and recorder have other origins.
+        // The clocks of script and recorder have different origins.
         let at = |moment: Nanos| (started + moment.saturating_sub(origin)).min(ended);
         for sent in &self.sent {
             let (from, to) = (at(sent.started), at(sent.ended));

@@ -243,7 +243,7 @@ impl Conductor<'_> {
             self.emit(&Event::Sliced { series: values.series() })?;
         }
         let length = stop.turns().length();
-        // Equal turns fill a window but for some nanoseconds.
+        // A window may exceed its turns by some nanoseconds: that is not another turn.
         let turns = result.window.0.saturating_sub(1_000).div_ceil(length.0);
         let text = format!("{turns} of {length}, {between:.1} % of the time between them");
         result.notes.push(Note::new("turns", text));

@@ -149,7 +149,7 @@ struct InTurns<'a> {
 impl Observer for InTurns<'_> {
     fn edge(&mut self, edge: Edge) {
         if edge == Edge::Open {
-            // In a turn, at whose end it is heard: nobody hears what is said while another system has its turn.
+            // Send within a turn: messages are read at its end, and nobody reads them in another system's turn.
             self.turns.await_turn();
             let _ = self.tell.send(Told::Ready);
             self.turns.hand_over();

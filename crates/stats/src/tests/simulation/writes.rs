@@ -1,5 +1,5 @@
-//! Steps that write, by turns: are the verdicts as certain as they say, where each server has checkpoints of its own and
-//! the host drifts?
+//! Steps that write, by turns: do verdicts keep their error rates if each server has its own checkpoints and the host
+//! drifts?
 
 use model::{MetricId, Rng, RunData, Verdict};
 use testkit::fixtures::{cell, empty_run, slice};
@@ -23,8 +23,7 @@ struct Truth {
     effect: f64,
 }
 
-/// What a server does by itself: every 9 to 14 turns a checkpoint takes half of one, and what waited for it comes in the
-/// next two.
+/// A server's own checkpoints, every 9 to 14 turns: one turn loses half its operations, the next two make up for it.
 struct Checkpoints {
     period: u32,
     phase: u32,
@@ -74,8 +73,8 @@ impl Truth {
         }
     }
 
-    /// Of so many runs: those in which a step without effect says that something changed, those in which the step with
-    /// it does, and the share of intervals that hold the truth.
+    /// The number of runs that report a change in a step without one, the number that report the real change, and the
+    /// share of intervals that cover the truth.
     fn judged(&self, runs: u32) -> (u32, u32, f64) {
         let mut rng = Rng::new(53);
         let options =
@@ -99,7 +98,7 @@ impl Truth {
     }
 }
 
-/// What the host takes away from both, slowly up and down by a tenth.
+/// The log of the host's speed in each turn, for both systems: a slow drift with a standard deviation of about 0.1.
 fn drifts(rng: &mut Rng) -> Vec<f64> {
     let mut drift = 0.1 * normal(rng);
     let next = |_| {
