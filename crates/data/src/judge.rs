@@ -34,6 +34,15 @@ impl Fate {
     }
 }
 
+/// May an inserted row have the number of a loaded one?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Replaced {
+    No,
+    /// The server may give the numbers of removed rows again.
+    IfRemoved,
+    Yes,
+}
+
 /// What may have become of a table, all of its copies alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fates {
@@ -42,8 +51,7 @@ pub struct Fates {
     pub inserted: Option<Vec<Fate>>,
     /// May loaded rows be missing?
     pub removed: bool,
-    /// May an inserted row have the number of a loaded one?
-    pub replaced: bool,
+    pub replaced: Replaced,
     /// Did a statement run that is not understood?
     pub unknown: bool,
 }
@@ -54,14 +62,14 @@ impl Fates {
             columns: vec![Fate::Kept; table.columns.len()],
             inserted: None,
             removed: false,
-            replaced: false,
+            replaced: Replaced::No,
             unknown: false,
         }
     }
 
     /// Are the loaded rows all there, and no other has one of their numbers?
     pub const fn is_complete(&self) -> bool {
-        !self.removed && !self.replaced && !self.unknown
+        !self.removed && !matches!(self.replaced, Replaced::Yes) && !self.unknown
     }
 
     pub fn has_sum(&self, column: usize) -> bool {
@@ -77,8 +85,20 @@ impl Fates {
             (own @ None, Some(other)) => *own = Some(other.clone()),
         }
         self.removed |= other.removed;
-        self.replaced |= other.replaced;
+        self.replaced = self.replaced.max(other.replaced);
         self.unknown |= other.unknown;
+        self.reuse();
+    }
+
+    /// Where numbers of removed rows are given again, an inserted row may have that of a loaded one.
+    pub fn reuse(&mut self) {
+        if self.removed
+            && self.replaced == Replaced::IfRemoved
+            && let Some(inserted) = &self.inserted
+        {
+            self.replaced = Replaced::Yes;
+            merge(&mut self.columns, inserted);
+        }
     }
 }
 

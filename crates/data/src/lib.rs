@@ -22,7 +22,7 @@ pub mod values;
 
 pub use checksum::{Form, RowHash, Sum};
 pub use decimal::Digits;
-pub use judge::{Fate, Fates, Judge, Seen};
+pub use judge::{Fate, Fates, Judge, Replaced, Seen};
 pub use literal::{push_int, push_number, push_text};
 pub use loading::{IndexBuilder, LoadWork, Loader, bounded_loader};
 pub use reading::{Against, Found, ReadWork, taken};

@@ -15,7 +15,7 @@ use super::effects;
 use data::rows::Rows;
 use data::schema::copies;
 use data::{
-    Against, Batch, Cells, Fate, Fates, Judge, ReadWork, RowCounts, RowHash, Seen, Table,
+    Against, Batch, Cells, Fate, Fates, Judge, ReadWork, Replaced, RowCounts, RowHash, Seen, Table,
     TableCopy, check, schema, statements,
 };
 use load::{Result, Stop, Target, Worker};
@@ -241,7 +241,7 @@ impl Contents {
 impl Sample {
     /// Compares what was read with what was read last, in columns that the step did not write.
     fn compare(&mut self, before: &SampledRows, step: &Fates, columns: &[SqlColumn]) {
-        if step.unknown || step.replaced {
+        if step.unknown || step.replaced == Replaced::Yes {
             return;
         }
         let mut changed = Vec::new();

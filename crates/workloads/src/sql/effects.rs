@@ -7,7 +7,7 @@ use model::{
 use super::drawn::{Base, Drawn, Place, Values};
 use super::tokens::{Token, tokens};
 use data::schema::{self, column};
-use data::{Fate, Fates, Seal, judge};
+use data::{Fate, Fates, Replaced, Seal, judge};
 
 /// A column to which an UPDATE adds, for each row that it changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,8 @@ impl Addition {
 pub(super) fn of_run(spec: &SqlSpec, run: &SqlRun, dialect: Dialect) -> Vec<Fates> {
     let mut all: Vec<Fates> = spec.tables.iter().map(Fates::untouched).collect();
     for block in run.operations.iter().flat_map(|o| &o.blocks) {
-        let writing = Writing { spec, block };
+        let reuses = dialect == Dialect::Sqlite;
+        let writing = Writing { spec, block, reuses };
         for statement in &block.statements {
             let tokens = tokens(statement.text.of(dialect));
             if writing.touch(statement.verb, &tokens, &mut all).is_none() {
@@ -40,6 +41,7 @@ pub(super) fn of_run(spec: &SqlSpec, run: &SqlRun, dialect: Dialect) -> Vec<Fate
             }
         }
     }
+    all.iter_mut().for_each(Fates::reuse);
     all
 }
 
@@ -49,7 +51,7 @@ pub(super) fn additions(
     text: &[SqlPiece],
     draws: &[Drawn],
 ) -> Vec<Addition> {
-    let (writing, tokens) = (Writing { spec, block }, tokens(text));
+    let (writing, tokens) = (Writing { spec, block, reuses: false }, tokens(text));
     let assigned = || {
         let (index, rest) = writing.updated(&tokens)?;
         let table = spec.tables.get(index)?;
@@ -73,6 +75,8 @@ type Expression<'t, 'a> = &'t [Token<'a>];
 struct Writing<'a> {
     spec: &'a SqlSpec,
     block: &'a SqlBlock,
+    /// Does the server number a row one above the highest that is left, as SQLite does without AUTOINCREMENT?
+    reuses: bool,
 }
 
 impl Writing<'_> {
@@ -179,12 +183,12 @@ impl Writing<'_> {
             // Whatever the number of a row is, it is still what the row is known by.
             new[number] = Fate::Kept;
         }
-        let is_appended = number.zip(values).is_some_and(|(number, values)| {
+        let replaces = number.zip(values).map_or(Replaced::Yes, |(number, values)| {
             let value = values.into_iter().find(|(column, _)| *column == number);
-            self.is_beyond(&table.columns[number], value.map(|(_, expression)| expression))
+            self.replaces(&table.columns[number], value.map(|(_, expression)| expression))
         });
-        if !is_appended {
-            fates.replaced = true;
+        fates.replaced = fates.replaced.max(replaces);
+        if replaces == Replaced::Yes {
             judge::merge(&mut fates.columns, &new);
         }
         match &mut fates.inserted {
@@ -193,15 +197,17 @@ impl Writing<'_> {
         }
     }
 
-    /// Does the row get a number that no loaded row has, by this value of its number?
-    fn is_beyond(&self, number: &SqlColumn, value: Option<Expression<'_, '_>>) -> bool {
+    /// By this value of its number.
+    fn replaces(&self, number: &SqlColumn, value: Option<Expression<'_, '_>>) -> Replaced {
+        let is_next = |draw: &u32| {
+            let drawn = self.block.draws.get(*draw as usize);
+            drawn.is_some_and(|drawn| drawn.draw == Draw::Next)
+        };
         match value {
-            None | Some([Token::Number("0")]) => number.auto,
-            Some([Token::Draw(draw)]) => {
-                let drawn = self.block.draws.get(*draw as usize);
-                drawn.is_some_and(|drawn| drawn.draw == Draw::Next)
-            }
-            Some(_) => false,
+            None | Some([Token::Number("0")]) if number.auto && self.reuses => Replaced::IfRemoved,
+            None | Some([Token::Number("0")]) if number.auto => Replaced::No,
+            Some([Token::Draw(draw)]) if is_next(draw) => Replaced::No,
+            _ => Replaced::Yes,
         }
     }
 }
@@ -330,7 +336,7 @@ mod tests {
             "INSERT INTO {} (id, k, c, note) VALUES (:2, :0, :1, 'x')",
         ] {
             let fates = of(Verb::Insert, text);
-            assert!(!fates.replaced && fates.is_complete(), "{text}");
+            assert!(fates.replaced < Replaced::Yes && fates.is_complete(), "{text}");
             assert_eq!(fates.columns, [Fate::Kept; 4]);
             assert_eq!(fates.inserted.unwrap()[1..], [Fate::Free, Fate::Sealed, Fate::Free]);
         }
@@ -340,10 +346,25 @@ mod tests {
             "INSERT INTO {} (k, c, note) SELECT 1, 'x', 'x'",
         ] {
             let fates = of(Verb::Insert, text);
-            assert!(fates.replaced, "{text}");
+            assert_eq!(fates.replaced, Replaced::Yes, "{text}");
             assert_eq!((fates.columns[0], fates.columns[1]), (Fate::Kept, Fate::Free));
         }
         assert!(of(Verb::Delete, "DELETE FROM {} WHERE id = :0").removed);
+    }
+
+    #[test]
+    fn sqlite_gives_numbers_of_removed_rows_again() {
+        let inserted = |text: &str| {
+            let mut fates = of(Verb::Delete, "DELETE FROM {} WHERE id = :0");
+            fates.merge(&of(Verb::Insert, text));
+            fates
+        };
+        let fates = inserted("INSERT INTO {} (k, c, note) VALUES (:0, :1, 'x')");
+        assert_eq!(fates.replaced, Replaced::Yes);
+        assert_eq!(fates.columns, [Fate::Kept, Fate::Free, Fate::Sealed, Fate::Free]);
+        // The client numbers its rows beyond those that were loaded.
+        let fates = inserted("INSERT INTO {} (id, k, c, note) VALUES (:2, :0, :1, 'x')");
+        assert_eq!(fates.replaced, Replaced::No);
     }
 
     #[test]

@@ -185,6 +185,14 @@ fn a_column_that_the_step_does_not_write_must_stay_as_it_was() {
 }
 
 #[test]
+fn rows_that_get_numbers_of_removed_ones_are_right() {
+    // The highest rows go as if the step had deleted them.
+    let gone = ["DELETE FROM sbtest1 WHERE id > 4900", "DELETE FROM sbtest2 WHERE id > 4900"];
+    let said = told(vec![delete(), insert(), insert()], 1, &gone);
+    assert_eq!(said, (String::new(), String::new()));
+}
+
+#[test]
 fn damage_to_a_table_that_was_written_fails_the_trial() {
     let steps = || vec![update_index(), update_nonindex(), write_only(), delete(), insert()];
     let (step, said) = told(steps(), 9, &[]);
