@@ -209,17 +209,18 @@ impl Answer {
             Gives::Columns(several) => columns(several),
             Gives::Distinct(column) => columns(&[*column]),
             Gives::Sum(column) if is_complete && is_kept(column) => {
-                let mut expected = 0i64;
+                // The sum of no row is NULL.
+                let mut expected: Option<i64> = None;
                 self.each_asked(judge, cells, |loaded| {
                     let value = loaded.value(*column).as_int();
-                    expected = expected.wrapping_add(value.unwrap_or(0));
+                    expected = Some(expected.unwrap_or(0).wrapping_add(value.unwrap_or(0)));
                 });
                 self.is_number(expected)
             }
             Gives::Count if is_complete => {
                 let mut expected = 0;
                 self.each_asked(judge, cells, |_| expected += 1);
-                self.is_number(expected)
+                self.is_number(Some(expected))
             }
             Gives::Sum(_) | Gives::Count => Ok(()),
         }
@@ -329,11 +330,17 @@ impl Answer {
         ))
     }
 
-    fn is_number(&self, expected: i64) -> Result<(), String> {
+    /// `None`: NULL.
+    fn is_number(&self, expected: Option<i64>) -> Result<(), String> {
         let found = value(self.rows.first().and_then(|row| row.first()));
-        if found.as_int() == Some(expected) {
+        let holds = match expected {
+            Some(number) => found.as_int() == Some(number),
+            None => found == Value::Null,
+        };
+        if holds {
             return Ok(());
         }
+        let expected = expected.map_or_else(|| "`NULL`".to_owned(), |number| number.to_string());
         Err(format!("the answer is {}, expected {expected}", shown(found)))
     }
 }
@@ -450,6 +457,9 @@ mod tests {
             of(Gives::Sum(0), &[&["16"]]),
             Err("the answer is `16`, expected 15".to_owned())
         );
+        let of_none = |rows: &[&[&str]]| judged(&judge, &shape(Gives::Sum(0), true), &[6, 4], rows);
+        assert_eq!(of_none(&[&[]]), Ok(()));
+        assert_eq!(of_none(&[&["0"]]), Err("the answer is `0`, expected `NULL`".to_owned()));
         assert_eq!(of(Gives::Count, &[&["3"]]), Ok(()));
         assert!(of(Gives::Count, &[&["2"]]).is_err());
         assert!(of(Gives::Count, &[]).is_err());
