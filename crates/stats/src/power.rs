@@ -145,7 +145,7 @@ mod tests {
         let spread = Spread { rounds: 0.02, pairs: 0.04 };
         let worst = Spread { rounds: 0.04, pairs: 0.04 };
         let more = |spread| further_rounds(&Situation { mean: 0.045, spread, ..NOISY }).unwrap();
-        // As if the 4 rounds' spread, 0.0356, stayed what it is: too many.
+        // As if the 4 rounds' spread, 0.0357, stayed what it is: too many.
         let now = Spread { rounds: spread.after(4), pairs: 0.0 };
         assert!(more(NOISY.spread) < more(spread));
         assert!(more(spread) < more(now) && more(now) < more(worst));

@@ -53,9 +53,8 @@ impl SweepPoint {
     }
 
     /// Is the mean log ratio above zero? `None` without a round, or at exactly zero.
-    fn is_above(&self) -> Option<bool> {
-        let logs: Vec<f64> = self.rounds.iter().map(|(_, log)| *log).collect();
-        let mean = Paired::of(&logs)?.mean;
+    fn is_above(&self, hosts: &[HostRounds]) -> Option<bool> {
+        let mean = Paired::of(&replicates(hosts, &self.rounds))?.mean;
         (mean != 0.0).then_some(mean > 0.0)
     }
 
@@ -125,7 +124,11 @@ pub fn crossings(points: &[SweepPoint], hosts: &[HostRounds]) -> Vec<Crossing> {
         (points[from].is_certainly_above()? != rises)
             .then(|| found(&points[from..=to], rises, hosts))
     });
-    undecided(&before).into_iter().chain(between).chain(undecided(&points[*last..])).collect()
+    undecided(&before, hosts)
+        .into_iter()
+        .chain(between)
+        .chain(undecided(&points[*last..], hosts))
+        .collect()
 }
 
 /// The crossing on a stretch of counts whose two ends are certain and opposite.
@@ -152,9 +155,9 @@ fn found(stretch: &[&SweepPoint], rises: bool, hosts: &[HostRounds]) -> Crossing
 
 /// The crossing that may lie beyond a certain count: `outwards` begins with that count and goes on to
 /// the end of the sweep.
-fn undecided(outwards: &[&SweepPoint]) -> Option<Crossing> {
+fn undecided(outwards: &[&SweepPoint], hosts: &[HostRounds]) -> Option<Crossing> {
     let inner = outwards.first()?.is_certainly_above()?;
-    let opposite = |p: &&&SweepPoint| p.side == Side::Unknown && p.is_above() == Some(!inner);
+    let opposite = |p: &&&SweepPoint| p.side == Side::Unknown && p.is_above(hosts) == Some(!inner);
     let lasting = outwards.iter().rev().take_while(opposite).count();
     if lasting == 0 {
         return None;

@@ -184,17 +184,19 @@ impl Days {
         sums
     }
 
-    /// The distance of two levels as the days show it on which both were measured, and its variance in variances of a
-    /// replicate; `None` where there was no such day.
-    pub(super) fn beside(left: &Sums, right: &Sums) -> Option<(f64, f64)> {
+    /// The distance of two levels as the days show it on which both were measured, its variance in variances of a
+    /// replicate, and the replicates there of the level that has fewer; `None` where there was no such day.
+    pub(super) fn beside(left: &Sums, right: &Sums) -> Option<(f64, f64, f64)> {
         let (mut all, mut sum) = (0.0, 0.0);
+        let mut replicates = [0.0, 0.0];
         let both = left.iter().zip(right);
         for ((n, left), (m, right)) in both.filter(|((n, _), (m, _))| *n > 0.0 && *m > 0.0) {
             let weight = n * m / (n + m);
             all += weight;
             sum += weight * (right / m - left / n);
+            replicates = [replicates[0] + n, replicates[1] + m];
         }
-        (all > 0.0).then(|| (sum / all, 1.0 / all))
+        (all > 0.0).then(|| (sum / all, 1.0 / all, replicates[0].min(replicates[1])))
     }
 
     /// The variance, in variances of a replicate, of the distance of two levels over all days; `None` where their
@@ -259,8 +261,9 @@ mod tests {
         let days = centre(&chain(0.0)).days;
         let sums = |builds: std::ops::Range<usize>| days.sums(builds);
         // Build 2 stands beside builds 3 and 4 in the second run: 2 replicates against 4.
-        let (log, variance) = Days::beside(&sums(0..3), &sums(3..5)).unwrap();
+        let (log, variance, replicates) = Days::beside(&sums(0..3), &sums(3..5)).unwrap();
         assert!((log - 0.015).abs() < 1e-12 && (variance - 0.75).abs() < 1e-12);
+        assert!((replicates - 2.0).abs() < 1e-12);
         assert_eq!(Days::beside(&sums(0..2), &sums(3..5)), None);
         // 2 replicates each, and the distance of the days, which rests on 2 against 2.
         let across = days.across(&sums(0..1), &sums(4..5)).unwrap();

@@ -71,7 +71,7 @@ pub(super) struct Contrast {
     pub(super) p: f64,
     /// Does nothing link the days of the two levels?
     pub(super) may_be_day: bool,
-    /// Replicates of the level with fewer; each is a new start of the server.
+    /// Replicates of the level with fewer, of those that `log` rests on; each is a new start of the server.
     pub(super) starts: f64,
 }
 
@@ -96,21 +96,21 @@ impl Side<'_> {
     pub(super) fn against(&self, right: &Self, chance: Variance) -> Contrast {
         let far = right.level - self.level;
         let plain = 1.0 / self.weight + 1.0 / right.weight;
-        let (log, spread, may_be_day) = if self.days.is_one() {
-            (far, plain, false)
-        } else if let Some((log, spread)) = Days::beside(&self.sums, &right.sums) {
-            (log, spread, false)
+        let fewer = self.weight.min(right.weight);
+        let (log, spread, may_be_day, starts) = if self.days.is_one() {
+            (far, plain, false, fewer)
+        } else if let Some((log, spread, starts)) = Days::beside(&self.sums, &right.sums) {
+            (log, spread, false, starts)
         } else {
             match self.days.across(&self.sums, &right.sums) {
-                Some(spread) => (far, spread, false),
-                None => (far, plain, true),
+                Some(spread) => (far, spread, false, fewer),
+                None => (far, plain, true, fewer),
             }
         };
         let error = (chance.value * spread).sqrt();
         let df = chance.df;
         let t = log / error;
         let p = if t.abs() < NEVER_CERTAIN { 1.0 } else { two_sided_p(t, df) };
-        let starts = self.weight.min(right.weight);
         Contrast { log, error, df, p, may_be_day, starts }
     }
 }

@@ -113,8 +113,8 @@ pub struct Found {
 /// - the rest is divided where the energy statistic is greatest as long as the parts differ: first by the
 ///   scatter of neighbours, which no step disturbs much, then by that around the levels found;
 /// - where other series of the family change, a step needs less evidence;
-/// - of these, what is not certain beside its final neighbours, rests on one build, or does not matter, is
-///   taken back; last, false discoveries are controlled over the family.
+/// - of these, what is not certain beside its final neighbours, rests on one build, does not matter, or is below the
+///   effect of a restart with fewer than four starts, is taken back; last, false discoveries are controlled over the family.
 pub fn analyse(family: &[Series]) -> Vec<Found> {
     let mut drafts: Vec<Draft<'_>> = family.iter().map(Draft::new).collect();
     let replicates = moderated(&drafts, Draft::within);

@@ -2,7 +2,7 @@
 
 mod simulation;
 
-use model::{Comparison, MetricId, Reason, StepId, Unit};
+use model::{Comparison, Host, HostRounds, MetricId, Reason, StepId, Unit};
 use proptest::prelude::*;
 
 use super::*;
@@ -153,6 +153,25 @@ fn a_comparison_is_a_point() {
     assert_eq!(side(&comparison), Some(Side::Unknown));
     comparison.ratio = None;
     assert_eq!(SweepPoint::of(&comparison), None);
+}
+
+#[test]
+fn three_hosts_are_the_replicates_of_a_sweep() {
+    // One host measured four rounds, two others one each; by rounds the mean is on the other side of 1.
+    let host = |rounds: &[u32]| HostRounds { host: Host::default(), rounds: rounds.to_vec() };
+    let hosts = [host(&[1, 2, 3, 4]), host(&[5]), host(&[6])];
+    let logs = [-0.010, -0.010, -0.010, -0.010, 0.015, 0.020];
+    let points = [point(1, Side::Above, &[0.1; 6]), point(8, Side::Unknown, &logs)];
+    assert_eq!(crossings(&points, &[]).len(), 1);
+    assert!(crossings(&points, &hosts).is_empty());
+
+    let one: Vec<(u32, f64)> = (1..7).map(|round| (round, 100.0)).collect();
+    let eight: Vec<(u32, f64)> = (1..7).zip(logs).map(|(r, log)| (r, 100.0 * log.exp())).collect();
+    let scaled = scale_up(&one, &eight, &hosts).unwrap();
+    assert!(close(scaled.ratio.ln(), 0.025 / 3.0) && scaled.rounds == 6);
+    let (low, high) = scaled.ends.unwrap();
+    // t(0.975, 2) · s / √3, with s² = 0.00025833.
+    assert!(((high / low).ln() / 2.0 - 4.3027 * (0.000_258_33_f64 / 3.0).sqrt()).abs() < 1e-4);
 }
 
 #[test]
