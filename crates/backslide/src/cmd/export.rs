@@ -198,10 +198,11 @@ impl Source<'_> {
     /// Every comparison in every metric: what is compared must be held.
     fn compared(&self) -> Result<Vec<Comparison>> {
         let data = self.store.load(self.run, runs::NUMBERS)?;
+        let compared = runs::compare(&data, self.base, Selection::All, self.min_effect)?;
         if let Some(warning) = disturbed::compared(&data) {
             self.printer.note(&warning);
         }
-        runs::compare(&data, self.base, Selection::All, self.min_effect)
+        Ok(compared)
     }
 
     fn interval_log(&self, out: &mut Output) -> Result<()> {
