@@ -113,7 +113,7 @@ pub struct Spread {
 
 impl Spread {
     /// What counts after so many rounds. Where pairs have the larger one, the variance is drawn towards theirs, as if
-    /// they were [`DF_OF_PAIRS`] degrees of freedom: with few rounds it counts most, because these may agree by chance.
+    /// they were `DF_OF_PAIRS` degrees of freedom: with few rounds it counts most, because these may agree by chance.
     /// With many it counts little: pairs next to each other often make up for one another, which only rounds show.
     pub fn after(&self, rounds: u32) -> f64 {
         if self.pairs <= self.rounds {
