@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use lab::Lab;
 use model::{
-    Comparison, Interleave, MetricId, Nanos, Plan, RunData, Scatter, StepClass, describe, metrics,
+    Comparison, Interleave, Margin, MetricId, Nanos, Plan, RunData, Scatter, Step, StepClass,
+    describe, metrics,
 };
 use stats::{Budget, Calling, Selection, in_median_step};
 
@@ -19,7 +20,7 @@ use crate::runs;
 const ROUNDS: u32 = 3;
 
 /// Assumed for steps in slices or turns: 1 % between starts, 10 % in a second (`docs/statistics.md`).
-const IN_SLICES: Scatter = Scatter { between: 1e-4, within: 1e-2, prior_df: 0.0 };
+const IN_SLICES: Scatter = Scatter { between: 1e-4, within: 1e-2, excess: 0.0, prior_df: 0.0 };
 /// The same of whole trials, which are minutes apart: 5 % between them.
 const IN_TRIALS: Scatter = Scatter { between: 2.5e-3, ..IN_SLICES };
 
@@ -146,10 +147,15 @@ fn is_alike(earlier: &Plan, plan: &Plan) -> bool {
         && dbms(earlier) == dbms(plan)
 }
 
+/// What the trials of a plan measure: templates are loaded once, and no trial measures that.
+fn measured_steps(plan: &Plan) -> impl Iterator<Item = Step> + use<> {
+    plan.trial_steps(plan.has_templates()).into_iter().filter(|step| step.measured)
+}
+
 /// Does any class of steps have enough cells (steps × candidates) for a family?
 fn has_family(plan: &Plan) -> bool {
     let mut of_class: BTreeMap<StepClass, u32> = BTreeMap::new();
-    for step in plan.steps.iter().filter(|step| step.measured) {
+    for step in measured_steps(plan) {
         *of_class.entry(step.class).or_default() += 1;
     }
     let candidates = plan.systems.len().saturating_sub(1) as u32;
@@ -166,15 +172,17 @@ fn scatters(data: &RunData, metrics: Selection) -> Result<Vec<Scatter>> {
 }
 
 /// The rule by which a change of this metric is called in a run of the plan; without one, of what decides the first
-/// measured step.
+/// step whose window the plan knows, or else the first.
 fn calling(plan: &Plan, metric: Option<&MetricId>) -> Calling {
-    let mut measured = plan.steps.iter().filter(|step| step.measured);
-    let steps = measured.clone().count() as u32;
-    let metric = metric.or(measured.next().map(|step| &step.metric));
-    let named = metric.and_then(|metric| plan.course.margins.get(metric));
-    let usual = metric.and_then(describe).map_or(0.0, |metric| metric.margin);
-    let margin = named.map_or(usual, |margin| margin.as_fraction());
-    Calling { steps, margin, first_look: plan.course.first_look }
+    let measured: Vec<Step> = measured_steps(plan).collect();
+    let step = measured.iter().find(|step| step.window.is_some()).or(measured.first());
+    let metric = metric.or(step.map(|step| &step.metric));
+    let margin = metric.zip(step).map_or(0.0, |(metric, step)| {
+        let named = lab::margin_of(plan, metric, &step.subject);
+        let usual = describe(metric).map_or(0.0, |metric| metric.margin);
+        named.map_or(usual, Margin::as_fraction)
+    });
+    Calling { steps: measured.len() as u32, margin, first_look: plan.course.first_look }
 }
 
 /// The length of the median window whose length the plan says; a second without one.
@@ -210,11 +218,42 @@ mod tests {
                         workload = { kind = \"micro\", rows = 10000, read_seconds = 2, write_seconds = 2 }\n\
                         [[system]]\nbuild = \"sqlite\"\nlabel = \"a\"\n[[system]]\nbuild = \"sqlite\"\nlabel = \"b\"\n";
 
+    fn expanded(text: &str) -> Plan {
+        let host = HostShape { cpus: 2, memory: Bytes(8 << 30) };
+        let file = plan::read(text, "p.toml").unwrap();
+        crate::cmd::run::expand(&file, &Builds::of_user().unwrap(), host).unwrap()
+    }
+
+    #[test]
+    fn what_a_template_loads_is_no_step_of_a_trial() {
+        let systems = "[[system]]\nbuild = \"sqlite\"\nlabel = \"a\"\n\
+                       [[system]]\nbuild = \"sqlite\"\nlabel = \"b\"\n";
+        let workload = "workload = { kind = \"tpcc\", warehouses = 1, steps = 1 }\n";
+        let of =
+            |keys: &str| expanded(&format!("name = \"p\"\nrounds = 4\n{keys}{workload}{systems}"));
+        let (plain, cloned) = (of(""), of("template = true\n"));
+        assert_eq!((calling(&plain, None).steps, calling(&cloned, None).steps), (3, 1));
+    }
+
+    #[test]
+    fn the_margin_is_that_of_what_decides_the_tests() {
+        let of = |key: &str, margins: &str| {
+            let keys = format!("rate = 500, {key}");
+            let text = PLAN.replace("kind = \"micro\",", &format!("kind = \"micro\", {keys}"));
+            let margin =
+                calling(&expanded(&format!("margins = {{ {margins} }}\n{text}")), None).margin;
+            (1000.0 * margin).round() as u32
+        };
+        let tests = "tests = [\"point-query\"],";
+        assert_eq!(of(tests, "\"response.p99\" = 20"), 200);
+        assert_eq!(of(tests, "\"response.p99\" = 20, \"response.point-query.p99\" = 10"), 100);
+        // Loads are judged by it, tests are not.
+        assert!(of(tests, "rate = 20") < 200);
+    }
+
     #[test]
     fn rounds_and_windows_are_chosen_by_the_looks_that_judge_them() {
-        let host = HostShape { cpus: 2, memory: Bytes(8 << 30) };
-        let file = plan::read(PLAN, "p.toml").unwrap();
-        let mut plan = crate::cmd::run::expand(&file, &Builds::of_user().unwrap(), host).unwrap();
+        let mut plan = expanded(PLAN);
         let noise = Noise::of(None, &plan).unwrap();
         let mut differing = 0;
         for seconds in (200..2000).step_by(20) {

@@ -163,6 +163,7 @@ fn the_evidence_of_a_comparison_ends_its_row() {
     let mut one = compared(Verdict::Regressed, Some(0.75));
     one.evidence = Some(Evidence {
         sd: 0.5,
+        sd_of_rounds: 0.5,
         df: 4.5,
         prior_df: 1.5,
         margin: 0.02,

@@ -103,7 +103,7 @@ impl Lab {
 
     /// The templates of a run, where its plan asks for them.
     fn templates(&self, info: &RunInfo, left: &[usize]) -> Result<Option<Templates>> {
-        if !(info.plan.template && info.plan.has_loading()) {
+        if !info.plan.has_templates() {
             return Ok(None);
         }
         let done = self.store.load(&info.id, Want::default())?;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{MetricId, Plan, RunData, RunId, judged_metrics};
+use model::{Margin, MetricId, Plan, RunData, RunId, Subject, judged_metrics};
 use plan::{Choices, PlanError};
 use stats::Options;
 use store::Want;
@@ -28,6 +28,15 @@ fn margins(data: &RunData) -> BTreeMap<MetricId, f64> {
     let whole = named.iter();
     margins.extend(whole.map(|(metric, margin)| (metric.clone(), margin.as_fraction())));
     margins
+}
+
+/// The margin that a plan names for this metric of a step with this subject: by its whole name, else by a short form.
+pub fn margin_of(plan: &Plan, metric: &MetricId, subject: &Subject) -> Option<Margin> {
+    let named = &plan.course.margins;
+    let mut short = named
+        .iter()
+        .filter(|(short, _)| short.of_subject(&subject.kind).is_some_and(|whole| whole == *metric));
+    named.get(metric).or_else(|| short.next().map(|(_, margin)| margin)).copied()
 }
 
 impl Lab {
@@ -107,8 +116,6 @@ pub fn check_margins(plan: &Plan) -> Result<(), PlanError> {
 
 #[cfg(test)]
 mod tests {
-    use model::Margin;
-
     use super::*;
     use crate::Builds;
 

@@ -199,7 +199,8 @@ impl Question<'_> {
         let centre = hodges_lehmann(independent)?;
         let outlying = outlying(&by_round, centre, estimate.error());
         comparison.evidence = Some(model::Evidence {
-            sd: estimate.sd_of_round(comparison.rounds),
+            sd: estimate.of_round(comparison.rounds, estimate.sd),
+            sd_of_rounds: estimate.of_round(comparison.rounds, estimate.spread.rounds),
             df: estimate.df(),
             prior_df: estimate.prior_df,
             margin,

@@ -119,11 +119,16 @@ impl Spread {
         if self.pairs <= self.rounds {
             return self.rounds;
         }
-        // Not those of the family: it may know of other steps that their turns make up for one another.
-        let df = f64::from(rounds.saturating_sub(1));
-        let variance = DF_OF_PAIRS * self.pairs.powi(2) + df * self.rounds.powi(2);
-        (variance / (DF_OF_PAIRS + df)).sqrt()
+        let of_rounds = self.rounds.powi(2);
+        (of_rounds + weight_of_pairs(rounds) * (self.pairs.powi(2) - of_rounds)).sqrt()
     }
+}
+
+/// The share of the pairs in the variance after so many rounds, where theirs is the larger one.
+pub(crate) fn weight_of_pairs(rounds: u32) -> f64 {
+    // Not the degrees of the family: it may know of other steps that their turns make up for one another.
+    let df = f64::from(rounds.saturating_sub(1));
+    DF_OF_PAIRS / (DF_OF_PAIRS + df)
 }
 
 /// The mean log ratio of a cell with two rounds at least, and its spread.
@@ -159,14 +164,15 @@ impl Estimate {
         Self { sd: spread.after(self.paired.rounds), spread, ..self }
     }
 
-    fn with_error_from(self, least: f64) -> Self {
-        let sd = self.sd.max(least * f64::from(self.paired.rounds).sqrt());
-        Self { sd, ..self }
-    }
-
     /// The same with a standard error of at least this, which is that of rounded values.
     pub(crate) fn with_rounding(self, least: f64) -> Self {
-        Self { is_rounded: least > self.error(), ..self.with_error_from(least) }
+        if least > self.error() {
+            let sd = least * f64::from(self.paired.rounds).sqrt();
+            let spread = Spread { rounds: sd, pairs: sd };
+            Self { sd, spread, is_rounded: true, ..self }
+        } else {
+            self
+        }
     }
 
     pub(crate) fn df(&self) -> f64 {
@@ -177,10 +183,10 @@ impl Estimate {
         self.sd / f64::from(self.paired.rounds).sqrt()
     }
 
-    /// The standard deviation of a round that would give the same error without hosts.
-    pub(crate) fn sd_of_round(&self, rounds: u32) -> f64 {
+    /// The standard deviation of a round that would give the same error without hosts, from that of a replicate.
+    pub(crate) fn of_round(&self, rounds: u32, sd: f64) -> f64 {
         let of_each = f64::from(rounds) / f64::from(self.paired.rounds);
-        self.sd * of_each.sqrt()
+        sd * of_each.sqrt()
     }
 
     pub(crate) fn p_value(&self) -> f64 {
@@ -342,8 +348,8 @@ mod tests {
         assert!((few.error() - 0.5 * (8.0_f64 / 9.0).sqrt()).abs() < 1e-12);
         // Pairs that scatter less change nothing.
         assert!((Spread { rounds: 0.5, pairs: 0.4 }.after(3) - 0.5).abs() < 1e-12);
-        let floor = same.with_error_from(0.5);
-        assert!((floor.error() - 0.5).abs() < 1e-12);
-        assert!(same.with_rounding(0.5).is_rounded && !floor.with_rounding(0.4).is_rounded);
+        let floor = same.with_rounding(0.5);
+        assert!((floor.error() - 0.5).abs() < 1e-12 && floor.is_rounded);
+        assert!(same.with_pairs(0.5).with_rounding(0.4) == few);
     }
 }

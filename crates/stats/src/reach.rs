@@ -7,6 +7,7 @@ use model::{Evidence, FEWEST_ROUNDS, Nanos, Scatter};
 use crate::family::OF_A_START;
 use crate::looks::{Looks, tail_among};
 use crate::options::USUAL_Q;
+use crate::paired::weight_of_pairs;
 use crate::power::distance;
 use crate::student::{FEWEST_STARTS, t_critical, z_critical};
 use crate::summary::median;
@@ -33,8 +34,9 @@ pub struct Calling {
 ///
 /// Slices show how much of a round's variance comes from the window: at most all of it, because slices that make up
 /// for one another show too much. The rest is at least what two starts are expected to differ by.
+/// Pairs that scatter more than rounds widened the spread for as many rounds as the evidence has.
 pub fn scatter(evidence: &Evidence, window: Option<Nanos>) -> Scatter {
-    let whole = evidence.sd * evidence.sd;
+    let whole = evidence.sd_of_rounds * evidence.sd_of_rounds;
     let (within, least) = match (evidence.within, window) {
         (_, None) => (0.0, 0.0),
         (None, Some(_)) => (OF_THE_WINDOW * whole, 0.0),
@@ -42,7 +44,10 @@ pub fn scatter(evidence: &Evidence, window: Option<Nanos>) -> Scatter {
     };
     let between = (whole - within).max(least);
     let seconds = window.map_or(1.0, Nanos::as_secs_f64);
-    Scatter { between, within: within * seconds, prior_df: evidence.prior_df }
+    let replicates = (evidence.df - evidence.prior_df).round() as u32 + 1;
+    let widened = evidence.sd * evidence.sd - whole;
+    let excess = seconds * widened / weight_of_pairs(replicates);
+    Scatter { between, within: within * seconds, excess, prior_df: evidence.prior_df }
 }
 
 /// The smallest change, as a fraction, that so many rounds with windows of this length call with probability 0.8,
@@ -58,7 +63,8 @@ pub fn detectable(scatter: &Scatter, seconds: f64, rounds: u32, calling: &Callin
     let looks = calling.first_look.filter(|first| *first < rounds);
     let looks = looks.and_then(|first| Looks::new(first, rounds).ok());
     let n = f64::from(rounds);
-    let error = ((scatter.between + scatter.within / seconds) / n).sqrt();
+    let within = scatter.within + weight_of_pairs(rounds) * scatter.excess;
+    let error = ((scatter.between + within / seconds) / n).sqrt();
     let df = n - 1.0 + scatter.prior_df;
     let level = USUAL_Q / f64::from(calling.steps.max(1));
     let z = z_critical(1.0 - DETECTED);
@@ -139,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_change_must_be_certain_and_beyond_the_margin() {
-        let quiet = Scatter { between: 1e-8, within: 0.0, prior_df: 0.0 };
+        let quiet = Scatter { between: 1e-8, within: 0.0, excess: 0.0, prior_df: 0.0 };
         let with = |margin| detectable(&quiet, 1.0, 4, &Calling { margin, ..ALONE });
         assert!(with(0.0) < 0.001 && (with(0.02) - 0.02).abs() < 0.001, "{}", with(0.02));
         // Nothing is called after two rounds, and less than 2 % not after three.
@@ -155,13 +161,15 @@ mod tests {
 
     #[test]
     fn what_is_detectable_takes_as_many_rounds_as_an_undecided_cell_needs() {
-        let scatter = Scatter { between: 1e-4, within: 0.0, prior_df: 6.0 };
-        for (rounds, first_look) in [(4, None), (8, None), (20, None), (12, Some(4))] {
+        let cases = [(4, None, 0.0), (8, None, 4e-4), (20, None, 4e-4), (12, Some(4), 0.0)];
+        for (rounds, first_look, excess) in cases {
+            let scatter = Scatter { between: 1e-4, within: 0.0, excess, prior_df: 6.0 };
             let calling = Calling { steps: 10, margin: 0.002, first_look };
             let effect = detectable(&scatter, 1.0, rounds, &calling).ln_1p();
             let decided = |mean, rounds| {
                 let looks = first_look.and_then(|first| Looks::new(first, rounds).ok());
-                let spread = Spread { rounds: scatter.between.sqrt(), pairs: 0.0 };
+                let (between, pairs) = (scatter.between, scatter.between + excess);
+                let spread = Spread { rounds: between.sqrt(), pairs: pairs.sqrt() };
                 let prior_df = scatter.prior_df;
                 let (margin, alpha) = (log_margin(calling.margin), USUAL_Q / 10.0);
                 let now = Situation { rounds: 3, mean, spread, prior_df, margin, alpha, looks };
@@ -169,6 +177,31 @@ mod tests {
             };
             assert!(decided(1.001 * effect, rounds) && !decided(0.999 * effect, rounds));
             assert!(!decided(effect, rounds - 1), "{rounds}");
+        }
+    }
+
+    #[test]
+    fn the_scatter_seen_does_not_depend_on_the_rounds_that_showed_it() {
+        let seen = |rounds: u32| {
+            let spread = Spread { rounds: 0.01, pairs: 0.03 };
+            let evidence = Evidence {
+                sd: spread.after(rounds),
+                sd_of_rounds: spread.rounds,
+                df: f64::from(rounds - 1) + 2.5,
+                prior_df: 2.5,
+                margin: 0.0,
+                p_value: 0.5,
+                sign_flip: None,
+                centre: 1.0,
+                outlying: Vec::new(),
+                slice_pairs: Some(20.0),
+                within: Some(9e-4),
+            };
+            scatter(&evidence, Some(Nanos::from_secs(2)))
+        };
+        for rounds in [4, 20] {
+            let seen = seen(rounds);
+            assert!((seen.within - 2e-4).abs() < 1e-12 && (seen.excess - 16e-4).abs() < 1e-12);
         }
     }
 
@@ -181,7 +214,7 @@ mod tests {
             windows: Nanos::from_secs(10),
         };
         let chosen = |between, within, seconds| {
-            let step = Scatter { between, within, prior_df: 6.0 };
+            let step = Scatter { between, within, excess: 0.0, prior_df: 6.0 };
             budget(seconds).choose(&[step], 2.0, &ALONE, 4..=20, 20)
         };
         assert_eq!(chosen(1e-4, 0.0, 100), None);
@@ -193,8 +226,13 @@ mod tests {
     }
 
     fn steps() -> impl Strategy<Value = Vec<Scatter>> {
-        let step = (1e-6..1e-3f64, 0.0..1e-1f64, 0.0..10.0f64)
-            .prop_map(|(between, within, prior_df)| Scatter { between, within, prior_df });
+        let numbers = (1e-6..1e-3f64, 0.0..1e-1f64, 0.0..1e-1f64, 0.0..10.0f64);
+        let step = numbers.prop_map(|(between, within, excess, prior_df)| Scatter {
+            between,
+            within,
+            excess,
+            prior_df,
+        });
         prop::collection::vec(step, 1..6)
     }
 
@@ -231,10 +269,11 @@ mod tests {
         fn more_rounds_longer_windows_and_less_noise_detect_more(
             between in 1e-6..1e-3f64,
             within in 1e-6..1e-1f64,
+            excess in 0.0..1e-1f64,
             rounds in 3u32..20,
             seconds in 1.0..30.0f64,
         ) {
-            let step = Scatter { between, within, prior_df: 0.0 };
+            let step = Scatter { between, within, excess, prior_df: 0.0 };
             let now = detectable(&step, seconds, rounds, &ALONE);
             prop_assert!(detectable(&step, seconds, rounds + 1, &ALONE) <= now);
             prop_assert!(detectable(&step, seconds + 1.0, rounds, &ALONE) <= now);

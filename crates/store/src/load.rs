@@ -75,7 +75,7 @@ fn notes_of(step: &FinishedStep) -> Vec<StepNote> {
 
 /// One entry for each place in the trial, from the first trial that got there.
 fn steps_of(plan: &Plan, finished: &[FinishedStep]) -> Vec<Step> {
-    let planned = plan.trial_steps(plan.template && plan.has_loading());
+    let planned = plan.trial_steps(plan.has_templates());
     let mut steps: BTreeMap<u32, Step> = BTreeMap::new();
     for FinishedStep { record, .. } in finished {
         steps.entry(record.ordinal).or_insert_with(|| record.step_of(&planned));

@@ -45,6 +45,11 @@ impl Plan {
         self.steps.iter().any(|step| step.loads)
     }
 
+    /// Do its trials begin with a copy of loaded data?
+    pub fn has_templates(&self) -> bool {
+        self.template && self.has_loading()
+    }
+
     pub fn trial_steps(&self, on_clone: bool) -> Vec<Step> {
         if on_clone { self.workload.steps_on_clone() } else { self.steps.clone() }
     }

@@ -232,6 +232,7 @@ mod tests {
     fn degrees_of_freedom_say_whose_they_are() {
         let mut evidence = Evidence {
             sd: 0.01,
+            sd_of_rounds: 0.01,
             df: 7.25,
             prior_df: 4.25,
             margin: 0.02,

@@ -118,6 +118,7 @@ fn json_keeps_its_contract() {
     comparisons[1].ratio = Some(f64::NAN);
     comparisons[1].evidence = Some(Evidence {
         sd: 0.011,
+        sd_of_rounds: 0.011,
         df: 5.5,
         prior_df: 2.5,
         margin: 0.01,

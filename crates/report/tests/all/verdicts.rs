@@ -354,6 +354,7 @@ fn pull(comparisons: &mut [Comparison], system: &str, step: &str, rounds: &[u32]
     for one in rates.filter(|c| c.system == system && c.step.0 == step) {
         one.evidence = Some(Evidence {
             sd: 0.01,
+            sd_of_rounds: 0.01,
             df: 3.0,
             prior_df: 0.0,
             margin: 0.02,

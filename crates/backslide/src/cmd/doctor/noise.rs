@@ -24,26 +24,29 @@ const TOLD: [u32; 3] = [4, 8, 16];
 
 pub(super) fn of_loop(noise: &Noise) -> Finding {
     let what = format!("the same loop varies by {:.2} % ({} pairs)", noise.sd_percent, noise.pairs);
-    finding("noise", &what, noise.sd_percent / 100.0)
+    let sd = noise.sd_percent / 100.0;
+    // Of one loop alone.
+    let scatter = Scatter { between: sd * sd, within: 0.0, excess: 0.0, prior_df: 0.0 };
+    finding("noise", &what, sd, &scatter)
 }
 
 /// What is found of SQLite, kept in the lab; `None` when the user asked to stop.
 pub(super) fn of_sqlite(root: &Path, stop: &Stop) -> Option<Finding> {
     const NAME: &str = "noise of SQLite";
     let spread = spread_of_sqlite(ROUNDS, stop).and_then(|evidence| {
-        if let Some(evidence) = &evidence {
-            foreseen::keep(&stats::scatter(evidence, Some(Nanos::SECOND)), root)?;
-        }
-        Ok(evidence)
+        let Some(evidence) = evidence else { return Ok(None) };
+        let scatter = stats::scatter(&evidence, Some(Nanos::SECOND));
+        foreseen::keep(&scatter, root)?;
+        Ok(Some((evidence.sd, scatter)))
     });
     match spread {
         Ok(None) => None,
-        Ok(Some(Evidence { sd, .. })) => {
+        Ok(Some((sd, scatter))) => {
             let what = format!(
                 "SQLite and a copy of it differ by {:.2} % from round to round ({ROUNDS} rounds)",
                 100.0 * sd
             );
-            Some(finding(NAME, &what, sd))
+            Some(finding(NAME, &what, sd, &scatter))
         }
         Err(error) => Some(Finding {
             name: NAME,
@@ -54,13 +57,12 @@ pub(super) fn of_sqlite(root: &Path, stop: &Stop) -> Option<Finding> {
     }
 }
 
-/// `sd` is the standard deviation of the logarithm of a round's ratio.
-fn finding(name: &'static str, what: &str, sd: f64) -> Finding {
+/// `sd` is the standard deviation of the logarithm of a round's ratio, with windows of a second.
+fn finding(name: &'static str, what: &str, sd: f64, scatter: &Scatter) -> Finding {
     // Of one step alone, without a margin.
-    let scatter = Scatter { between: sd * sd, within: 0.0, prior_df: 0.0 };
     let alone = Calling { steps: 1, margin: 0.0, first_look: None };
     let effects = TOLD.map(|rounds| {
-        let percent = 100.0 * stats::detectable(&scatter, 1.0, rounds, &alone);
+        let percent = 100.0 * stats::detectable(scatter, 1.0, rounds, &alone);
         format!("{percent:.1} % in {rounds}")
     });
     let status = match 100.0 * sd {
