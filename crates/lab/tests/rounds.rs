@@ -199,6 +199,26 @@ fn a_run_goes_on_to_the_last_round_where_nothing_is_decided() {
 }
 
 #[test]
+fn a_run_goes_on_where_the_first_trials_failed() {
+    for failing in [&["bad"][..], &["good", "bad"]] {
+        let mut bench = Bench::new();
+        let run = bench.begin(&plan("rounds = { min = 1, max = 2 }\nquarantine = false"));
+        let dies = Fault::from("INSERT", 3, Trouble::Dies);
+        let failing =
+            failing.iter().fold(FakeProvider::default(), |all, system| all.with(system, dies));
+        let in_the_second = |event: &Event| match event {
+            Event::TrialStarted { trial, .. } => trial.round == 2,
+            _ => false,
+        };
+        let (ended, _) = carried_out(&mut bench, &run, &failing, in_the_second);
+        assert_eq!(ended.unwrap(), Ended::Interrupted);
+        let (ended, lines) = carried_out(&mut bench, &run, &FakeProvider::default(), |_| false);
+        assert!(matches!(ended, Ok(Ended::Finished { .. })), "{ended:?}");
+        assert_eq!(lines.last().unwrap(), "looked after 2 of 2, goes on: false");
+    }
+}
+
+#[test]
 fn a_run_that_was_interrupted_looks_between_whole_rounds_only() {
     let mut bench = Bench::new();
     let run = bench.begin(&plan("rounds = { min = 2, max = 3 }\nquarantine = false"));

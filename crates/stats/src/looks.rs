@@ -76,6 +76,10 @@ impl Looks {
             Verdict::Inconclusive(reason) => *reason != Reason::NotJudged,
             // A zero in so few rounds may be chance.
             Verdict::Incomparable(Reason::NoRatio { .. }) => c.rounds < FEWEST_ROUNDS,
+            // The trials of the next round may complete.
+            Verdict::Incomparable(Reason::FailedTrials { .. } | Reason::MissingTrials { .. }) => {
+                c.rounds == 0
+            }
             Verdict::Regressed
             | Verdict::Improved
             | Verdict::Unchanged
@@ -186,6 +190,10 @@ mod tests {
         // A round with a failed trial is over and gives no evidence.
         let mut data = run_of(&["a", "b"], "rate", &[[5.0, 0.0]; 3]);
         data.cells.retain(|cell| cell.system != "b" || cell.round != 2);
+        let found = compare(&data, &Options::default()).unwrap();
+        assert_eq!(looks.next(3, &found), Next::GoOn { undecided: 1 });
+        // Nothing has completed yet.
+        data.cells.retain(|cell| cell.system != "b");
         let found = compare(&data, &Options::default()).unwrap();
         assert_eq!(looks.next(3, &found), Next::GoOn { undecided: 1 });
     }
