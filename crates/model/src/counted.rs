@@ -15,7 +15,8 @@ pub fn counts_disturbed<'a>(
     outcomes: impl IntoIterator<Item = (u32, &'a str, &'a Outcome)>,
 ) -> bool {
     let judged = outcomes.into_iter().filter(|(_, system, _)| !plan.is_control(system));
-    lacks_quiet(&plan.base, FEWEST_ROUNDS.min(plan.rounds_of_each()), judged)
+    let own = (1..=plan.rounds).filter(|round| plan.owns(*round)).count() as u32;
+    lacks_quiet(&plan.base, FEWEST_ROUNDS.min(own / plan.cycle()), judged)
 }
 
 /// Does some system share fewer than `fewest` quiet rounds with the base, and would disturbed trials add rounds?
@@ -56,10 +57,11 @@ impl Rounds {
 
 impl RunInfo {
     /// Do trials that were disturbed count, with their cells, notes and series? Not before the run is finished: their
-    /// rounds may run again.
+    /// rounds may run again. A run to which rounds were added had been finished.
     pub fn counts_disturbed(&self, trials: &[TrialRecord]) -> bool {
         let outcomes = trials.iter().map(|one| (one.round, one.system.as_str(), &one.outcome));
-        self.state == RunState::Finished && counts_disturbed(&self.plan, outcomes)
+        let was_finished = self.state == RunState::Finished || !self.plan.course.added.is_empty();
+        was_finished && counts_disturbed(&self.plan, outcomes)
     }
 }
 

@@ -26,11 +26,18 @@ pub fn rounds(data: &RunData) -> String {
     let told = if plan.course.first_look.is_none() {
         given_up.map_or_else(|| planned.clone(), |last| format!("{last} of {planned}"))
     } else {
-        // Those in which every system has a trial and none was quarantined.
-        let rounds = by_round(judged.map(|trial| (trial.round, &trial.outcome)));
-        let whole =
-            |round: &&Ended| round.trials == plan.trials_a_round() as usize && !round.is_disturbed;
-        format!("{} of at most {planned}", rounds.values().filter(whole).count())
+        // Those in which every system has a trial that was not given up before, and none was quarantined.
+        let rounds = by_round(judged.clone().map(|trial| (trial.round, &trial.outcome)));
+        let goes_on = |system: &usize, round: u32| {
+            let mut of_system = judged.clone().filter(|t| t.system == plan.systems[*system].name);
+            data.info.state != RunState::Finished || of_system.any(|trial| trial.round >= round)
+        };
+        let whole = |(number, round): &(&u32, &Ended)| {
+            let systems = plan.systems_of(**number);
+            let due = systems.iter().filter(|system| goes_on(system, **number)).count();
+            round.trials == due && !round.is_disturbed
+        };
+        format!("{} of at most {planned}", rounds.iter().filter(whole).count())
     };
     match again(data) {
         0 => told,

@@ -1,6 +1,6 @@
 //! What is told of rounds that ended early, were disturbed and run again.
 
-use model::{Outcome, RunData, RunState};
+use model::{Outcome, RoundsPart, RunData, RunState, TrialRecord};
 use report::Report;
 use testkit::made_up::{self, Shape};
 
@@ -88,6 +88,13 @@ fn rounds_are_told_as_they_were_planned_and_as_they_came() {
     data.info.plan.course.first_look = Some(3);
     assert_eq!(report::rounds(&data), "4 of at most 12 rounds");
     assert_eq!(report::planned_rounds(&data.info.plan), "3 to 12 rounds");
+    // One system was given up after two rounds.
+    let mut given_up = data.clone();
+    let last = given_up.info.plan.systems.last().unwrap().name.clone();
+    given_up.trials.retain(|trial| trial.system != last || trial.round <= 2);
+    assert_eq!(report::rounds(&given_up), "4 of at most 12 rounds");
+    given_up.info.state = RunState::Unfinished;
+    assert_eq!(report::rounds(&given_up), "1 of at most 12 rounds");
     // Three rounds of the base with each of the two others.
     data.info.plan.course.pairs = true;
     assert_eq!(report::planned_rounds(&data.info.plan), "6 to 12 rounds");
@@ -101,6 +108,31 @@ fn rounds_are_told_as_they_were_planned_and_as_they_came() {
         12 * systems
     );
     assert!(findings.iter().any(|finding| finding.text.starts_with(&told)), "{told}");
+}
+
+#[test]
+fn disturbed_trials_of_a_part_do_not_count_once_its_own_rounds_were_run_again() {
+    let mut data = disturbed();
+    assert!(!data.counts_disturbed());
+    // Rounds 1 and 2 of 8 are its own, and round 9 takes the place of the second.
+    data.info.plan.rounds = 8;
+    data.info.plan.course.part = Some(RoundsPart { number: 1, of: 4 });
+    data.trials.retain(|trial| trial.round <= 2);
+    assert!(data.counts_disturbed());
+    let again = data.trials.clone().into_iter().filter(|trial| trial.round == 1);
+    data.trials.extend(again.map(|trial| TrialRecord { round: 9, ..trial }));
+    assert!(!data.counts_disturbed());
+}
+
+#[test]
+fn disturbed_trials_count_also_while_profiled_rounds_are_added() {
+    let mut data = disturbed();
+    data.trials.retain(|trial| trial.round <= 2);
+    assert!(data.counts_disturbed());
+    data.info.state = RunState::Unfinished;
+    assert!(!data.counts_disturbed());
+    data.info.plan.add_profiled_rounds(4, 1, false);
+    assert!(data.counts_disturbed());
 }
 
 #[test]
