@@ -45,7 +45,7 @@ pub(crate) fn demo(output: Option<&Path>, root: &Path, printer: Printer) -> Resu
     let file = run::of_catalog("demo", &builds)?;
     let plan = run::expand(&file, &builds, lab.host()?.shape)?;
     let measured = measure(&mut lab, &plan, Secrets::default(), output, printer)?;
-    Ok(measured.err().unwrap_or(Exit::Fine))
+    Ok(measured.map_or_else(|exit| exit, |(exit, _)| exit))
 }
 
 pub(crate) fn run(args: &QuickArgs, root: &Path, printer: Printer) -> Result<Exit> {
@@ -57,25 +57,26 @@ pub(crate) fn run(args: &QuickArgs, root: &Path, printer: Printer) -> Result<Exi
     let sized = prepared(&args.what, &builds, (host, Some(&lab)), printer, expand)?;
     let output = args.output.as_deref();
     let data = match measure(&mut lab, &sized.plan, builds.secrets(), output, printer)? {
-        Ok(data) => data,
+        Ok((_, data)) => data,
         Err(exit) => return Ok(exit),
     };
     // As `compare` does: a cost that rose is told, and decides nothing.
     Ok(Exit::of(runs::compare(&data, None, Selection::Deciding, None)?.iter()))
 }
 
-/// Carries a new plan out, prints its verdicts and writes its report to `output`, otherwise into the lab; what was
-/// measured, or how the run ended where it was not carried to its end.
+/// Carries a new plan out, prints its verdicts and writes its report to `output`, otherwise into the lab; how the run
+/// ended and what was measured, or only how it ended where it was not carried to its end.
 fn measure(
     lab: &mut Lab,
     plan: &Plan,
     secrets: Secrets,
     output: Option<&Path>,
     printer: Printer,
-) -> Result<Result<RunData, Exit>> {
+) -> Result<Result<(Exit, RunData), Exit>> {
     let run = lab.begin(plan, env!("CARGO_PKG_VERSION"))?;
     let exit = run::carry_out(lab, &run, secrets, printer)?;
-    if exit != Exit::Fine {
+    // What a failed trial leaves is compared.
+    if !matches!(exit, Exit::Fine | Exit::TrialFailed) {
         return Ok(Err(exit));
     }
     let data = runs::load(lab, Some(&run.0), runs::EVERYTHING)?;
@@ -86,7 +87,7 @@ fn measure(
     printer.result(&format!("\nReport: {}", output.display()));
     printer
         .note(&format!("Run {run}; more: `backslide show {run}`, `backslide compare {run} --all`"));
-    Ok(Ok(data))
+    Ok(Ok((exit, data)))
 }
 
 pub(crate) fn init(args: &InitArgs, root: &Path, printer: Printer) -> Result<Exit> {
