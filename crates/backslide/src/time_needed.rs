@@ -7,8 +7,9 @@ const WORTH_NAMING: f64 = 0.02;
 
 /// About how long each step of a trial of the base takes.
 pub(crate) fn of_steps<'a>(plan: &Plan, spec: &'a SqlSpec) -> Vec<(&'a SqlStep, Nanos)> {
-    let times = plan::step_times(plan).into_iter().map(|(_, time)| time);
-    spec.steps.iter().zip(times).collect()
+    let times = plan::step_times(plan);
+    let time_of = |step: &SqlStep| times.iter().find(|(id, _)| *id == step.id);
+    spec.steps.iter().filter_map(|step| Some((step, time_of(step)?.1))).collect()
 }
 
 /// What takes the time of a trial, the longest first, each with the key that decides it.

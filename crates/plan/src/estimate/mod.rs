@@ -154,13 +154,15 @@ fn at_once(plan: &Plan, each: &[(String, Bytes)]) -> u64 {
     }
 }
 
-/// How long each step of a trial of the base takes, in order, as far as the plan or an assumption says.
+/// How long each step of a trial of the base takes, in order, as far as the plan or an assumption says. Those that a
+/// template makes needless are left out.
 pub fn step_times(plan: &Plan) -> Vec<(StepId, Nanos)> {
     let base = plan.system(&plan.base).or(plan.systems.first());
     let Some(cost) = base.map(|base| &base.build.dbms.product().costs) else {
         return Vec::new();
     };
-    steps(plan, cost).map(|(step, time)| (step.id.clone(), Nanos(time))).collect()
+    let taken = steps(plan, cost).filter(|(step, _)| !(step.loads && plan.has_templates()));
+    taken.map(|(step, time)| (step.id.clone(), Nanos(time))).collect()
 }
 
 /// Seconds of a ramp's attempts.

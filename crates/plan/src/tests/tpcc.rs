@@ -195,6 +195,9 @@ fn the_steps_of_a_trial() {
     assert_snapshot!(steps("steps = 2, seconds = 60"), @"load 44, index 23, check.load 27, settle 30, h1 65, h2 65, check 30");
     assert_snapshot!(steps("steps = 1, seconds = 60, load = { indexes_first = true }"), @"load 67, check.load 27, settle 30, h1 65, check 29");
     assert_snapshot!(steps("steps = 1, seconds = 60, load = { indexes_first = true }, foreign_keys = true"), @"load 67, index 4, check.load 27, settle 30, h1 65, check 29");
+    let mut cloned = plan_on("mariadb", "warehouses = 10, steps = 1").unwrap();
+    cloned.template = true;
+    assert!(step_times(&cloned).iter().all(|(step, _)| !matches!(&*step.0, "load" | "index")));
     assert_snapshot!(steps("steps = 1, seconds = 60, warmup_seconds = 0, ramp = { from = 10 }"), @"load 44, index 23, check.load 27, settle 30, h1 210, check 31");
 }
 
