@@ -113,8 +113,8 @@ fn needs(sessions: u32, systems: &[&System], at_once: bool) -> [(Limit, u64); 3]
         .filter_map(|system| system.build.dbms.product().limits.files_of_server)
         .map(|own| sessions + u64::from(OURS) + own)
         .max();
-    // Clients of one system have threads at a time, also in slices.
-    let stacks = sessions * (load::CLIENT_STACK as u64 / ADDRESSES.unit);
+    let clients = sessions * if at_once { systems.len() as u64 } else { 1 };
+    let stacks = clients * (load::CLIENT_STACK as u64 / ADDRESSES.unit);
     [
         (OPEN_FILES, (files + OTHER_FILES).max(server.unwrap_or(0))),
         (PROCESSES, threads + OTHER_PROCESSES),
@@ -145,7 +145,17 @@ pub(crate) fn raise_limits(steps: &[Step], systems: &[&System], at_once: bool) -
 /// need. The error names the limit, how much is needed and what was found.
 pub fn raise_limits_of(plan: &Plan, systems: &[&System]) -> Result<()> {
     let here = steps_here(&plan.steps, systems);
-    raise_limits(&here, systems, plan.course.interleave.is_at_once())
+    if !plan.course.pairs || systems.len() < 3 {
+        return raise_limits(&here, systems, plan.course.interleave.is_at_once());
+    }
+    pairs(systems, &plan.base).iter().try_for_each(|pair| raise_limits(&here, pair, true))
+}
+
+/// The base with each of the other systems.
+fn pairs<'a>(systems: &[&'a System], base: &str) -> Vec<Vec<&'a System>> {
+    let (base, others): (Vec<&System>, Vec<&System>) =
+        systems.iter().copied().partition(|system| system.name == base);
+    others.iter().map(|other| [&base[..], &[*other]].concat()).collect()
 }
 
 /// The steps with clients in this process: load hosts run those of the others, under limits of their own.
@@ -247,6 +257,16 @@ mod tests {
     }
 
     #[test]
+    fn pairs_need_what_two_systems_need() {
+        let named = |name: &str| System { name: name.to_owned(), ..system(Dbms::Postgres, &[]) };
+        let systems = ["a", "b", "c"].map(named);
+        let all: Vec<&System> = systems.iter().collect();
+        let names = |pair: Vec<&System>| pair.iter().map(|s| s.name.as_str()).collect::<String>();
+        let pairs: Vec<String> = pairs(&all, "b").into_iter().map(names).collect();
+        assert_eq!(pairs, ["ba", "bc"]);
+    }
+
+    #[test]
     fn what_sessions_need_of_each_limit() {
         let system = |dbms| system(dbms, &[]);
         let (postgres, mariadb) = (system(Dbms::Postgres), system(Dbms::Mariadb));
@@ -259,6 +279,6 @@ mod tests {
         assert_eq!(of(&[&mariadb], false), [2_811, 4_256, 512_000]);
         assert_eq!(of(&[&sqlite], false), [6_256, 2_256, 512_000]);
         assert_eq!(of(&[&postgres, &sqlite], false)[0], 6_256);
-        assert_eq!(of(&[&postgres, &sqlite], true)[0], 8_256);
+        assert_eq!(of(&[&postgres, &sqlite], true), [8_256, 6_256, 1_024_000]);
     }
 }
