@@ -77,7 +77,9 @@ impl Conductor<'_> {
                 let name = part.due.key.system.clone();
                 let spawned =
                     thread::Builder::new().name(name).spawn_scoped(scope, move || task.perform());
-                let host = probes::all(&self.host_of(&*open.site));
+                let mut host = probes::all(&self.host_of(&*open.site));
+                // A server's other host counts in the turns of others too.
+                host.extend(open.site.probes());
                 let mut side = Side {
                     place,
                     due: part.due,
@@ -197,6 +199,8 @@ impl Conductor<'_> {
                 side.stop.ask();
             }
         }
+        // Its clock stops: what the others' turns take is not its time.
+        side.turns().end(Duration::ZERO);
         Ok(())
     }
 
