@@ -27,7 +27,6 @@ pub(super) struct Reports<'a> {
 /// What was measured since the last report.
 #[derive(Default)]
 pub(super) struct Seen {
-    intervals: u32,
     length: Nanos,
     kinds: Vec<KindInterval>,
     /// How often scripts had connected anew before.
@@ -44,8 +43,10 @@ impl Observer for Reports<'_> {
             let seen = &mut self.seen;
             seen.kinds.resize(interval.kinds.len(), KindInterval::default());
             seen.kinds.iter_mut().zip(&interval.kinds).for_each(|(sum, kind)| sum.merge(kind));
-            (seen.intervals, seen.length) = (seen.intervals + 1, seen.length + interval.length);
-            if seen.intervals == self.every {
+            seen.length += interval.length;
+            // The interval that ends nearest to the time: those of turns need not make up whole seconds.
+            let nearly = seen.length + Nanos(interval.length.0 / 2);
+            if nearly >= Nanos::from_secs(self.every.into()) {
                 let reconnects = self.common.reconnects.load(Ordering::Relaxed);
                 let next = Seen { reconnects, ..Seen::default() };
                 let seen = std::mem::replace(&mut self.seen, next);
