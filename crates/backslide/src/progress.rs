@@ -313,8 +313,8 @@ fn left_after(gone: Duration, ended: u32, all: u32) -> Duration {
     (gone / ended.max(1) * all).saturating_sub(gone)
 }
 
-/// The shortest interval whose rate is shown; slices are longer.
-const SHORTEST: Nanos = Nanos::from_millis(50);
+/// The shortest interval whose rate is shown; slices and turns are longer.
+const SHORTEST: Nanos = Nanos::from_millis(4);
 
 fn looked(rounds: u32, most: u32, undecided: u32, goes_on: bool) -> String {
     let comparisons = report::format::plural(undecided as usize, "comparison");
