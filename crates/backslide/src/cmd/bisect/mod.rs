@@ -24,7 +24,7 @@ use super::run;
 use crate::args::BisectArgs;
 use crate::exit::Exit;
 use crate::printer::Printer;
-use crate::runs;
+use crate::{disturbed, runs};
 
 pub(crate) fn run(args: &BisectArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let builds = Builds::of_user()?;
@@ -82,7 +82,11 @@ fn measure(
             if stop.is_asked() {
                 return Ok(());
             }
-            let failure = evidence.add(question, &lab.store.load(&run, runs::NUMBERS)?)?;
+            let data = lab.store.load(&run, runs::NUMBERS)?;
+            if let Some(warning) = disturbed::compared(&data) {
+                printer.note(&warning);
+            }
+            let failure = evidence.add(question, &data)?;
             failure.map(|why| anyhow!("{why}; `backslide show {run}`"))
         }
         Err(error) => Some(error),
