@@ -79,8 +79,8 @@ fn the_demo_plan_for_people() {
     plan demo: 3 × 4 rounds = 12 trials, base sqlite/wal, seed 7681083602658888420
     about TIME and SIZE of disk; SIZE are free in DIR
     about SIZE of memory; the host has SIZE
-    in turns of TIME in every step: all systems of a round run at once, and each stands still outside
-    its turns
+    in turns of at most TIME in every step: all systems of a round run at once, and each stands still
+    outside its turns
     quarantine is off: no trial is set aside, whatever disturbs the host
     in about TIME: 4 rounds with windows of TIME detect a change of 34.6 % per step, given an assumed
     noise of 1 % between rounds and 10 % in a second

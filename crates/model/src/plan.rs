@@ -301,7 +301,7 @@ pub enum Interleave {
     /// Slices of this length, in steps that change no data; all systems of a round are up at once. All other
     /// steps are run one system after the other.
     Slices(Nanos),
-    /// Turns of this length, in every step; all systems of a round are up at once. Those whose turn it is not
+    /// Turns of at most this length, in every step; all systems of a round are up at once. Those whose turn it is not
     /// are frozen, where that can be.
     Turns(Nanos),
 }

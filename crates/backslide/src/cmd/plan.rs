@@ -137,7 +137,7 @@ fn course(plan: &Plan) -> Vec<String> {
             "in slices of {length}, where a step changes no data: {all} systems of a round run at once"
         )),
         Interleave::Turns(length) => lines.push(format!(
-            "in turns of {length} in every step: {all} systems of a round run at once, and each stands still outside its turns"
+            "in turns of at most {length} in every step: {all} systems of a round run at once, and each stands still outside its turns"
         )),
     }
     if plan.course.pairs {

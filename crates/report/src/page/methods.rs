@@ -70,7 +70,7 @@ fn course(report: &Report<'_>) -> Vec<String> {
             "In steps that change no data, {all} systems of a round run at once and take turns in slices of {length}. Each slice is compared with its neighbours; slices are not rounds."
         )),
         Interleave::Turns(length) => texts.push(format!(
-            "In every step, {all} systems of a round run at once and take turns of {length}. A server is frozen outside its turns; its times and costs are those of its own turns. Each turn is compared with its neighbours; turns are not rounds."
+            "In every step, {all} systems of a round run at once and take turns of at most {length}. A server is frozen outside its turns; its times and costs are those of its own turns. Each turn is compared with its neighbours; turns are not rounds."
         )),
     }
     if course.pairs {
