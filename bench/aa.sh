@@ -27,12 +27,12 @@
 #   AA_POINT=update-index AA_TESTS='"update-index"' AA_ROUNDS=6 \
 #   AA_PLAN_KEYS='placement = "together"\ninterleave = "turns"' \
 #   AA_WORKLOAD_KEYS='write_seconds = 12\nwarm_ups = false\nwarmup_seconds = 1\nsettle = 1' bench/aa.sh aa rate
-# The same of MySQL, whose rounds scatter more: up to 40 of them, each of a few rows:
+# The same on MySQL. Its rounds scatter more, so it gets up to 40 rounds on a small table:
 #   AA_POINT=update-index AA_SERVERS=mysql-8.0.31 AA_ROUNDS='{ min = 6, max = 40 }' \
 #   AA_PLAN_KEYS='placement = "together"\ninterleave = "turns"\nquarantine = false' \
 #   AA_WORKLOAD='kind = "micro"\ntests = ["update-index"]\nrows = 20_000\nwrite_seconds = 10\nwarm_ups = false\nwarmup = "fixed"\nwarmup_seconds = 2\nsettle = 1' bench/aa.sh aa rate
-# Orders and payments, 5 % slower. PostgreSQL receives about 66 times for a New-Order and what belongs to it,
-# MySQL 132 times:
+# Orders and payments, 5 % slower. For one New-Order and its share of the other transactions, PostgreSQL receives about
+# 66 times and MySQL 132 times:
 #   AA_POINT=h1 AA_PERCENT=5 AA_RECEIVES=66 AA_ROUNDS='{ min = 6, max = 16 }' AA_SERVERS=postgres-18.6 \
 #   AA_PLAN_KEYS='placement = "together"\ninterleave = "turns"\nquarantine = false' \
 #   AA_WORKLOAD='kind = "tpcc"\nwarehouses = 1\nsteps = 1\nseconds = 15\nsettle = 0\nwarmup_seconds = 2' bench/aa.sh aa rate

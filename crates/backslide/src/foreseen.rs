@@ -147,7 +147,7 @@ fn is_alike(earlier: &Plan, plan: &Plan) -> bool {
         && dbms(earlier) == dbms(plan)
 }
 
-/// What the trials of a plan measure: templates are loaded once, and no trial measures that.
+/// The measured steps of a trial. With templates, loading is not part of a trial.
 fn measured_steps(plan: &Plan) -> impl Iterator<Item = Step> + use<> {
     plan.trial_steps(plan.has_templates()).into_iter().filter(|step| step.measured)
 }
@@ -171,8 +171,8 @@ fn scatters(data: &RunData, metrics: Selection) -> Result<Vec<Scatter>> {
     Ok(runs::compare(data, None, metrics, None)?.iter().filter_map(scatter).collect())
 }
 
-/// The rule by which a change of this metric is called in a run of the plan; without one, of what decides the first
-/// step whose window the plan knows, or else the first.
+/// The rule that calls a change of this metric; without one, of the metric that decides the first step with a known
+/// window, otherwise the first step.
 fn calling(plan: &Plan, metric: Option<&MetricId>) -> Calling {
     let measured: Vec<Step> = measured_steps(plan).collect();
     let step = measured.iter().find(|step| step.window.is_some()).or(measured.first());
@@ -247,7 +247,7 @@ mod tests {
         let tests = "tests = [\"point-query\"],";
         assert_eq!(of(tests, "\"response.p99\" = 20"), 200);
         assert_eq!(of(tests, "\"response.p99\" = 20, \"response.point-query.p99\" = 10"), 100);
-        // Loads are judged by it, tests are not.
+        // `rate` decides loads, not tests.
         assert!(of(tests, "rate = 20") < 200);
     }
 

@@ -30,7 +30,7 @@ fn margins(data: &RunData) -> BTreeMap<MetricId, f64> {
     margins
 }
 
-/// The margin that a plan names for this metric of a step with this subject: by its whole name, else by a short form.
+/// The plan's margin for this metric of a step with this subject. A whole name counts more than a short form.
 pub fn margin_of(plan: &Plan, metric: &MetricId, subject: &Subject) -> Option<Margin> {
     let named = &plan.course.margins;
     let mut short = named

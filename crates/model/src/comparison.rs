@@ -155,7 +155,7 @@ pub struct Comparison {
 pub struct Evidence {
     /// Standard deviation of a round's log ratio, in the light of the comparison's family.
     pub sd: f64,
-    /// The same before pairs of slices that scatter more widen it.
+    /// The same of the rounds alone, without the increase from slice pairs that scatter more.
     #[serde(default)]
     pub sd_of_rounds: f64,
     pub df: f64,
@@ -187,8 +187,7 @@ pub struct Scatter {
     pub between: f64,
     /// Variance of a window of one second; that of a longer one is smaller in proportion.
     pub within: f64,
-    /// By how much the variance of pairs exceeds that of rounds, of a window of one second. It counts less with more
-    /// rounds.
+    /// Excess of the pairs' variance over the rounds', for a window of one second. More rounds reduce its weight.
     #[serde(default)]
     pub excess: f64,
     /// Degrees of freedom that the step's family adds to those of the rounds.

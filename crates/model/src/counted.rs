@@ -57,11 +57,16 @@ impl Rounds {
 
 impl RunInfo {
     /// Do trials that were disturbed count, with their cells, notes and series? Not before the run is finished: their
-    /// rounds may run again. A run to which rounds were added had been finished.
+    /// rounds may run again.
     pub fn counts_disturbed(&self, trials: &[TrialRecord]) -> bool {
         let outcomes = trials.iter().map(|one| (one.round, one.system.as_str(), &one.outcome));
-        let was_finished = self.state == RunState::Finished || !self.plan.course.added.is_empty();
-        was_finished && counts_disturbed(&self.plan, outcomes)
+        self.was_finished() && counts_disturbed(&self.plan, outcomes)
+    }
+
+    /// Is nothing left that will be judged?
+    pub fn was_finished(&self) -> bool {
+        // Rounds are added only to finished runs.
+        self.state == RunState::Finished || !self.plan.course.added.is_empty()
     }
 }
 

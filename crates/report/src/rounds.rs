@@ -26,11 +26,12 @@ pub fn rounds(data: &RunData) -> String {
     let told = if plan.course.first_look.is_none() {
         given_up.map_or_else(|| planned.clone(), |last| format!("{last} of {planned}"))
     } else {
-        // Those in which every system has a trial that was not given up before, and none was quarantined.
+        // Rounds with a trial of every system not yet given up, and without a quarantined trial.
         let rounds = by_round(judged.clone().map(|trial| (trial.round, &trial.outcome)));
         let goes_on = |system: &usize, round: u32| {
             let mut of_system = judged.clone().filter(|t| t.system == plan.systems[*system].name);
-            data.info.state != RunState::Finished || of_system.any(|trial| trial.round >= round)
+            let is_under_way = !data.info.was_finished() && Some(round) == last;
+            is_under_way || of_system.any(|trial| trial.round >= round)
         };
         let whole = |(number, round): &(&u32, &Ended)| {
             let systems = plan.systems_of(**number);

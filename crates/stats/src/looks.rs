@@ -64,8 +64,8 @@ impl Looks {
     /// Says whether another round is worth it, once `done` rounds are over and have been compared
     /// with these looks as [`crate::Options::looks`].
     ///
-    /// Only what could be decided by more rounds asks for them: not what has no better direction,
-    /// and not what is incomparable, but what may yet prove to have fallen to zero. Which metrics and systems have
+    /// Only what could be decided by more rounds asks for them: not what has no better direction, nor what is
+    /// incomparable, except a possible fall to zero and systems without a complete round. Which metrics and systems have
     /// a say is decided by who chooses the comparisons; the control and metrics that only explain should have none.
     pub fn next<'a>(
         self,
@@ -77,9 +77,11 @@ impl Looks {
             // A zero in so few rounds may be chance.
             Verdict::Incomparable(Reason::NoRatio { .. }) => c.rounds < FEWEST_ROUNDS,
             // The trials of the next round may complete.
-            Verdict::Incomparable(Reason::FailedTrials { .. } | Reason::MissingTrials { .. }) => {
-                c.rounds == 0
-            }
+            Verdict::Incomparable(
+                Reason::FailedTrials { .. }
+                | Reason::MissingTrials { .. }
+                | Reason::QuarantinedTrials { .. },
+            ) => c.rounds == 0,
             Verdict::Regressed
             | Verdict::Improved
             | Verdict::Unchanged

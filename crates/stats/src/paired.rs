@@ -124,9 +124,9 @@ impl Spread {
     }
 }
 
-/// The share of the pairs in the variance after so many rounds, where theirs is the larger one.
+/// Weight of the pairs' variance after so many rounds, if it is the larger one.
 pub(crate) fn weight_of_pairs(rounds: u32) -> f64 {
-    // Not the degrees of the family: it may know of other steps that their turns make up for one another.
+    // Without the family's degrees of freedom: in its other steps, turns may make up for one another.
     let df = f64::from(rounds.saturating_sub(1));
     DF_OF_PAIRS / (DF_OF_PAIRS + df)
 }
@@ -183,7 +183,7 @@ impl Estimate {
         self.sd / f64::from(self.paired.rounds).sqrt()
     }
 
-    /// The standard deviation of a round that would give the same error without hosts, from that of a replicate.
+    /// The standard deviation of a round with the same standard error, from that of a replicate (a round or a host).
     pub(crate) fn of_round(&self, rounds: u32, sd: f64) -> f64 {
         let of_each = f64::from(rounds) / f64::from(self.paired.rounds);
         sd * of_each.sqrt()

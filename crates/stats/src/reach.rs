@@ -34,9 +34,11 @@ pub struct Calling {
 ///
 /// Slices show how much of a round's variance comes from the window: at most all of it, because slices that make up
 /// for one another show too much. The rest is at least what two starts are expected to differ by.
-/// Pairs that scatter more than rounds widened the spread for as many rounds as the evidence has.
+/// Pairs that scatter more than rounds widened `sd`, with a weight that depends on the number of rounds; the excess is
+/// without that weight.
 pub fn scatter(evidence: &Evidence, window: Option<Nanos>) -> Scatter {
-    let whole = evidence.sd_of_rounds * evidence.sd_of_rounds;
+    let sd = if window.is_some() { evidence.sd_of_rounds } else { evidence.sd };
+    let whole = sd * sd;
     let (within, least) = match (evidence.within, window) {
         (_, None) => (0.0, 0.0),
         (None, Some(_)) => (OF_THE_WINDOW * whole, 0.0),

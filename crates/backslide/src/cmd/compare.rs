@@ -217,7 +217,7 @@ const fn is_decided(comparison: &Comparison) -> bool {
     has_changed(&comparison.verdict) || matches!(comparison.verdict, Verdict::Unchanged)
 }
 
-fn nothing_to_judge(data: &RunData, format: CompareFormat, printer: Printer) -> Exit {
+pub(super) fn nothing_to_judge(data: &RunData, format: CompareFormat, printer: Printer) -> Exit {
     // To people among the results, to programs beside them.
     if format == CompareFormat::Text {
         printer.prose(&why_nothing(data));
@@ -248,7 +248,7 @@ fn why_nothing(data: &RunData) -> String {
 }
 
 /// Is there a round that counts for the base, and for another system that is no control?
-fn has_a_pair(data: &RunData, base: &str) -> bool {
+pub(super) fn has_a_pair(data: &RunData, base: &str) -> bool {
     let of_base = data.counted().filter(|trial| trial.system == base);
     let of_base: BTreeSet<u32> = of_base.map(|trial| trial.round).collect();
     data.counted().any(|trial| {

@@ -12,7 +12,7 @@ use stats::{Budget, Selection};
 
 use super::run_script::INTERLEAVE;
 use super::{compare, run};
-use crate::args::{InitArgs, QuickArgs};
+use crate::args::{CompareFormat, InitArgs, QuickArgs};
 use crate::exit::Exit;
 use crate::foreseen::{self, Noise};
 use crate::printer::Printer;
@@ -60,12 +60,15 @@ pub(crate) fn run(args: &QuickArgs, root: &Path, printer: Printer) -> Result<Exi
         Ok((_, data)) => data,
         Err(exit) => return Ok(exit),
     };
+    if !compare::has_a_pair(&data, &data.info.plan.base) {
+        return Ok(compare::nothing_to_judge(&data, CompareFormat::Text, printer));
+    }
     // As `compare` does: a cost that rose is told, and decides nothing.
     Ok(Exit::of(runs::compare(&data, None, Selection::Deciding, None)?.iter()))
 }
 
-/// Carries a new plan out, prints its verdicts and writes its report to `output`, otherwise into the lab; how the run
-/// ended and what was measured, or only how it ended where it was not carried to its end.
+/// Carries a new plan out, prints its verdicts and writes its report to `output`, otherwise into the lab. Gives
+/// the exit status and the data, or only the status if the run did not finish.
 fn measure(
     lab: &mut Lab,
     plan: &Plan,
@@ -75,7 +78,7 @@ fn measure(
 ) -> Result<Result<(Exit, RunData), Exit>> {
     let run = lab.begin(plan, env!("CARGO_PKG_VERSION"))?;
     let exit = run::carry_out(lab, &run, secrets, printer)?;
-    // What a failed trial leaves is compared.
+    // A failed trial leaves others to compare.
     if !matches!(exit, Exit::Fine | Exit::TrialFailed) {
         return Ok(Err(exit));
     }

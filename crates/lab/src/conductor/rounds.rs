@@ -254,14 +254,14 @@ impl Conductor<'_> {
         let data = self.keeper.load()?;
         let options = Options { metrics: Selection::Deciding, ..judging(&data) };
         let compared = stats::compare(&data, &options)?;
-        if compared.is_empty() {
-            // No trial has completed.
+        // Verdicts on a second copy of the base are noise, and not a reason to continue.
+        let is_judged = |name: &str| !self.plan.is_control(name) && rounds.given_up(name).is_none();
+        let mut judged = compared.iter().filter(|c| is_judged(&c.system)).peekable();
+        let others = self.plan.systems.iter().filter(|system| system.name != self.plan.base);
+        if judged.peek().is_none() && others.into_iter().any(|system| is_judged(&system.name)) {
+            // No trial of these has completed, nor has the base.
             return Ok(has_next);
         }
-        // Verdicts on a second copy of the base are noise, and not a reason to continue.
-        let judged = compared
-            .iter()
-            .filter(|c| !self.plan.is_control(&c.system) && rounds.given_up(&c.system).is_none());
         let (undecided, goes_on) = match looks.next(done, judged) {
             Next::GoOn { undecided } => (undecided, has_next),
             Next::Decided => (0, false),

@@ -154,8 +154,8 @@ fn at_once(plan: &Plan, each: &[(String, Bytes)]) -> u64 {
     }
 }
 
-/// How long each step of a trial of the base takes, in order, as far as the plan or an assumption says. Those that a
-/// template makes needless are left out.
+/// How long each step of a trial of the base takes, in order, as far as the plan or an assumption says. With
+/// templates, those that load are left out.
 pub fn step_times(plan: &Plan) -> Vec<(StepId, Nanos)> {
     let base = plan.system(&plan.base).or(plan.systems.first());
     let Some(cost) = base.map(|base| &base.build.dbms.product().costs) else {

@@ -44,9 +44,10 @@ impl Observer for Reports<'_> {
             seen.kinds.resize(interval.kinds.len(), KindInterval::default());
             seen.kinds.iter_mut().zip(&interval.kinds).for_each(|(sum, kind)| sum.merge(kind));
             seen.length += interval.length;
-            // The interval that ends nearest to the time: those of turns need not make up whole seconds.
-            let nearly = seen.length + Nanos(interval.length.0 / 2);
-            if nearly >= Nanos::from_secs(self.every.into()) {
+            // The interval that ends nearest to the due time: turns need not add up to whole seconds.
+            let every = Nanos::from_secs(self.every.into()).0;
+            let due_by = |at: Nanos| (at.0 + interval.length.0 / 2) / every;
+            if due_by(interval.start + interval.length) > due_by(interval.start) {
                 let reconnects = self.common.reconnects.load(Ordering::Relaxed);
                 let next = Seen { reconnects, ..Seen::default() };
                 let seen = std::mem::replace(&mut self.seen, next);

@@ -25,7 +25,7 @@ const TOLD: [u32; 3] = [4, 8, 16];
 pub(super) fn of_loop(noise: &Noise) -> Finding {
     let what = format!("the same loop varies by {:.2} % ({} pairs)", noise.sd_percent, noise.pairs);
     let sd = noise.sd_percent / 100.0;
-    // Of one loop alone.
+    // A single loop has neither windows nor pairs.
     let scatter = Scatter { between: sd * sd, within: 0.0, excess: 0.0, prior_df: 0.0 };
     finding("noise", &what, sd, &scatter)
 }

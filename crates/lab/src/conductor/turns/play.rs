@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use load::{StepError, Stop, Turns};
-use model::{Event, Interleave, Nanos, Note, Orders, Step, StepClass, StepRecord, mix};
+use model::{Event, Interleave, Nanos, Note, Orders, Step, StepRecord, StepTask, mix};
 
 use super::gap::Gap;
 use super::side::{Done, Side, Task, Told};
@@ -16,8 +16,8 @@ use crate::observer::Spent;
 
 /// How often a system without turns is looked after.
 const NAP: Duration = Duration::from_millis(50);
-/// Turns of a step that loads, if it takes as long as expected; mostly it takes half of that, or less. In a load of two
-/// turns of half a second, the system that came second lost up to a third: the disk still wrote what the first had left.
+/// Turns of a step that loads or builds indexes, if it takes as long as estimated; most take half of that or less. In a
+/// load of two half-second turns, the second system was up to a third slower: the disk still wrote the first one's data.
 const TURNS_OF_LOADING: u64 = 32;
 /// In shorter turns, freezing would take more than a tenth of the time.
 const SHORTEST_OF_LOADING: Nanos = Nanos::from_millis(50);
@@ -83,7 +83,7 @@ impl Conductor<'_> {
                 let spawned =
                     thread::Builder::new().name(name).spawn_scoped(scope, move || task.perform());
                 let mut host = probes::all(&self.host_of(&*open.site));
-                // A server's other host counts in the turns of others too.
+                // Counters of a server's own host also run during the turns of others.
                 host.extend(open.site.probes());
                 let mut side = Side {
                     place,
@@ -113,22 +113,22 @@ impl Conductor<'_> {
         })
     }
 
-    /// Length of a turn. Equal ones fill a window whose length is known. Where it is not, steps that load have turns as
-    /// short as their expected time makes useful.
+    /// Length of a turn. Equal turns fill a window of known length. A step that loads or builds indexes gets a fixed
+    /// share of its estimated time.
     fn length(&self, step: &Step) -> Nanos {
         let most = match self.plan.course.interleave {
             Interleave::Slices(most) | Interleave::Turns(most) => most,
             Interleave::Trials => return Nanos::SECOND,
         };
-        match (step.slices, step.class) {
+        match (step.slices, step.task) {
             (Some(window), _) => cut(window, most).1,
-            (None, StepClass::Loading) => {
+            (None, StepTask::Load | StepTask::Index) => {
                 let expected =
                     plan::step_times(self.plan).into_iter().find(|(id, _)| *id == step.id);
                 let share = expected.map_or(most, |(_, time)| Nanos(time.0 / TURNS_OF_LOADING));
                 most.min(share.max(SHORTEST_OF_LOADING))
             }
-            (None, StepClass::Writing | StepClass::Reading) => most,
+            (None, _) => most,
         }
     }
 
@@ -212,7 +212,7 @@ impl Conductor<'_> {
                 side.stop.ask();
             }
         }
-        // Its clock stops: what the others' turns take is not its time.
+        // Stop its clock: the turns of others are not its time.
         side.turns().end(Duration::ZERO);
         Ok(())
     }
