@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use lab::Lab;
 use model::{
-    Comparison, Interleave, Margin, MetricId, Nanos, Plan, RunData, Scatter, Step, StepClass,
-    describe, metrics,
+    Comparison, Interleave, MetricId, Nanos, Plan, RunData, Scatter, Step, StepClass, describe,
+    metrics,
 };
 use stats::{Budget, Calling, Selection, in_median_step};
 
@@ -177,11 +177,9 @@ fn calling(plan: &Plan, metric: Option<&MetricId>) -> Calling {
     let measured: Vec<Step> = measured_steps(plan).collect();
     let step = measured.iter().find(|step| step.window.is_some()).or(measured.first());
     let metric = metric.or(step.map(|step| &step.metric));
-    let margin = metric.zip(step).map_or(0.0, |(metric, step)| {
-        let named = lab::margin_of(plan, metric, &step.subject);
-        let usual = describe(metric).map_or(0.0, |metric| metric.margin);
-        named.map_or(usual, Margin::as_fraction)
-    });
+    let named = lab::margins(plan, &measured);
+    let usual = metric.and_then(describe).map_or(0.0, |metric| metric.margin);
+    let margin = metric.and_then(|metric| named.get(metric)).copied().unwrap_or(usual);
     Calling { steps: measured.len() as u32, margin, first_look: plan.course.first_look }
 }
 

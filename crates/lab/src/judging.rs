@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Margin, MetricId, Plan, RunData, RunId, Subject, judged_metrics};
+use model::{MetricId, Plan, RunData, RunId, Step, judged_metrics};
 use plan::{Choices, PlanError};
 use stats::Options;
 use store::Want;
@@ -13,30 +13,21 @@ use crate::{Lab, LabError};
 /// How a run is judged where nobody asks otherwise: with the margins of its plan. Base and looks are the plan's
 /// too, without being told here.
 pub fn judging(data: &RunData) -> Options {
-    Options { margins: margins(data), ..Options::default() }
+    Options { margins: margins(&data.info.plan, &data.steps), ..Options::default() }
 }
 
-/// The margins that the plan names. A short form such as `response.p99` means each step's subject; a whole
-/// name counts more.
-fn margins(data: &RunData) -> BTreeMap<MetricId, f64> {
-    let named = &data.info.plan.course.margins;
+/// The margins that the plan names, for these steps. A short form such as `response.p99` means each step's subject; a
+/// whole name counts more.
+pub fn margins(plan: &Plan, steps: &[Step]) -> BTreeMap<MetricId, f64> {
+    let named = &plan.course.margins;
     let mut margins = BTreeMap::new();
     for (metric, margin) in named {
-        let meant = data.steps.iter().filter_map(|step| metric.of_subject(&step.subject.kind));
+        let meant = steps.iter().filter_map(|step| metric.of_subject(&step.subject.kind));
         margins.extend(meant.map(|meant| (meant, margin.as_fraction())));
     }
     let whole = named.iter();
     margins.extend(whole.map(|(metric, margin)| (metric.clone(), margin.as_fraction())));
     margins
-}
-
-/// The plan's margin for this metric of a step with this subject. A whole name counts more than a short form.
-pub fn margin_of(plan: &Plan, metric: &MetricId, subject: &Subject) -> Option<Margin> {
-    let named = &plan.course.margins;
-    let mut short = named
-        .iter()
-        .filter(|(short, _)| short.of_subject(&subject.kind).is_some_and(|whole| whole == *metric));
-    named.get(metric).or_else(|| short.next().map(|(_, margin)| margin)).copied()
 }
 
 impl Lab {
@@ -116,6 +107,8 @@ pub fn check_margins(plan: &Plan) -> Result<(), PlanError> {
 
 #[cfg(test)]
 mod tests {
+    use model::Margin;
+
     use super::*;
     use crate::Builds;
 

@@ -44,7 +44,7 @@ pub use crash_check::{
 pub use directory::{Claim, Lab, check_parts};
 pub use disturbance::{Beside, kinds_of_disturbance, limits_in_words, watch_beside};
 pub use error::{LabError, SystemError};
-pub use judging::{check_margins, judging, margin_of};
+pub use judging::{check_margins, judging, margins};
 pub use obtain::now;
 pub use own::preview_config;
 pub use providers::Providers;

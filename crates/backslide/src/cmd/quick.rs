@@ -44,8 +44,8 @@ pub(crate) fn demo(output: Option<&Path>, root: &Path, printer: Printer) -> Resu
     let builds = Builds::of_user()?;
     let file = run::of_catalog("demo", &builds)?;
     let plan = run::expand(&file, &builds, lab.host()?.shape)?;
-    let measured = measure(&mut lab, &plan, Secrets::default(), output, printer)?;
-    Ok(measured.map_or_else(|exit| exit, |(exit, _)| exit))
+    let (exit, _) = measure(&mut lab, &plan, Secrets::default(), output, printer)?;
+    Ok(exit)
 }
 
 pub(crate) fn run(args: &QuickArgs, root: &Path, printer: Printer) -> Result<Exit> {
@@ -56,10 +56,8 @@ pub(crate) fn run(args: &QuickArgs, root: &Path, printer: Printer) -> Result<Exi
     let expand = |file: &PlanFile| run::expand_with(file, &builds, host, printer);
     let sized = prepared(&args.what, &builds, (host, Some(&lab)), printer, expand)?;
     let output = args.output.as_deref();
-    let data = match measure(&mut lab, &sized.plan, builds.secrets(), output, printer)? {
-        Ok((_, data)) => data,
-        Err(exit) => return Ok(exit),
-    };
+    let (exit, data) = measure(&mut lab, &sized.plan, builds.secrets(), output, printer)?;
+    let Some(data) = data else { return Ok(exit) };
     if !compare::has_a_pair(&data, &data.info.plan.base) {
         return Ok(compare::nothing_to_judge(&data, CompareFormat::Text, printer));
     }
@@ -68,19 +66,19 @@ pub(crate) fn run(args: &QuickArgs, root: &Path, printer: Printer) -> Result<Exi
 }
 
 /// Carries a new plan out, prints its verdicts and writes its report to `output`, otherwise into the lab. Gives
-/// the exit status and the data, or only the status if the run did not finish.
+/// the exit status, and the data if the run finished.
 fn measure(
     lab: &mut Lab,
     plan: &Plan,
     secrets: Secrets,
     output: Option<&Path>,
     printer: Printer,
-) -> Result<Result<(Exit, RunData), Exit>> {
+) -> Result<(Exit, Option<RunData>)> {
     let run = lab.begin(plan, env!("CARGO_PKG_VERSION"))?;
     let exit = run::carry_out(lab, &run, secrets, printer)?;
     // A failed trial leaves others to compare.
     if !matches!(exit, Exit::Fine | Exit::TrialFailed) {
-        return Ok(Err(exit));
+        return Ok((exit, None));
     }
     let data = runs::load(lab, Some(&run.0), runs::EVERYTHING)?;
     let comparisons = runs::compare(&data, None, Selection::All, None)?;
@@ -90,7 +88,7 @@ fn measure(
     printer.result(&format!("\nReport: {}", output.display()));
     printer
         .note(&format!("Run {run}; more: `backslide show {run}`, `backslide compare {run} --all`"));
-    Ok(Ok((exit, data)))
+    Ok((exit, Some(data)))
 }
 
 pub(crate) fn init(args: &InitArgs, root: &Path, printer: Printer) -> Result<Exit> {

@@ -257,8 +257,8 @@ impl Conductor<'_> {
         // Verdicts on a second copy of the base are noise, and not a reason to continue.
         let is_judged = |name: &str| !self.plan.is_control(name) && rounds.given_up(name).is_none();
         let mut judged = compared.iter().filter(|c| is_judged(&c.system)).peekable();
-        let others = self.plan.systems.iter().filter(|system| system.name != self.plan.base);
-        if judged.peek().is_none() && others.into_iter().any(|system| is_judged(&system.name)) {
+        let mut others = self.plan.systems.iter().filter(|system| system.name != self.plan.base);
+        if judged.peek().is_none() && others.any(|system| is_judged(&system.name)) {
             // No trial of these has completed, nor has the base.
             return Ok(has_next);
         }

@@ -61,13 +61,14 @@ impl Conductor<'_> {
         step: &'p Step,
     ) -> Result<Vec<Side<'p>>, Halt> {
         let plan = self.plan;
+        let length = self.length(step);
         thread::scope(|scope| {
             let mut sides = Vec::new();
             for (place, part) in parts.iter_mut().enumerate() {
                 let Ok(Going { open, workload }) = &mut part.going else { continue };
                 let gap = Gap::default();
                 let (tell, told) = mpsc::channel();
-                let turns = Turns::new(self.length(step), !self.freezes);
+                let turns = Turns::new(length, !self.freezes);
                 let stop = Stop::in_turns(turns);
                 let probes = self.probes(&*open.site).into_iter();
                 let task = Task {
