@@ -7,7 +7,7 @@
 
 use std::hint::black_box;
 use std::io::{Read, Write};
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use bench::{Scratch, Table, expand, heading, note, within};
 use drivers::{
     Connector, Done, Param, ParamType, Row, Session, SessionError, SessionInfo, StatementId,
 };
-use load::{Observer, Recorder, StepClock, Stop, Target};
-use model::{Connection, Dialect, Edge, Engine, Interval, KindSpec, Nanos, Rng};
+use load::{Blind, Recorder, StepClock, Stop, Target};
+use model::{Connection, Dialect, Engine, KindSpec, Nanos, Rng};
 use nix::sys::ptrace;
 use nix::sys::signal::{Signal, raise};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
@@ -237,22 +237,12 @@ fn rows() -> Result<()> {
         load_hosts: None,
     };
     let mut workload = workloads::workload(&plan.workload, plan.seed);
-    workload.run(0, &target, &Stop::default(), &mut Unobserved)?;
+    workload.run(0, &target, &Stop::default(), &mut Blind)?;
     Ok(())
 }
 
 /// Statements before the counting begins.
 const WARM_UP: u64 = 3;
-
-struct Unobserved;
-
-impl Observer for Unobserved {
-    fn edge(&mut self, _: Edge) {}
-
-    fn interval(&mut self, _: Interval) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-}
 
 /// Connects to nothing.
 struct Nowhere;

@@ -16,7 +16,7 @@ use model::Dbms;
 pub use ask::{Measurement, arguments, arguments_of, is_asked_for, measure};
 pub use cost::{forget_peak, peak_memory, process_cpu, resident, thread_cpu};
 pub use one_cpu::{Client, OneCpu};
-pub use place::{Place, Unobserved};
+pub use place::Place;
 pub use print::{Table, heading, note, number_after, within};
 pub use scratch::{Scratch, expand};
 pub use spread::Spread;

@@ -1,14 +1,13 @@
 //! How another process reaches a server of ours: a client that is measured is a process of its own.
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use drivers::{Address, Connector, Endpoint, Login, ServerEndpoint, Session};
-use load::{Observer, Target};
-use model::{Connection, Dialect, Edge, Engine, Interval, Version};
+use load::Target;
+use model::{Connection, Dialect, Engine, Version};
 
 /// The longest wait for an answer.
 const PATIENCE: Duration = Duration::from_mins(30);
@@ -125,16 +124,5 @@ impl Place {
             patient: connector,
             load_hosts: None,
         })
-    }
-}
-
-/// Sees nothing.
-pub struct Unobserved;
-
-impl Observer for Unobserved {
-    fn edge(&mut self, _: Edge) {}
-
-    fn interval(&mut self, _: Interval) -> ControlFlow<()> {
-        ControlFlow::Continue(())
     }
 }

@@ -1,11 +1,11 @@
 //! backslide's client and the floor, each as a process of its own.
 
 use anyhow::{Context, Result, bail};
-use load::Stop;
+use load::{Blind, Stop};
 use model::WorkloadSpec;
 
 use crate::peers::Task;
-use crate::server::{Place, ROWS, Unobserved};
+use crate::server::{Place, ROWS};
 use crate::spec::spec;
 use crate::{floor, same, scripts};
 
@@ -51,7 +51,7 @@ fn backslide(spec: &WorkloadSpec, step: &str, seed: u64, place: &Place) -> Resul
     let mut workload = workloads::workload(spec, seed);
     let step = spec.steps().iter().position(|it| it.id.0 == step);
     let step = step.context("the workload has no such step")?;
-    let result = workload.run(step, &place.target()?, &Stop::default(), &mut Unobserved)?;
+    let result = workload.run(step, &place.target()?, &Stop::default(), &mut Blind)?;
     let wrong = result.checks.iter().find(|check| !check.holds && check.what.contains("answer"));
     if let Some(wrong) = wrong {
         bail!("{}: {} is not {}", wrong.what, wrong.actual, wrong.expected);

@@ -1,10 +1,10 @@
 //! A server of ours with the table in it.
 
 use anyhow::{Context, Result, bail};
+pub(crate) use bench::Place;
 use bench::Scratch;
-pub(crate) use bench::{Place, Unobserved};
 use lab::Site;
-use load::{Stop, Target};
+use load::{Blind, Stop, Target};
 use model::{SqlSpec, WorkloadSpec};
 
 use crate::spec::{Work, spec};
@@ -81,7 +81,7 @@ pub(crate) fn load(target: &Target, spec: &SqlSpec) -> Result<f64> {
     let mut workload = workloads::workload(&WorkloadSpec::Sql(spec.clone()), 42);
     let mut seconds = 0.0;
     for step in 0..2 {
-        let result = workload.run(step, target, &Stop::default(), &mut Unobserved)?;
+        let result = workload.run(step, target, &Stop::default(), &mut Blind)?;
         if let Some(wrong) = result.checks.iter().find(|check| !check.holds) {
             bail!("{}: {} is not {}", wrong.what, wrong.actual, wrong.expected);
         }

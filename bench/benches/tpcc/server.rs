@@ -1,9 +1,9 @@
 //! A server of ours, and the steps of a trial on it.
 
 use anyhow::{Context, Result, bail};
-use bench::{Place, Scratch, Unobserved, expand};
+use bench::{Place, Scratch, expand};
 use lab::{Provider, Providers, Site};
-use load::{Stop, Target, Workload};
+use load::{Blind, Stop, Target, Workload};
 use model::{Step, StepRecord, TpccSpec};
 
 use crate::spec::SEED;
@@ -84,7 +84,7 @@ impl Trial {
         let step = self.steps.iter().position(|step| step.id.0 == name);
         let step = step.with_context(|| format!("the workload has no step {name}"))?;
         let stop = Stop::default();
-        let result = self.workload.run(step, target, &stop, &mut Unobserved)?;
+        let result = self.workload.run(step, target, &stop, &mut Blind)?;
         match result.checks.iter().find(|check| !check.holds) {
             Some(wrong) => bail!("{}: {} is not {}", wrong.what, wrong.actual, wrong.expected),
             None => Ok(result),

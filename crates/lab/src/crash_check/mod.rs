@@ -14,15 +14,13 @@ mod victim;
 
 use std::fs;
 use std::io::ErrorKind;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use load::{Observer, StepError, Stop, Target};
+use load::{Blind, StepError, Stop, Target};
 use model::{
-    Check, Edge, ErrorRules, Interval, LoadSpec, Nanos, Rng, Settle, System, TpccCardinality,
-    TpccSpec, mix,
+    Check, ErrorRules, LoadSpec, Nanos, Rng, Settle, System, TpccCardinality, TpccSpec, mix,
 };
 use workloads::{LoggedRun, Present, Survived};
 
@@ -241,7 +239,7 @@ fn load_database(
 ) -> Result<(), StepError> {
     let mut workload = workloads::workload(&spec.clone().into(), seed);
     for step in spec.trial_steps().iter().filter(|step| step.loads) {
-        let result = workload.run(step.ordinal as usize, target, stop, &mut Unwatched)?;
+        let result = workload.run(step.ordinal as usize, target, stop, &mut Blind)?;
         if let Some(wrong) = result.checks.iter().find(|check| !check.holds) {
             return Err(StepError::Load(format!(
                 "wrong after the load: {}: expected {}, found {}",
@@ -250,14 +248,4 @@ fn load_database(
         }
     }
     Ok(())
-}
-
-struct Unwatched;
-
-impl Observer for Unwatched {
-    fn edge(&mut self, _: Edge) {}
-
-    fn interval(&mut self, _: Interval) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
 }

@@ -1,22 +1,9 @@
 //! A trial without a lab around it.
 
-use std::ops::ControlFlow;
-
-use load::{Observer, StepError, Stop, Target, Workload};
-use model::{Edge, Interval, Step, StepRecord, TpccSpec};
+use load::{Blind, Observer, StepError, Stop, Target, Workload};
+use model::{Step, StepRecord, TpccSpec};
 
 pub(crate) const SEED: u64 = 20_261_121;
-
-/// Looks at nothing.
-struct Seen;
-
-impl Observer for Seen {
-    fn edge(&mut self, _: Edge) {}
-
-    fn interval(&mut self, _: Interval) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-}
 
 /// A workload and how far it has come.
 pub(crate) struct Trial {
@@ -57,7 +44,7 @@ impl Trial {
 
     /// Runs the next step, whose answers must be right.
     pub(crate) fn step(&mut self, target: &Target) -> StepRecord {
-        self.watched(target, &mut Seen)
+        self.watched(target, &mut Blind)
     }
 
     /// The same before the eyes of somebody who may interfere.
@@ -71,7 +58,7 @@ impl Trial {
 
     /// Runs the next step.
     pub(crate) fn attempt(&mut self, target: &Target) -> Result<StepRecord, StepError> {
-        self.run(target, &mut Seen)
+        self.run(target, &mut Blind)
     }
 
     /// Runs the next step, and leaves it the next one.
