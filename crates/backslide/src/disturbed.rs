@@ -7,13 +7,22 @@ use model::{Outcome, Plan, RunData, TrialKey, TrialRecord, counts_disturbed};
 use report::disturbed_rounds;
 use report::format::plural;
 
+use crate::printer::Printer;
+
 /// Quarantined trials that are told one by one; of more it is told what disturbed how many.
 const ONE_BY_ONE: usize = 3;
 
 /// What a trial met whose reason names nothing that is known.
 const SOMETHING: &str = "something else disturbed the host";
 
-/// The warning for a run whose comparisons include quarantined trials, because too few rounds were undisturbed.
+/// Warns of comparisons that include quarantined trials, because too few rounds of the run were undisturbed.
+pub(crate) fn warn(data: &RunData, printer: Printer) {
+    if let Some(warning) = compared(data) {
+        printer.note(&warning);
+    }
+}
+
+/// This warning, if the run needs it.
 pub(crate) fn compared(data: &RunData) -> Option<String> {
     let run = &data.info.id;
     data.counts_disturbed().then(|| {

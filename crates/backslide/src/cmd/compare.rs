@@ -69,9 +69,7 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
         for one in &missing {
             printer.note(&one.text);
         }
-        if let Some(warning) = disturbed::compared(&data) {
-            printer.note(&warning);
-        }
+        disturbed::warn(&data, printer);
     }
     Ok(match Exit::of(judged.into_iter()) {
         Exit::Fine if !missing.is_empty() => Exit::Inconclusive,

@@ -199,9 +199,7 @@ impl Source<'_> {
     fn compared(&self) -> Result<Vec<Comparison>> {
         let data = self.store.load(self.run, runs::NUMBERS)?;
         let compared = runs::compare(&data, self.base, Selection::All, self.min_effect)?;
-        if let Some(warning) = disturbed::compared(&data) {
-            self.printer.note(&warning);
-        }
+        disturbed::warn(&data, self.printer);
         Ok(compared)
     }
 

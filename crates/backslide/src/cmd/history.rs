@@ -81,8 +81,8 @@ fn load(lab: &Lab, args: &HistoryArgs, printer: Printer) -> Result<Vec<RunData>>
         printer.note(&format!("{twice} is named twice: counted once"));
     }
     let loaded = numbers(lab, &wanted)?;
-    for warning in loaded.iter().filter_map(disturbed::compared) {
-        printer.note(&warning);
+    for data in &loaded {
+        disturbed::warn(data, printer);
     }
     Ok(loaded)
 }

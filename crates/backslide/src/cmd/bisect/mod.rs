@@ -83,9 +83,7 @@ fn measure(
                 return Ok(());
             }
             let data = lab.store.load(&run, runs::NUMBERS)?;
-            if let Some(warning) = disturbed::compared(&data) {
-                printer.note(&warning);
-            }
+            disturbed::warn(&data, printer);
             let failure = evidence.add(question, &data)?;
             failure.map(|why| anyhow!("{why}; `backslide show {run}`"))
         }
