@@ -19,7 +19,7 @@ data="$(absolute "${BACKSLIDE_BENCH_DATA:-${TMPDIR:-/tmp}/backslide-bench-data}"
 # KiB that the large lab takes while it is made: 4 GiB and a log.
 lab_needs=$((6 << 20))
 
-all="pacing clients insert probes sampling report instructions clone tpcc lab"
+all="pacing clients insert probes sampling frozen report instructions clone tpcc lab"
 chosen=""
 out=""
 while [ $# -gt 0 ]; do
