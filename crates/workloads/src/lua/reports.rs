@@ -44,10 +44,7 @@ impl Observer for Reports<'_> {
             seen.kinds.resize(interval.kinds.len(), KindInterval::default());
             seen.kinds.iter_mut().zip(&interval.kinds).for_each(|(sum, kind)| sum.merge(kind));
             seen.length += interval.length;
-            // The interval that ends nearest to the due time: turns need not add up to whole seconds.
-            let every = Nanos::from_secs(self.every.into()).0;
-            let due_by = |at: Nanos| (at.0 + interval.length.0 / 2) / every;
-            if due_by(interval.start + interval.length) > due_by(interval.start) {
+            if ends_a_report(interval.start, interval.length, self.every) {
                 let reconnects = self.common.reconnects.load(Ordering::Relaxed);
                 let next = Seen { reconnects, ..Seen::default() };
                 let seen = std::mem::replace(&mut self.seen, next);
@@ -58,6 +55,13 @@ impl Observer for Reports<'_> {
         }
         self.observer.interval(interval)
     }
+}
+
+/// Does the interval end nearest to the time of a report? Turns need not add up to whole seconds.
+fn ends_a_report(start: Nanos, length: Nanos, every_seconds: u32) -> bool {
+    let every = Nanos::from_secs(every_seconds.into()).0;
+    let due_by = |at: Nanos| (at.0 + length.0 / 2) / every;
+    due_by(start + length) > due_by(start)
 }
 
 impl Reports<'_> {
@@ -102,6 +106,34 @@ impl Reports<'_> {
         ];
         if let Err(error) = self.script.report(hook, &stat) {
             note(&self.common.notes, format!("{hook} failed: {error}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_comes_once_in_its_interval_however_long_turns_are() {
+        // Milliseconds of a turn, seconds between reports; when the reports come, in milliseconds.
+        let cases: [(u64, u32, &[u64]); 4] = [
+            (1_000, 2, &[2_000, 4_000, 6_000]),
+            (500, 2, &[2_000, 4_000, 6_000]),
+            (480, 2, &[1_920, 3_840, 5_760]),
+            (20, 3, &[3_000, 6_000]),
+        ];
+        for (turn, every, expected) in cases {
+            let length = Nanos::from_millis(turn);
+            let starts =
+                (0..).map(|number| number * turn).take_while(|start| start + turn <= 6_500);
+            let ends =
+                starts.filter(|start| ends_a_report(Nanos::from_millis(*start), length, every));
+            assert_eq!(
+                ends.map(|start| start + turn).collect::<Vec<_>>(),
+                expected,
+                "turns of {turn} ms"
+            );
         }
     }
 }
