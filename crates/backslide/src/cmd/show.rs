@@ -1,6 +1,5 @@
 //! `backslide show`: one run, its systems and trials.
 
-use std::iter;
 use std::path::Path;
 
 use anyhow::Result;
@@ -69,7 +68,11 @@ fn tables(lab: &Lab, data: &RunData, printer: Printer) -> Result<()> {
     for line in report.unequal() {
         printer.prose(&format!("Not equal: {line}"));
     }
-    let tables = iter::once(report.trials()).chain(report.throughput());
+    let trials = (!data.trials.is_empty()).then(|| report.trials());
+    if trials.is_none() {
+        printer.prose("no trial has ended yet");
+    }
+    let tables = trials.into_iter().chain(report.throughput());
     for one in tables.chain(report.open_loop()).chain(report.tried()) {
         table::print(printer, &one);
     }

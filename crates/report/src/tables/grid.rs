@@ -22,11 +22,14 @@ impl Report<'_> {
     ) -> Table {
         let cell = &cell;
         if !self.is_by_step() {
-            let columns = self.steps.iter().filter(|step| has(step)).map(|step| {
+            let steps: Vec<&Step> = self.steps.iter().filter(|step| has(step)).collect();
+            // Names alone are no table.
+            let rows = if steps.is_empty() { &[][..] } else { &self.systems };
+            let columns = steps.into_iter().map(|step| {
                 let cell = move |system: &&Seen<'_>| cell(self.at(system, step));
                 (Header::numbers(self.label(step), unit(step)), cell)
             });
-            return systems().each(columns).table(title, note, &self.systems);
+            return systems().each(columns).table(title, note, rows);
         }
         let without_base = is_relative && self.has_candidates();
         let systems = || self.systems.iter().filter(|system| !(system.is_base && without_base));

@@ -32,7 +32,9 @@ impl Report<'_> {
     /// Throughput as people read it: systems × steps, or in a sweep a table of tests × client counts for each
     /// system.
     pub fn throughput(&self) -> Vec<Table> {
-        let Some(sweep) = &self.sweep else { return vec![self.absolute()] };
+        let Some(sweep) = &self.sweep else {
+            return self.absolute().unless_empty().into_iter().collect();
+        };
         let others = self.absolute_of(|step| !sweep.holds(step)).unless_empty();
         let swept = self.systems.iter().filter_map(|system| self.absolute_over_clients(system));
         told_once(others.into_iter().chain(swept))

@@ -534,6 +534,8 @@ fn a_run_without_anything() {
     assert!(bare.contains("No series was recorded for this step."));
     data.steps.clear();
     data.trials.clear();
+    // No table of throughput that only names the systems.
+    assert!(!page(&data, &[]).contains("Median over the rounds"));
     data.info.plan.systems.clear();
     assert_sound(&page(&data, &[]));
 }
