@@ -8,7 +8,7 @@ use include_dir::{Dir, include_dir};
 use serde::Deserialize;
 
 use crate::{
-    Bytes, Condition, Connection, Dialect, Engine, Isolation, Nanos, Version, VersionError,
+    Bytes, Condition, Config, Connection, Dialect, Engine, Isolation, Nanos, Version, VersionError,
 };
 
 static CATALOG: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../catalog");
@@ -57,6 +57,7 @@ pub struct Product {
     pub memory: Memory,
     pub costs: Costs,
     pub logs: Logs,
+    pub in_turns: InTurns,
     pub engine: BTreeMap<Engine, EngineFacts>,
     #[serde(rename = "capture")]
     pub captures: Vec<CaptureRule>,
@@ -450,6 +451,25 @@ pub struct Case {
     pub engine: Option<Engine>,
     /// What then holds; `{name}` stands for the value of a variable, `{name|text}` for text where it is not known.
     pub is: String,
+}
+
+/// What a server does differently in turns, because it measures itself in real time.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct InTurns {
+    pub since: Since,
+    pub before: Since,
+    /// Not with one of these settings.
+    pub unless: Vec<String>,
+    /// The rest of a sentence that begins with the systems.
+    pub what: String,
+}
+
+impl InTurns {
+    pub fn holds(&self, version: &Version, config: &Config) -> bool {
+        let is_set = |name: &String| config.value(name).is_some();
+        self.since.holds(version) && !self.before.holds(version) && !self.unless.iter().any(is_set)
+    }
 }
 
 /// From which version on something holds: `"always"`, `"never"`, `"8.0.11"`.

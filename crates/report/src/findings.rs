@@ -1,9 +1,9 @@
 //! What a reader must know before believing the numbers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use explain::Warning;
-use model::{Cell, NoteKind, RunState, Step, StepNote};
+use model::{Cell, Interleave, NoteKind, RunState, Step, StepClass, StepNote};
 
 use crate::format::{self, plural};
 use crate::report::At;
@@ -24,7 +24,7 @@ impl<'a> Report<'a> {
         let of_values = [unsustained, limits, cardinality, client, steal];
         let found = of_trials.iter().map(|find| find(self)).chain([noted(self, &CUT_SHORT)]);
         let found = found
-            .chain([placements(self), builds::finding(self)])
+            .chain([placements(self), in_turns(self), builds::finding(self)])
             .chain(NOTED.iter().map(|of| noted(self, of)));
         own.chain(found.chain(of_values.iter().map(|find| find(self))).flatten()).collect()
     }
@@ -87,6 +87,24 @@ fn placements(report: &Report<'_>) -> Option<Finding> {
         title: "The systems have different placements".to_owned(),
         text: format!("{each}. Placement may explain differences between them."),
     })
+}
+
+/// Systems that do something else in turns than alone, in steps that write.
+fn in_turns(report: &Report<'_>) -> Option<Finding> {
+    let plan = &report.input.data.info.plan;
+    let writes = report.steps.iter().any(|step| step.class == StepClass::Writing);
+    let takes_turns = matches!(plan.course.interleave, Interleave::Turns(_)) && writes;
+    let mut told: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for system in plan.systems.iter().filter(|_| takes_turns) {
+        let facts = &system.build.dbms.product().in_turns;
+        if facts.holds(&system.build.version, &system.config) {
+            told.entry(&facts.what).or_default().push(&system.name);
+        }
+    }
+    let lines = told.iter().map(|(what, systems)| format!("{} {what}.", systems.join(", ")));
+    let text = lines.collect::<Vec<_>>().join(" ");
+    (!text.is_empty())
+        .then(|| Finding { title: "Turns change what a server does".to_owned(), text })
 }
 
 fn unfinished(report: &Report<'_>) -> Option<Finding> {

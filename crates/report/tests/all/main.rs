@@ -14,6 +14,7 @@ mod page;
 mod placement;
 mod rounds;
 mod tpcc;
+mod turns;
 mod verdicts;
 mod why;
 

@@ -1,0 +1,53 @@
+//! What turns change for some servers.
+
+use model::{Dbms, Interleave, Nanos, RunData, Setting};
+use report::Report;
+use testkit::made_up::{self, Shape};
+
+use crate::input;
+
+/// A run by turns of servers of these versions; the last one has this setting.
+fn by_turns(versions: [&str; 3], setting: &str) -> RunData {
+    let mut data = made_up::run(&Shape::usual());
+    let plan = &mut data.info.plan;
+    plan.course.interleave = Interleave::Turns(Nanos::from_millis(500));
+    for (system, version) in plan.systems.iter_mut().zip(versions) {
+        system.build.dbms = Dbms::Mysql;
+        system.build.version = version.parse().unwrap();
+        system.config.settings.clear();
+    }
+    let setting = Setting { name: setting.to_owned(), value: Some("1000000".to_owned()) };
+    plan.systems.last_mut().unwrap().config.settings.push(setting);
+    data
+}
+
+fn found(data: &RunData) -> Option<String> {
+    let mut findings = Report::new(&input(data, &[])).findings().into_iter();
+    let finding = findings.find(|finding| finding.title.contains("Turns"));
+    finding.map(|finding| finding.text)
+}
+
+#[test]
+fn servers_that_measure_themselves_in_real_time_are_a_finding() {
+    let mut data = by_turns(["5.7.22", "8.0.31", "8.0.31"], "innodb-log-spin-cpu-abs-lwm");
+    let text = found(&data).unwrap();
+    // Not the older version, nor the one that has the setting.
+    assert!(text.starts_with("sqlite/rollback may commit"), "{text}");
+    data.info.plan.course.interleave = Interleave::Trials;
+    assert_eq!(found(&data), None);
+}
+
+#[test]
+fn from_8_4_on_no_threads_write_the_redo_log() {
+    assert_eq!(found(&by_turns(["8.0.10", "8.4.0", "9.7.4"], "max_connections")), None);
+}
+
+#[test]
+fn steps_that_only_read_are_not_concerned() {
+    let mut data = by_turns(["8.0.31"; 3], "max_connections");
+    assert!(found(&data).is_some());
+    for step in &mut data.steps {
+        step.class = model::StepClass::Reading;
+    }
+    assert_eq!(found(&data), None);
+}
