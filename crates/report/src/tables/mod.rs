@@ -18,6 +18,8 @@ mod why;
 
 use std::collections::HashSet;
 
+use model::Step;
+
 use crate::{Report, Table, format};
 
 pub use over_clients::Crossover;
@@ -32,22 +34,20 @@ impl Report<'_> {
     /// Throughput as people read it: systems × steps, or in a sweep a table of tests × client counts for each
     /// system.
     pub fn throughput(&self) -> Vec<Table> {
-        let Some(sweep) = &self.sweep else {
-            return self.absolute().unless_empty().into_iter().collect();
-        };
-        let others = self.absolute_of(|step| !sweep.holds(step)).unless_empty();
+        let others = self.absolute_of(|step| !self.is_swept(step)).unless_empty();
         let swept = self.systems.iter().filter_map(|system| self.absolute_over_clients(system));
         told_once(others.into_iter().chain(swept))
     }
 
     /// Throughput relative to the base likewise; in a sweep a table for each candidate.
     pub(crate) fn ratios(&self) -> Vec<Table> {
-        let Some(sweep) = &self.sweep else {
-            return self.relative().unless_empty().into_iter().collect();
-        };
-        let others = self.relative_of(|step| !sweep.holds(step)).unless_empty();
+        let others = self.relative_of(|step| !self.is_swept(step)).unless_empty();
         let swept = self.systems.iter().filter_map(|system| self.over_clients(system.name));
         told_once(others.into_iter().chain(swept))
+    }
+
+    fn is_swept(&self, step: &Step) -> bool {
+        self.sweep.as_ref().is_some_and(|sweep| sweep.holds(step))
     }
 
     /// What the published report of the TPC-C-like workload has, for the first and the last step of

@@ -19,11 +19,17 @@ mod verdicts;
 mod why;
 
 use model::{Comparison, RunData, System};
-use report::{Differing, Input};
+use report::{Differing, Input, Report};
 
 /// What a report of these has, and nothing besides.
 const fn input<'a>(data: &'a RunData, comparisons: &'a [Comparison]) -> Input<'a> {
     Input::new(data, comparisons)
+}
+
+/// The text of the first finding with this in its title.
+fn finding(data: &RunData, title: &str) -> Option<String> {
+    let mut findings = Report::new(&input(data, &[])).findings().into_iter();
+    findings.find(|finding| finding.title.contains(title)).map(|finding| finding.text)
 }
 
 fn differing() -> Differing {

@@ -5,7 +5,7 @@ use report::Report;
 use report::tables::placement_lines;
 use testkit::made_up::{self, Shape};
 
-use crate::input;
+use crate::{finding, input};
 
 /// Three systems with servers of ours, each with these CPUs of server and client.
 fn placed(each: [(&str, &str); 3]) -> RunData {
@@ -18,11 +18,8 @@ fn placed(each: [(&str, &str); 3]) -> RunData {
     data
 }
 
-/// What the findings say of placements.
 fn found(data: &RunData) -> Option<String> {
-    let mut findings = Report::new(&input(data, &[])).findings().into_iter();
-    let finding = findings.find(|finding| finding.title.contains("placements"));
-    finding.map(|finding| finding.text)
+    finding(data, "placements")
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! What turns change for some servers.
 
 use model::{Dbms, Interleave, Nanos, RunData, Setting};
-use report::Report;
 use testkit::made_up::{self, Shape};
 
-use crate::input;
+use crate::finding;
 
 /// A run by turns of servers of these versions; the last one has this setting.
 fn by_turns(versions: [&str; 3], setting: &str) -> RunData {
@@ -22,9 +21,7 @@ fn by_turns(versions: [&str; 3], setting: &str) -> RunData {
 }
 
 fn found(data: &RunData) -> Option<String> {
-    let mut findings = Report::new(&input(data, &[])).findings().into_iter();
-    let finding = findings.find(|finding| finding.title.contains("Turns"));
-    finding.map(|finding| finding.text)
+    finding(data, "Turns")
 }
 
 #[test]
