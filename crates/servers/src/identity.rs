@@ -30,9 +30,14 @@ impl Identity {
                 .is_ok_and(|stat| stat.start_ticks == self.start_ticks && !stat.has_ended())
     }
 
-    /// Its state letter of `/proc/PID/stat`; `None` when it runs no more.
-    pub(crate) fn state(&self) -> Option<char> {
-        self.is_alive().then(|| Stat::read(self.pid).ok().map(|stat| stat.state)).flatten()
+    /// The state letters of its threads that have not ended; none when it runs no more.
+    pub(crate) fn states(&self) -> Vec<char> {
+        let path = format!("/proc/{}/task", self.pid);
+        let entries = self.is_alive().then(|| fs::read_dir(path).ok()).flatten();
+        let threads = entries.into_iter().flatten().flatten();
+        let stats = threads
+            .filter_map(|thread| Stat::read(thread.file_name().to_str()?.parse().ok()?).ok());
+        stats.filter(|stat| !stat.has_ended()).map(|stat| stat.state).collect()
     }
 
     /// Sends a signal to exactly this process; does nothing when it is gone. The descriptor is opened
@@ -137,6 +142,19 @@ mod tests {
         identity.signal(Signal::KILL);
         assert!(!sleep.wait().unwrap().success());
         assert!(!identity.is_alive());
+    }
+
+    #[test]
+    fn a_process_has_the_state_of_each_of_its_threads() {
+        let me = Identity::of(std::process::id()).unwrap();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let waiting = std::thread::spawn(move || ended.recv());
+        let states = me.states();
+        assert!(states.len() >= 2 && states.contains(&'R'), "{states:?}");
+        drop(end);
+        let _ = waiting.join().unwrap();
+        let other = Identity { start_ticks: me.start_ticks + 1, ..me };
+        assert!(other.states().is_empty());
     }
 
     #[test]

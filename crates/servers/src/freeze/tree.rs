@@ -10,8 +10,8 @@ use rustix::process::Signal;
 use crate::error::PathError;
 use crate::identity::Identity;
 
-/// After this time a process that waits in the kernel counts as stopped: it does nothing of its own before it
-/// gets the signal. One that waits for a stopped `vfork` child would never get it.
+/// After this time a thread that waits in the kernel counts as stopped: it does nothing of its own before it gets the
+/// signal. One that waits for a stopped `vfork` child would never get it.
 const IN_KERNEL: Duration = Duration::from_millis(50);
 
 /// A server's first process and all that descend from it.
@@ -54,13 +54,10 @@ impl Tree {
         told();
         loop {
             let in_kernel_counts = began.elapsed() >= IN_KERNEL;
-            let stands_still = |process: &Identity| match process.state() {
-                None | Some('T') => true,
-                Some('D') => in_kernel_counts,
-                Some(_) => false,
-            };
+            // Each thread stops when it comes out of the kernel.
+            let stands_still = |state| state == 'T' || (state == 'D' && in_kernel_counts);
             let mut running = self.processes();
-            running.retain(|process| !stands_still(process));
+            running.retain(|process| !process.states().into_iter().all(stands_still));
             if running.is_empty() {
                 return true;
             }
