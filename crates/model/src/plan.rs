@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     BuildSource, InsertSpec, LuaSpec, Margin, MetricId, Nanos, Orders, SqlRun, SqlSpec, Step,
-    System, TpccSpec, mix,
+    StepClass, StepTask, System, TpccSpec, mix,
 };
 
 /// Systems × workload × rounds. Deterministic from the plan file, the seed and the builds found.
@@ -227,6 +227,30 @@ impl Plan {
 
     pub fn system(&self, name: &str) -> Option<&System> {
         self.systems.iter().find(|s| s.name == name)
+    }
+
+    /// The first server that is not ours. As it cannot be frozen, only steps that change no data take turns with it.
+    pub fn never_frozen(&self) -> Option<&System> {
+        self.systems.iter().find(|system| matches!(system.build.source, BuildSource::Connect(_)))
+    }
+
+    /// What servers do otherwise in turns than alone, in sentences; `None` if nothing of it is known. Only steps that
+    /// write are concerned, those that load in small commits among them.
+    pub fn changed_in_turns(&self) -> Option<String> {
+        let writes = |step: &Step| step.task == StepTask::Run && step.class != StepClass::Reading;
+        let take_turns = matches!(self.course.interleave, Interleave::Turns(_))
+            && self.never_frozen().is_none()
+            && self.steps.iter().any(|step| step.measured && writes(step));
+        let mut told: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for system in self.systems.iter().filter(|_| take_turns) {
+            let facts = &system.build.dbms.product().in_turns;
+            if facts.holds(&system.build.version, &system.config) {
+                told.entry(&facts.what).or_default().push(&system.name);
+            }
+        }
+        let lines = told.iter().map(|(what, systems)| format!("{} {what}.", systems.join(", ")));
+        let text = lines.collect::<Vec<_>>().join(" ");
+        (!text.is_empty()).then_some(text)
     }
 }
 

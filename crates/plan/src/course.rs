@@ -39,7 +39,7 @@ const SLICES: Interleave = Interleave::Slices(Nanos::from_millis(250));
 const TURNS: Interleave = Interleave::Turns(Nanos::from_millis(500));
 const SHORTEST_TURN: Nanos = Nanos::from_millis(250);
 /// Where nothing is frozen because each engine is embedded: disturbances by neighbours of a virtual machine last about
-/// as long as the usual turns.
+/// as long as the usual turns. Several clients would wait at its end for the one with the longest operation.
 const EMBEDDED_TURN: Nanos = Nanos::from_millis(20);
 /// Turns that a window needs: among fewer, one with a checkpoint in it decides.
 const TURNS_OF_A_WINDOW: u64 = 16;
@@ -145,16 +145,17 @@ impl CourseEntry {
         }
     }
 
-    /// The usual length of turns is shorter for embedded engines, and where these steps have short windows.
+    /// The usual length of turns is shorter for one client of embedded engines, and where these steps have short windows.
     fn interleave(&self, systems: &[System], steps: &[Step]) -> Interleave {
-        let are_embedded = systems.iter().all(|system| system.build.dbms.is_embedded());
+        let windows = || steps.iter().filter(|step| step.measured && step.window.is_some());
+        let are_embedded = systems.iter().all(|system| system.build.dbms.is_embedded())
+            && windows().all(|step| step.clients <= 1);
         match (self.course.interleave, self.length) {
             (Interleave::Slices(_), Some(length)) => Interleave::Slices(length),
             (Interleave::Turns(_), Some(length)) => Interleave::Turns(length),
             (Interleave::Turns(_), None) if are_embedded => Interleave::Turns(EMBEDDED_TURN),
             (Interleave::Turns(usual), None) => {
-                let measured = steps.iter().filter(|step| step.measured);
-                let shortest = measured.filter_map(|step| step.window).min();
+                let shortest = windows().filter_map(|step| step.window).min();
                 let share = shortest.map(|window| Nanos(window.0 / TURNS_OF_A_WINDOW));
                 Interleave::Turns(share.map_or(usual, |share| share.clamp(SHORTEST_TURN, usual)))
             }
@@ -255,7 +256,7 @@ pub(crate) fn remarks(plan: &Plan) -> Vec<String> {
     let unused = plan.course.margins.keys().filter(is_unused).map(|metric| {
         format!("`{metric}` in margins: no system of the plan has it, because SQLite has no server")
     });
-    early.into_iter().chain(unused).collect()
+    early.into_iter().chain(unused).chain(plan.changed_in_turns()).collect()
 }
 
 /// `4`, or `{ min = 3, max = 12 }`: the most, and when the run is looked at first.

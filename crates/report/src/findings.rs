@@ -1,9 +1,9 @@
 //! What a reader must know before believing the numbers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use explain::Warning;
-use model::{Cell, Interleave, NoteKind, RunState, Step, StepClass, StepNote, StepTask};
+use model::{Cell, NoteKind, RunState, Step, StepNote};
 
 use crate::format::{self, plural};
 use crate::report::At;
@@ -89,24 +89,9 @@ fn placements(report: &Report<'_>) -> Option<Finding> {
     })
 }
 
-/// Systems that do something else in turns than alone, in steps that write.
 fn in_turns(report: &Report<'_>) -> Option<Finding> {
-    let plan = &report.input.data.info.plan;
-    // `l.i1` and `l.i2` load, but in small commits.
-    let writes = |step: &Step| step.task == StepTask::Run && step.class != StepClass::Reading;
-    let takes_turns =
-        matches!(plan.course.interleave, Interleave::Turns(_)) && report.steps.iter().any(writes);
-    let mut told: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for system in plan.systems.iter().filter(|_| takes_turns) {
-        let facts = &system.build.dbms.product().in_turns;
-        if facts.holds(&system.build.version, &system.config) {
-            told.entry(&facts.what).or_default().push(&system.name);
-        }
-    }
-    let lines = told.iter().map(|(what, systems)| format!("{} {what}.", systems.join(", ")));
-    let text = lines.collect::<Vec<_>>().join(" ");
-    (!text.is_empty())
-        .then(|| Finding { title: "Turns change what a server does".to_owned(), text })
+    let text = report.input.data.info.plan.changed_in_turns()?;
+    Some(Finding { title: "Turns change what a server does".to_owned(), text })
 }
 
 fn unfinished(report: &Report<'_>) -> Option<Finding> {

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
                 printer.prose(&note);
             }
             for remark in plan::remarks(&plan) {
-                printer.result(&format!("note: {remark}"));
+                printer.prose(&format!("note: {remark}"));
             }
             if let Some(spec) = plan.workload.sql() {
                 table::print(printer, &steps::steps(&plan, spec));
@@ -136,9 +136,14 @@ fn course(plan: &Plan) -> Vec<String> {
         Interleave::Slices(length) => lines.push(format!(
             "in slices of {length}, where a step changes no data: {all} systems of a round run at once"
         )),
-        Interleave::Turns(length) => lines.push(format!(
-            "in turns of at most {length} in every step: {all} systems of a round run at once, and each stands still outside its turns"
-        )),
+        Interleave::Turns(length) => lines.push(match plan.never_frozen() {
+            None => format!(
+                "in turns of at most {length} in every step: {all} systems of a round run at once, and each stands still outside its turns"
+            ),
+            Some(System { name, .. }) => format!(
+                "in turns of at most {length}, where a step changes no data: {all} systems of a round run at once. The systems run other steps whole, one after the other, because backslide must not freeze {name}"
+            ),
+        }),
     }
     if plan.course.pairs {
         lines.push(format!(

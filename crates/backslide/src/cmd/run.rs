@@ -41,6 +41,9 @@ pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit>
         if let Some(note) = few_rounds(&plan, &builds.catalog) {
             printer.note(note);
         }
+        for remark in plan::remarks(&plan) {
+            printer.note(&printer.wrapped(&format!("note: {remark}")));
+        }
         if let Some(note) = plan::estimate(&plan).lacks_memory(host.memory) {
             printer.note(&printer.wrapped(&note));
         }

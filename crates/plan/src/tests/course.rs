@@ -74,10 +74,13 @@ fn the_usual_turns_are_shorter_in_short_windows() {
     };
     let millis = |millis| Interleave::Turns(Nanos::from_millis(millis));
     assert_eq!([1, 6, 30].map(turns), [250, 375, 500].map(millis));
-    let sqlite = |lines| {
+    let of = |workload, lines| {
         let systems = TWO.replace("mariadb", "sqlite");
-        plan_of(MICRO, lines, &systems).unwrap().course.interleave
+        plan_of(workload, lines, &systems).unwrap().course.interleave
     };
+    let sqlite = |lines| of(MICRO, lines);
+    let clients = "workload = { kind = \"micro\", clients = 4 }";
+    assert_eq!(of(clients, "rounds = 3\ninterleave = \"turns\""), millis(500), "clients wait");
     assert_eq!(sqlite("rounds = 3\ninterleave = \"turns\""), millis(20), "nothing is frozen");
     assert_eq!(sqlite("rounds = 3\ninterleave = \"turns\"\nslice_ms = 300"), millis(300));
 }

@@ -1,9 +1,10 @@
 //! What turns change for some servers.
 
-use model::{Dbms, Interleave, Nanos, RunData, Setting};
+use model::{BuildSource, Dbms, Interleave, Nanos, RunData, Setting};
+use report::Report;
 use testkit::made_up::{self, Shape};
 
-use crate::finding;
+use crate::{finding, input};
 
 /// A run by turns of servers of these versions; the last one has this setting.
 fn by_turns(versions: [&str; 3], setting: &str) -> RunData {
@@ -31,10 +32,19 @@ fn servers_that_measure_themselves_in_real_time_are_a_finding() {
     // Not the older version, nor the one that has the setting.
     assert!(text.starts_with("sqlite/rollback may commit"), "{text}");
     // `l.i1` loads in small commits.
-    data.steps.retain(|step| step.id.0 == "l.i1");
+    data.info.plan.steps.retain(|step| step.id.0 == "l.i1");
     assert!(found(&data).is_some());
     data.info.plan.course.interleave = Interleave::Trials;
     assert_eq!(found(&data), None);
+}
+
+#[test]
+fn beside_a_server_that_is_not_ours_steps_that_write_take_no_turns() {
+    let mut data = by_turns(["8.0.31"; 3], "max_connections");
+    data.info.plan.systems[1].build.source = BuildSource::Connect("db1".to_owned());
+    assert_eq!(found(&data), None);
+    let page = Report::new(&input(&data, &[])).html();
+    assert!(page.contains("In steps that change no data, all systems"));
 }
 
 #[test]
@@ -46,7 +56,7 @@ fn from_8_4_on_no_threads_write_the_redo_log() {
 fn steps_that_only_read_are_not_concerned() {
     let mut data = by_turns(["8.0.31"; 3], "max_connections");
     assert!(found(&data).is_some());
-    for step in &mut data.steps {
+    for step in &mut data.info.plan.steps {
         step.class = model::StepClass::Reading;
     }
     assert_eq!(found(&data), None);
