@@ -86,7 +86,7 @@ impl Lab {
             store_failure: None,
             told: BTreeSet::new(),
             templates,
-            freezes: false,
+            all_rest: false,
             counts_in: self.counts_in.clone(),
         };
         match conductor.make_templates(&left).and_then(|()| conductor.rounds(&mut rounds)) {

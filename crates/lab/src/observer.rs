@@ -13,7 +13,7 @@ pub(crate) struct StepObserver<'a> {
     has_died: &'a dyn Fn() -> bool,
     emit: &'a mut dyn FnMut(Event) -> ControlFlow<()>,
     /// How dear a reading at an interval's end may be.
-    detail: Detail,
+    pub(crate) detail: Detail,
     opened: Readings,
     last: Readings,
     closed: Option<Readings>,

@@ -4,6 +4,7 @@
 mod common;
 
 use std::path::Path;
+use std::time::Duration;
 
 use common::{Bench, expand, expand_with, told};
 use lab::{Builds, Ended, Providers};
@@ -15,6 +16,10 @@ use testkit::{Fault, SpoiledProvider, Trouble};
 
 /// The keys of a plan in turns of the systems `good` and `bad`.
 fn plan(workload: &str, system: &str) -> String {
+    plan_of(workload, [system, system])
+}
+
+fn plan_of(workload: &str, [good, bad]: [&str; 2]) -> String {
     format!(
         r#"
         name = "turns"
@@ -26,10 +31,10 @@ fn plan(workload: &str, system: &str) -> String {
         seed = 7
         base = "good"
         [[system]]
-        {system}
+        {good}
         label = "good"
         [[system]]
-        {system}
+        {bad}
         label = "bad"
         "#
     )
@@ -117,8 +122,30 @@ fn a_system_that_fails_leaves_the_others_to_go_on() {
     }
 }
 
+#[test]
+fn a_system_checks_its_data_when_the_windows_of_all_are_closed() {
+    let mut bench = Bench::new();
+    let workload = INSERT.replace("scale", r#"steps = ["l.i0"], scale"#);
+    let run = bench.begin(&expand(&plan(&workload, SQLITE)));
+    let slow = Fault::from("INSERT", 1, Trouble::Slow(Duration::from_millis(25)));
+    let provider = SpoiledProvider::default().with("bad", slow);
+    assert_eq!(bench.carry_out(&run, &provider).unwrap(), Ended::Finished { failed: 0 });
+    let sent = provider.in_order();
+    let last = |of: &str| sent.iter().rposition(|(system, word)| system == of && word == "INSERT");
+    let (good, bad) = (last("good").unwrap(), last("bad").unwrap());
+    assert!(good < bad, "the slow one was done first");
+    let between = &sent[good + 1..bad];
+    assert!(between.iter().all(|(system, _)| system == "bad"), "{between:?}");
+    assert!(sent[bad..].iter().any(|(system, word)| system == "good" && word == "SELECT"));
+}
+
 /// Two of each server that was found here, with a workload.
 fn try_servers(workload: &str, check: impl Fn(&mut Bench, &RunId)) {
+    try_beside(None, workload, check);
+}
+
+/// Each server that was found here and another system, if not its copy, with a workload.
+fn try_beside(other: Option<&str>, workload: &str, check: impl Fn(&mut Bench, &RunId)) {
     let builds = Builds::new(Catalog::embedded().unwrap(), obtain::Depot::new("no depot".into()));
     let found = |dbms: &Dbms| builds.found().iter().any(|build| build.dbms == *dbms);
     let servers = [Dbms::Mariadb, Dbms::Postgres];
@@ -128,7 +155,8 @@ fn try_servers(workload: &str, check: impl Fn(&mut Bench, &RunId)) {
     for dbms in servers.into_iter().filter(found) {
         let system = format!("build = \"{}\"\nconfig = \"quick\"", dbms.name());
         let mut bench = Bench::new();
-        let run = bench.begin(&expand_with(&builds, &plan(workload, &system)));
+        let systems = [other.unwrap_or(&system), &system];
+        let run = bench.begin(&expand_with(&builds, &plan_of(workload, systems)));
         check(&mut bench, &run);
         assert!(bench.instances().is_empty());
     }
@@ -144,6 +172,19 @@ fn servers_stand_still_between_their_turns() {
         assert!(carry_out(bench, run) >= 5);
         assert_in_turns(&bench.load(run));
     });
+}
+
+#[test]
+fn a_server_takes_turns_with_an_embedded_engine() {
+    try_beside(Some(SQLITE), MICRO, |bench, run| {
+        assert!(carry_out(bench, run) >= 5);
+        assert_in_turns(&bench.load(run));
+    });
+}
+
+#[test]
+fn several_clients_of_an_embedded_engine_come_to_the_edges_of_their_operations() {
+    try_embedded(&MICRO.replace("tables", "clients = 4, tables"));
 }
 
 #[test]

@@ -162,6 +162,11 @@ impl Turns {
         self.length
     }
 
+    /// Are there no more turns?
+    pub fn is_released(&self) -> bool {
+        self.state().is_released
+    }
+
     /// How long all turns were so far.
     pub fn active(&self) -> Nanos {
         self.now().saturating_sub(self.origin)

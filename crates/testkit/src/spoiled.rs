@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use drivers::{
@@ -24,20 +24,18 @@ pub struct SpoiledProvider {
     sent: Arc<Sent>,
 }
 
-/// Statements by their first word: `SELECT`, `BEGIN`.
+/// Statements in order: the system, and the first word, `SELECT` or `BEGIN`.
 #[derive(Debug, Default)]
-struct Sent(Mutex<BTreeMap<String, u64>>);
+struct Sent(Mutex<Vec<(String, String)>>);
 
 impl Sent {
-    fn count(&self, sql: &str) {
+    fn add(&self, system: &str, sql: &str) {
         let word = sql.split_ascii_whitespace().next().unwrap_or_default();
-        let mut sent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match sent.get_mut(word) {
-            Some(count) => *count += 1,
-            None => {
-                sent.insert(word.to_owned(), 1);
-            }
-        }
+        self.statements().push((system.to_owned(), word.to_owned()));
+    }
+
+    fn statements(&self) -> MutexGuard<'_, Vec<(String, String)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -51,14 +49,23 @@ impl SpoiledProvider {
 
     /// Statements that all systems were sent so far, by their first word.
     pub fn sent(&self) -> BTreeMap<String, u64> {
-        let sent = self.sent.0.lock().unwrap_or_else(PoisonError::into_inner);
-        sent.clone()
+        let mut counts = BTreeMap::new();
+        for (_, word) in self.sent.statements().iter() {
+            *counts.entry(word.clone()).or_default() += 1;
+        }
+        counts
+    }
+
+    /// The same in order, each with its system.
+    pub fn in_order(&self) -> Vec<(String, String)> {
+        self.sent.statements().clone()
     }
 
     fn spoil(&self, system: &System, timeout: Duration, site: Box<dyn Site>) -> Box<dyn Site> {
         let of_system = self.faults.iter().filter(|(name, _)| *name == system.name);
         let faults: Vec<Fault> = of_system.map(|(_, fault)| *fault).collect();
         let server = Arc::new(Server {
+            system: system.name.clone(),
             faults: Faults::new(&faults),
             dead: AtomicBool::new(false),
             timeout,
@@ -88,6 +95,7 @@ impl Provider for SpoiledProvider {
 /// A layer between sessions and the real database.
 #[derive(Debug)]
 struct Server {
+    system: String,
     faults: Faults,
     dead: AtomicBool,
     timeout: Duration,
@@ -109,7 +117,7 @@ impl Server {
         if self.is_dead() {
             return Err(lost());
         }
-        self.sent.count(sql);
+        self.sent.add(&self.system, sql);
         let Some(trouble) = self.faults.of(sql) else {
             return run();
         };

@@ -37,8 +37,8 @@ pub(super) struct Conductor<'a> {
     pub(super) told: BTreeSet<String>,
     /// Where the plan asks for templates.
     pub(super) templates: Option<Templates>,
-    /// Is every server frozen whose turn it is not?
-    pub(super) freezes: bool,
+    /// Do all systems stand still outside their turns? Servers are frozen; embedded engines have nothing to freeze.
+    pub(super) all_rest: bool,
     /// The directory in which this process counts its own instructions, if it runs under Valgrind.
     pub(super) counts_in: Option<PathBuf>,
 }
@@ -121,6 +121,8 @@ pub(super) struct OpenSite {
     pub(super) is_profiled: bool,
     /// The directory in which its server, or for an embedded one this process, counts its instructions under Valgrind.
     pub(super) counts_in: Option<PathBuf>,
+    /// The space that was left on the disk when it failed, if next to none.
+    pub(super) free: Option<Bytes>,
 }
 
 impl<'a> Conductor<'a> {
@@ -220,6 +222,7 @@ impl<'a> Conductor<'a> {
                     disturbed,
                     is_profiled: false,
                     counts_in: None,
+                    free: None,
                 })
             }
             Err(error) => {
@@ -273,13 +276,13 @@ impl<'a> Conductor<'a> {
 
     /// Ends a site after what was done on it, and keeps what explains a failure.
     pub(super) fn end<T>(&mut self, open: OpenSite, result: Result<T>) -> Result<T> {
-        let OpenSite { site, name, system, .. } = open;
+        let OpenSite { site, name, system, free, .. } = open;
         if let Err(Broken::Failed(Outcome::Failed { log_tail, .. })) = &result {
             self.keep_log(&name, log_tail);
         }
         let has_failed = matches!(result, Err(Broken::Failed(_)));
         // Measured before the removed instance makes room.
-        let free = if has_failed { probes::nearly_full(&self.instances) } else { None };
+        let free = free.or_else(|| probes::nearly_full(&self.instances)).filter(|_| has_failed);
         let Ending { trouble, remark, kept } = kept::end(site, &self.logs, &name, has_failed);
         if let Some(remark) = remark {
             self.warn(format!("{system}: {remark}"))?;

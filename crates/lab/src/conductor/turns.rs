@@ -1,6 +1,7 @@
 //! Rounds whose systems alternate: all of them are up at once, and so are their trials under way. A step is
 //! carried out in turns where the plan and the systems allow it; any other is run whole, by one system after the
-//! other. Where every server can be frozen and the plan wants turns, those stand still that nobody attends to.
+//! other. Where every server can be frozen and the plan wants turns, those stand still that nobody attends to; embedded
+//! engines do so by themselves.
 //!
 //! The trials get their outcomes together when the round is over, so that a round that was interrupted is done
 //! again as a whole: turns are compared with those that ran beside them.
@@ -16,7 +17,7 @@ use store::StoreError;
 
 use super::trial::{Broken, Conductor, Due, Halt, OpenSite, Result, apart, in_step, place_client};
 use crate::disturbance;
-use crate::site::Idle;
+use crate::site::{Idle, Site};
 use crate::template::Template;
 
 struct Part<'r> {
@@ -83,14 +84,14 @@ impl Conductor<'_> {
     /// others would be further with what a new server does by itself.
     fn hold_still(&mut self, parts: &mut [Part<'_>]) -> Result<(), Halt> {
         let can_freeze = |part: &Part<'_>| match &part.going {
-            Ok(going) => going.open.site.idle() == Idle::CanFreeze,
+            Ok(going) => going.open.site.idle() != Idle::Works,
             Err(_) => true,
         };
         let wanted = matches!(self.plan.course.interleave, Interleave::Turns(_));
-        self.freezes = wanted && parts.iter().all(can_freeze);
+        self.all_rest = wanted && parts.iter().all(can_freeze);
         for part in parts {
             let Ok(Going { open, .. }) = &mut part.going else { continue };
-            let held = if self.freezes {
+            let held = if self.all_rest {
                 self.dismiss(open)
             } else {
                 open.site.thaw().map_err(Into::into)
@@ -119,9 +120,7 @@ impl Conductor<'_> {
         let is_still = match self.plan.course.interleave {
             Interleave::Trials => return false,
             Interleave::Slices(_) => false,
-            Interleave::Turns(_) => {
-                self.freezes || going.clone().all(|going| going.open.site.idle() == Idle::Rests)
-            }
+            Interleave::Turns(_) => self.all_rest,
         };
         // It takes two to alternate.
         going.nth(1).is_some() && (is_still || step.slices.is_some())
@@ -151,8 +150,13 @@ impl Conductor<'_> {
         Ok(place_client(system, &system.cpus.client)?)
     }
 
+    /// Is its server frozen while nobody attends to it?
+    fn is_frozen(&self, site: &dyn Site) -> bool {
+        self.all_rest && site.idle() == Idle::CanFreeze
+    }
+
     fn dismiss(&self, open: &mut OpenSite) -> Result<()> {
-        if self.freezes {
+        if self.is_frozen(&*open.site) {
             open.site.freeze(&mut || {})?;
         }
         Ok(())

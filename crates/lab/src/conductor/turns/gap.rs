@@ -1,8 +1,10 @@
 //! Counters of the whole host, or of this whole process, for a system that has only some of the time.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use model::{CounterKind, Readings};
+use load::lock;
+use model::{CounterId, CounterKind, Readings};
 use probes::{Detail, Probe, ProbeError};
 
 /// What such counters counted while a system had no turn.
@@ -15,22 +17,39 @@ struct Counted {
     total: Option<Readings>,
     /// What was read when the present gap began, where there is one.
     since: Option<Readings>,
+    /// Counters that could not be read at an end of some gap: what is left of them is nobody's.
+    missing: BTreeSet<CounterId>,
+    failures: Vec<String>,
 }
+
+/// What was read, and what could not be.
+type Read = (Readings, Vec<ProbeError>);
 
 impl Gap {
     /// A turn is over, and this was read.
-    pub(super) fn begin(&self, readings: Readings) {
-        self.counted().since = Some(readings);
+    pub(super) fn begin(&self, (readings, errors): Read) {
+        let mut counted = self.counted();
+        counted.since = Some(readings);
+        counted.remember(&errors);
     }
 
     /// The next turn begins, and this was read.
-    pub(super) fn end(&self, readings: &Readings) {
+    pub(super) fn end(&self, (readings, errors): Read) {
         let mut counted = self.counted();
-        if let Some(since) = counted.since.take() {
-            let gap = readings.since(&since);
-            let total = counted.total.take();
-            counted.total = Some(total.map_or_else(|| gap.clone(), |total| total.plus(&gap)));
-        }
+        counted.remember(&errors);
+        let Some(since) = counted.since.take() else { return };
+        let gap = readings.since(&since);
+        let before = counted.total.take();
+        let total = before.as_ref().map_or_else(|| gap.clone(), |before| before.plus(&gap));
+        let seen = [Some(&since), Some(&readings), before.as_ref()];
+        let seen = seen.into_iter().flatten().flat_map(|readings| readings.0.keys());
+        counted.missing.extend(seen.filter(|id| !total.0.contains_key(*id)).cloned());
+        counted.total = Some(total);
+    }
+
+    /// What could not be read between turns.
+    pub(super) fn failures(&self) -> Vec<String> {
+        self.counted().failures.clone()
     }
 
     /// A probe of these whose totals leave the gaps out.
@@ -39,7 +58,17 @@ impl Gap {
     }
 
     fn counted(&self) -> MutexGuard<'_, Counted> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
+    }
+}
+
+impl Counted {
+    fn remember(&mut self, errors: &[ProbeError]) {
+        for text in errors.iter().map(ToString::to_string) {
+            if !self.failures.contains(&text) {
+                self.failures.push(text);
+            }
+        }
     }
 }
 
@@ -56,6 +85,7 @@ impl Probe for Spared {
     fn read(&mut self, detail: Detail) -> Result<Readings, ProbeError> {
         let mut readings = self.probe.read(detail)?;
         let counted = self.gap.counted();
+        readings.0.retain(|id, _| !counted.missing.contains(id));
         for (id, counter) in &mut readings.0 {
             let then = counted.since.as_ref().and_then(|since| since.0.get(id));
             if let Some(then) = then {
@@ -107,12 +137,38 @@ mod tests {
             (readings.get("host"), readings.get("server"))
         };
         assert_eq!(read(110), (Some(110), Some(110)));
-        gap.begin(host(120));
+        gap.begin((host(120), Vec::new()));
         assert_eq!(read(150), (Some(120), Some(150)));
-        gap.end(&host(180));
+        gap.end((host(180), Vec::new()));
         assert_eq!(read(190), (Some(130), Some(190)));
-        gap.begin(host(200));
-        gap.end(&host(230));
+        gap.begin((host(200), Vec::new()));
+        gap.end((host(230), Vec::new()));
         assert_eq!(read(230), (Some(140), Some(230)));
+        // A gap that nobody could read.
+        let cause = "no such file".to_owned();
+        let error = ProbeError::Elsewhere { host: "db".to_owned(), cause };
+        gap.begin((Readings::default(), vec![error]));
+        gap.end((host(300), Vec::new()));
+        assert_eq!(read(310), (None, Some(310)));
+        gap.begin((host(320), Vec::new()));
+        gap.end((host(330), Vec::new()));
+        assert_eq!(read(340), (None, Some(340)));
+        assert_eq!(gap.failures().len(), 1);
+    }
+
+    #[test]
+    fn a_counter_that_is_missing_at_both_ends_of_a_gap_is_left_out() {
+        let gap = Gap::default();
+        let host = |value| {
+            let mut readings = Readings::default();
+            readings.total("host", value);
+            (readings, Vec::new())
+        };
+        let mut probe = gap.spare(Box::new(Counting(Arc::new(Mutex::new(100)))));
+        gap.begin(host(10));
+        gap.end(host(20));
+        gap.begin(Default::default());
+        gap.end(Default::default());
+        assert_eq!(probe.read(Detail::Edge).unwrap().get("host"), None);
     }
 }

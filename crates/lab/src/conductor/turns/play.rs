@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use load::{StepError, Stop, Turns};
-use model::{Event, Interleave, Nanos, Note, Orders, Step, StepRecord, StepTask, mix};
+use model::{Edge, Event, Interleave, Nanos, Note, Orders, Step, StepRecord, StepTask, mix};
 
 use super::gap::Gap;
 use super::side::{Done, Side, Task, Told};
@@ -68,7 +68,7 @@ impl Conductor<'_> {
                 let Ok(Going { open, workload }) = &mut part.going else { continue };
                 let gap = Gap::default();
                 let (tell, told) = mpsc::channel();
-                let turns = Turns::new(length, !self.freezes);
+                let turns = Turns::new(length, !self.is_frozen(&*open.site));
                 let stop = Stop::in_turns(turns);
                 let probes = self.probes(&*open.site).into_iter();
                 let task = Task {
@@ -95,7 +95,8 @@ impl Conductor<'_> {
                     told,
                     gap,
                     values: Values::of(&step.subject.kind),
-                    is_ready: false,
+                    waits_at: None,
+                    has_closed: false,
                     done: None,
                     lost: None,
                 };
@@ -140,24 +141,34 @@ impl Conductor<'_> {
         let new_order = || laps(seed, step.ordinal, systems);
         let mut order = new_order();
         while sides.iter().any(|side| side.done.is_none()) {
-            // The windows of all open in the same lap, the first of two that mirror each other.
+            // The windows of all open in the same lap, the first of two that mirror each other. What a system does
+            // after its window waits until those of all are closed.
             if !sides.iter().any(Side::plays) {
                 for side in &mut *sides {
-                    side.is_ready = false;
+                    side.waits_at = None;
                 }
                 order = new_order();
             }
             for index in order.next().unwrap_or_default() {
-                let is_alone = sides.iter().filter(|side| side.done.is_none()).count() == 1;
+                let others = sides.iter().enumerate().filter(|(other, _)| *other != index);
+                let is_alone = !others.into_iter().any(|(_, side)| side.measures());
                 let Some(side) = sides.get_mut(index).filter(|side| side.plays()) else { continue };
                 if is_alone {
-                    side.release();
-                    self.until_done(side, step)?;
+                    self.whole(side, step)?;
                 } else {
                     self.turn(side, step)?;
                 }
             }
         }
+        Ok(())
+    }
+
+    /// What is left of a step, for a system beside which nobody measures.
+    fn whole(&mut self, side: &mut Side<'_>, step: &Step) -> Result<(), Halt> {
+        side.release();
+        self.until_done(side, step)?;
+        // Others may have something left to do. One that cannot be frozen is told when its step is concluded.
+        let _ = self.dismiss(side.open);
         Ok(())
     }
 
@@ -175,27 +186,34 @@ impl Conductor<'_> {
             side.abandon();
             return self.until_done(side, step);
         }
-        if self.freezes {
-            let stop = side.stop.clone();
-            let clock_stops = &mut || _ = stop.turns().end(Duration::ZERO);
-            if let Err(error) = side.open.site.freeze(clock_stops) {
+        if self.is_frozen(&*side.open.site) {
+            if let Err(error) = side.freeze() {
                 return self.lose(side, step, error.reason);
             }
         } else {
-            while !side.turns().end(2 * length) {
-                self.unless_stopped()?;
-                side.turns().wait_over(length);
-            }
+            self.at_the_edges(side, length)?;
+            side.begin_gap();
         }
-        side.begin_gap();
         side.turns().wait_read(READING);
         self.hear(side, step)?;
         self.unless_stopped()
     }
 
+    /// Ends a turn when all clients have come to the edge of an operation. While the gate is shut for a long one, the
+    /// others do nothing: so it is open for most of the time until then.
+    fn at_the_edges(&self, side: &Side<'_>, length: Duration) -> Result<(), Halt> {
+        let mut shut = length / 4;
+        while !side.turns().end(shut) {
+            self.unless_stopped()?;
+            side.turns().wait_over(4 * shut);
+            shut *= 2;
+        }
+        Ok(())
+    }
+
     /// Gives a system up whose turns cannot be given or ended.
     fn lose(&mut self, side: &mut Side<'_>, step: &Step, why: String) -> Result<(), Halt> {
-        side.lost = Some(why);
+        side.lose(why);
         side.abandon();
         self.until_done(side, step)
     }
@@ -233,7 +251,10 @@ impl Conductor<'_> {
 
     fn take(&mut self, side: &mut Side<'_>, step: &Step, told: Told) -> Result<(), Halt> {
         match told {
-            Told::Ready => side.is_ready = true,
+            Told::Edge(edge) => {
+                side.waits_at = Some(edge);
+                side.has_closed |= edge == Edge::Close;
+            }
             Told::Event(event) => {
                 if let Event::IntervalClosed { interval } = &event
                     && interval.length == side.turns().length()
@@ -243,19 +264,26 @@ impl Conductor<'_> {
                 self.emit(&Event::Turn { trial: side.due.key.clone() })?;
                 self.emit(&event)?;
             }
-            Told::Done(done) => side.done = Some(*done),
+            Told::Done(done) => {
+                if done.result.is_err() {
+                    // By the time that all are done, others may have made room.
+                    side.open.free = probes::nearly_full(&self.instances);
+                }
+                side.done = Some(*done);
+            }
         }
         Ok(())
     }
 
     /// Ends the step of a system; returns an earlier failure.
     fn conclude(&mut self, side: Side<'_>, step: &Step, between: f64) -> Result<()> {
-        let Side { due, open, stop, done, values, lost, .. } = side;
+        let Side { due, open, stop, done, values, lost, gap, .. } = side;
         if let Some(why) = lost {
             return Err(failed(Some(step), why, open.site.log_tail()));
         }
         self.attend(due, open)?;
-        let Done { result, spent } = done.unwrap_or_else(Done::nothing);
+        let Done { result, mut spent } = done.unwrap_or_else(Done::nothing);
+        spent.failures.extend(gap.failures());
         let mut result = self.ended(step, result, &*open.site)?;
         if result.timed {
             self.emit(&Event::Sliced { series: values.series() })?;

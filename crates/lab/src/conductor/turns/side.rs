@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, Sender};
+use std::time::Duration;
 
 use load::{Observer, StepError, Stop, Target, Turns, Workload};
 use model::{Edge, Event, Interval, Step, StepRecord, System};
@@ -12,9 +13,11 @@ use super::values::Values;
 use crate::LabError;
 use crate::conductor::trial::{Due, OpenSite, place_client};
 use crate::observer::{Spent, StepObserver, read_backwards};
+use crate::site::SiteError;
 
 pub(super) enum Told {
-    Ready,
+    /// It is about to open its window, or has closed it.
+    Edge(Edge),
     Event(Event),
     Done(Box<Done>),
 }
@@ -36,8 +39,10 @@ pub(super) struct Side<'p> {
     /// What the gaps are read with.
     pub(super) host: Vec<Box<dyn Probe>>,
     pub(super) values: Values,
-    /// Does it wait for the others to open their windows?
-    pub(super) is_ready: bool,
+    /// The edge of its window at which it waits for the others.
+    pub(super) waits_at: Option<Edge>,
+    /// Is its window closed? It may have something left to check.
+    pub(super) has_closed: bool,
     pub(super) done: Option<Done>,
     /// Why it could not be frozen or thawed.
     pub(super) lost: Option<String>,
@@ -50,20 +55,33 @@ impl Side<'_> {
 
     /// Does it have something left to do that it may do now?
     pub(super) const fn plays(&self) -> bool {
-        self.done.is_none() && !self.is_ready
+        self.done.is_none() && self.waits_at.is_none()
     }
 
-    /// Its turn is over, or has not begun. The step's own probes report unreadable counters.
+    /// Is its window still to come, or open?
+    pub(super) const fn measures(&self) -> bool {
+        self.done.is_none() && !self.has_closed
+    }
+
+    /// Its turn is over, or has not begun.
     pub(super) fn begin_gap(&mut self) {
-        let (readings, _) = probes::read_all(&mut self.host, Detail::Edge);
-        self.gap.begin(readings);
+        self.gap.begin(probes::read_all(&mut self.host, Detail::Edge));
+    }
+
+    /// Ends a turn by freezing the server. Its clock and the counters of its host stop as soon as the kernel is told:
+    /// it may take a while until all of its threads stand still.
+    pub(super) fn freeze(&mut self) -> Result<(), SiteError> {
+        let Self { open, stop, gap, host, .. } = self;
+        open.site.freeze(&mut || {
+            stop.turns().end(Duration::ZERO);
+            gap.begin(probes::read_all(host, Detail::Edge));
+        })
     }
 
     /// Its next turn begins. The CPU time of this process is the first of what is read when a gap begins and the last
     /// when it ends, so that reading adds little to a turn.
     pub(super) fn end_gap(&mut self) {
-        let (readings, _) = read_backwards(&mut self.host);
-        self.gap.end(&readings);
+        self.gap.end(read_backwards(&mut self.host));
     }
 
     /// Asks it to stop, and lets it run until it has: a frozen system cannot be ended.
@@ -76,10 +94,19 @@ impl Side<'_> {
     pub(super) fn release(&mut self) {
         self.end_gap();
         if let Err(error) = self.open.site.thaw() {
-            self.lost.get_or_insert(error.reason);
+            self.lose(error.reason);
             self.stop.ask();
         }
         self.turns().release();
+    }
+
+    /// Gives its server up, which cannot be thawed or frozen, so that nobody waits for its answers.
+    pub(super) fn lose(&mut self, why: String) {
+        if self.lost.is_none() {
+            self.lost = Some(why);
+            // What there is to say about its end is less than why.
+            let _ = self.open.site.give_up();
+        }
     }
 }
 
@@ -151,16 +178,21 @@ impl Observer for InTurns<'_> {
         if edge == Edge::Open {
             // Send within a turn: messages are read at its end, and nobody reads them in another system's turn.
             self.turns.await_turn();
-            let _ = self.tell.send(Told::Ready);
+            let _ = self.tell.send(Told::Edge(edge));
             self.turns.hand_over();
             self.turns.have_read();
             self.turns.await_turn();
         }
         self.step.edge(edge);
+        if edge == Edge::Close {
+            let _ = self.tell.send(Told::Edge(edge));
+        }
     }
 
     fn interval(&mut self, interval: Interval) -> ControlFlow<()> {
         self.turns.hand_over();
+        // Without turns, reading takes its time from the window.
+        self.step.detail = if self.turns.is_released() { Detail::Second } else { Detail::Edge };
         let flow = self.step.interval(interval);
         self.turns.have_read();
         flow
