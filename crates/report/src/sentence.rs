@@ -243,10 +243,12 @@ fn largest_deviation(rates: &[&Comparison]) -> Option<String> {
 const LARGEST_LOSS: u32 = 50;
 
 impl Report<'_> {
-    /// `, ratios 0.95–1.08; a loss of more than 6 % is ruled out in 7; about 6 more rounds (25m00s) would decide 5`.
+    /// `, ratios 0.95–2.3; only gains are in the intervals of 2; a loss of more than 6 % is ruled out in 7 others;
+    /// about 6 more rounds (25m00s) would decide 5`.
     pub(crate) fn undecided(&self, list: &[&Comparison]) -> Option<String> {
-        let known = [ratios(list), excluded(list), self.more_rounds(list), self.certain_cost(list)];
-        let known: Vec<String> = known.into_iter().flatten().collect();
+        let known = [ratios(list), one_sided(list), excluded(list), self.more_rounds(list)];
+        let known = known.into_iter().chain([self.certain_cost(list)]);
+        let known: Vec<String> = known.flatten().collect();
         (!known.is_empty()).then(|| format!(", {}", known.join("; ")))
     }
 
@@ -312,23 +314,55 @@ fn ratios(list: &[&Comparison]) -> Option<String> {
     Some(format!("ratios {}–{}", format::ratio(low), format::ratio(high)))
 }
 
-/// The smallest loss, in whole per cent, that the intervals of two steps in three exclude.
+/// The worse end of the interval, and the better one: above 1 is a gain.
+fn ends(comparison: &Comparison) -> Option<(f64, f64)> {
+    let ends = [comparison.low?, comparison.high?];
+    let [one, other] = ends.map(|ratio| verdict::gain_of(&comparison.metric, ratio));
+    let (worst, best) = (one.min(other), one.max(other));
+    (worst > 0.0 && worst.is_finite()).then_some((worst, best))
+}
+
+/// In how many steps the whole interval is on one side of 1: though many steps together leave it undecided, it has a
+/// direction.
+fn one_sided(list: &[&Comparison]) -> Option<String> {
+    if list.len() == 1 {
+        // Its interval is told.
+        return None;
+    }
+    let of = |is_there: fn((f64, f64)) -> bool| {
+        list.iter().filter_map(|c| ends(c)).filter(|ends| is_there(*ends)).count()
+    };
+    let (gains, losses) = (of(|(worst, _)| worst > 1.0), of(|(_, best)| best < 1.0));
+    Some(match (gains, losses) {
+        (0, 0) => return None,
+        (gains, 0) => format!("only gains are in the intervals of {gains}"),
+        (0, losses) => format!("only losses are in the intervals of {losses}"),
+        (gains, losses) => {
+            format!("only gains are in the intervals of {gains}, only losses in those of {losses}")
+        }
+    })
+}
+
+/// The smallest loss, in whole per cent, that the intervals of two steps in three exclude, those aside that show only
+/// gains.
 fn excluded(list: &[&Comparison]) -> Option<String> {
-    let mut losses: Vec<u32> = list.iter().filter_map(|c| largest_loss(c)).collect();
+    let all_ends = list.iter().filter_map(|c| ends(c));
+    let gains = all_ends.clone().filter(|(worst, _)| *worst > 1.0).count();
+    let losing = all_ends.filter(|(worst, _)| *worst <= 1.0);
+    let mut losses: Vec<u32> =
+        losing.map(|(worst, _)| (100.0 * (1.0 - worst)).ceil() as u32).collect();
     losses.sort_unstable();
-    let of_most = *losses.get((2 * list.len()).div_ceil(3).checked_sub(1)?)?;
+    let others = list.len() - gains;
+    let of_most = *losses.get((2 * others).div_ceil(3).checked_sub(1)?)?;
     if list.len() == 1 || of_most > LARGEST_LOSS {
         return None;
     }
     let excluding = losses.iter().filter(|loss| **loss <= of_most).count();
-    let of_all = if excluding == list.len() { "all".to_owned() } else { excluding.to_string() };
+    let of_all = match (excluding == others, gains > 0) {
+        (true, false) => "all".to_owned(),
+        (true, true) => "all others".to_owned(),
+        (false, false) => excluding.to_string(),
+        (false, true) => format!("{excluding} others"),
+    };
     Some(format!("a loss of more than {of_most} % is ruled out in {of_all}"))
-}
-
-/// The loss at the worse end of the interval, in per cent, rounded up; 0 where that end is no loss.
-fn largest_loss(comparison: &Comparison) -> Option<u32> {
-    let ends = [comparison.low?, comparison.high?];
-    let gains = ends.map(|ratio| verdict::gain_of(&comparison.metric, ratio));
-    let worst = gains[0].min(gains[1]);
-    (worst.is_finite() && worst > 0.0).then(|| (100.0 * (1.0 - worst)).max(0.0).ceil() as u32)
 }
