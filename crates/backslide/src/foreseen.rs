@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use lab::Lab;
 use model::{
-    Comparison, Interleave, MetricId, Nanos, Plan, RunData, Scatter, Step, StepClass, describe,
-    metrics,
+    Comparison, Interleave, MetricId, Nanos, Plan, RunData, Scatter, Step, StepClass, System,
+    describe, metrics,
 };
 use stats::{Budget, Calling, Selection, in_median_step};
 
@@ -38,8 +38,8 @@ pub(crate) struct Noise {
 }
 
 impl Noise {
-    /// From the latest run with this workload on the base's product that interleaves alike; otherwise from what
-    /// `doctor` kept; otherwise assumed.
+    /// From the run of this kind of workload on the base's product that is most like the plan, the latest of several;
+    /// otherwise from what `doctor` kept; otherwise assumed.
     pub(crate) fn of(lab: Option<&Lab>, plan: &Plan) -> Result<Self> {
         let mut noise = Self::seen(lab, plan)?;
         let has_family = has_family(plan);
@@ -57,13 +57,19 @@ impl Noise {
     /// With the families of the run that it was seen in.
     fn seen(lab: Option<&Lab>, plan: &Plan) -> Result<Self> {
         if let Some(lab) = lab {
+            let mut earlier = Vec::new();
             for summary in lab.store.runs()?.iter().rev() {
-                if !is_alike(&summary.info.plan, plan) {
-                    continue;
+                if let Some(likeness) = Likeness::of(&summary.info.plan, plan)? {
+                    earlier.push((likeness, summary.info.id.clone()));
                 }
-                let data = lab.store.load(&summary.info.id, runs::NUMBERS)?;
-                if let Some(noise) = Self::of_run(&data)? {
-                    return Ok(noise);
+            }
+            earlier.sort_by_key(|(likeness, _)| std::cmp::Reverse(*likeness));
+            for (likeness, run) in earlier {
+                if let Some(noise) = Self::of_run(&lab.store.load(&run, runs::NUMBERS)?)? {
+                    return Ok(Self {
+                        source: format!("{}{}", noise.source, likeness.but()),
+                        ..noise
+                    });
                 }
             }
             let kept = fs::read(kept_in(lab.root())).ok();
@@ -140,11 +146,52 @@ impl Noise {
     }
 }
 
-fn is_alike(earlier: &Plan, plan: &Plan) -> bool {
-    let dbms = |plan: &Plan| plan.system(&plan.base).map(|base| base.build.dbms);
-    discriminant(&earlier.workload) == discriminant(&plan.workload)
-        && discriminant(&earlier.course.interleave) == discriminant(&plan.course.interleave)
-        && dbms(earlier) == dbms(plan)
+/// What an earlier plan has in common with one of the same kind, from little to all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Likeness {
+    Kind,
+    /// The data and the measured steps, whose lengths may differ.
+    Workload,
+    /// The base's config and placement.
+    Config,
+    Both,
+}
+
+impl Likeness {
+    /// `None` for another kind of workload, another product, or another way to interleave.
+    fn of(earlier: &Plan, plan: &Plan) -> Result<Option<Self>> {
+        let (Some(before), Some(base)) = (earlier.system(&earlier.base), plan.system(&plan.base))
+        else {
+            return Ok(None);
+        };
+        if discriminant(&earlier.workload) != discriminant(&plan.workload)
+            || discriminant(&earlier.course.interleave) != discriminant(&plan.course.interleave)
+            || before.build.dbms != base.build.dbms
+        {
+            return Ok(None);
+        }
+        let steps = |plan: &Plan| measured_steps(plan).map(|step| step.id).collect::<Vec<_>>();
+        let has_workload = steps(earlier) == steps(plan)
+            && workloads::loading(&earlier.workload)? == workloads::loading(&plan.workload)?;
+        let config =
+            |system: &System| (system.config.name.clone(), system.set.clone(), system.cpus.clone());
+        Ok(Some(match (config(before) == config(base), has_workload) {
+            (true, true) => Self::Both,
+            (true, false) => Self::Config,
+            (false, true) => Self::Workload,
+            (false, false) => Self::Kind,
+        }))
+    }
+
+    /// How it differs, to follow its name.
+    const fn but(self) -> &'static str {
+        match self {
+            Self::Both => "",
+            Self::Config => ", which has other data or steps",
+            Self::Workload => ", which has another config or placement",
+            Self::Kind => ", which has another config or placement, and other data or steps",
+        }
+    }
 }
 
 /// The measured steps of a trial. With templates, loading is not part of a trial.
@@ -231,6 +278,22 @@ mod tests {
             |keys: &str| expanded(&format!("name = \"p\"\nrounds = 4\n{keys}{workload}{systems}"));
         let (plain, cloned) = (of(""), of("template = true\n"));
         assert_eq!((calling(&plain, None).steps, calling(&cloned, None).steps), (3, 1));
+    }
+
+    #[test]
+    fn the_noise_of_the_run_most_like_the_plan_comes_first() {
+        let plan = expanded(PLAN);
+        let of =
+            |from: &str, to: &str| Likeness::of(&expanded(&PLAN.replace(from, to)), &plan).unwrap();
+        assert_eq!(of("rounds = 4", "rounds = 9"), Some(Likeness::Both));
+        assert_eq!(of("write_seconds = 2", "write_seconds = 3"), Some(Likeness::Both));
+        assert_eq!(of("rows = 10000", "rows = 20000"), Some(Likeness::Config));
+        assert_eq!(
+            of("label = \"a\"", "label = \"a\"\nconfig = \"wal\""),
+            Some(Likeness::Workload)
+        );
+        assert_eq!(of("interleave = \"turns\"\n", ""), None);
+        assert!(Likeness::Both > Likeness::Config && Likeness::Workload > Likeness::Kind);
     }
 
     #[test]
