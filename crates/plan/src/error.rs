@@ -1,5 +1,6 @@
 //! What can be wrong with a plan or the catalog, and where.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -171,6 +172,9 @@ impl PlanError {
         let mut all = Vec::new();
         let values = results.filter_map(|result| result.map_err(|error| all.push(error)).ok());
         let values = values.collect();
+        // An argument stands for several keys.
+        let mut told = BTreeSet::new();
+        all.retain(|error: &Self| told.insert(error.to_string()));
         match all.len() {
             0 => Ok(values),
             1 => Err(all.remove(0)),

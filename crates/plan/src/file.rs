@@ -93,6 +93,7 @@ pub fn read(text: &str, origin: &str) -> Result<PlanFile> {
 
 /// Reads the plan that a document holds, which was made from the text `source`.
 pub(crate) fn from_document(root: &Node, source: &str) -> Result<PlanFile> {
+    refuse_misplaced(Item { key: "the plan", node: root }, Home::Plan)?;
     let fields = Fields::new(root, "the plan", &key_names())?;
     fields.need("name")?;
     fields.need("workload")?;
@@ -207,18 +208,8 @@ fn name(item: Item<'_>) -> Result<String> {
 }
 
 fn workload(plan: &mut PlanFile, item: Item<'_>) -> Result<()> {
-    let entries = item.table("a table such as { kind = \"insert\", scale = \"small\" }")?;
-    // Those that some workload has, too.
-    let shared = ["name", "workload", "system", "profile"];
-    let of_plan = |key: &str| !shared.contains(&key) && key_names().contains(&key);
-    if let Some(entry) = entries.iter().find(|entry| of_plan(&entry.key)) {
-        let of_system = keys::names(SYSTEM_KEYS).contains(&entry.key.as_str());
-        let or_system = if of_system { ", or to a `[[system]]`" } else { "" };
-        return Err(entry.place.conflict(format!(
-            "`{}` is not a key of the workload: it belongs to the plan, above its first table{or_system}",
-            entry.key
-        )));
-    }
+    item.table("a table such as { kind = \"insert\", scale = \"small\" }")?;
+    refuse_misplaced(item, Home::Workload)?;
     // The kind decides which keys there are, so it is looked at before they are.
     let kind = Fields::named(item)?.maybe("kind", |kind| kind.word("workload", &WORDS))?;
     plan.kind = kind.unwrap_or_default();
@@ -229,6 +220,60 @@ fn workload(plan: &mut PlanFile, item: Item<'_>) -> Result<()> {
         WorkloadKind::Tpcc => tpcc::check_table(item.node),
         WorkloadKind::Lua => lua::check_table(item.node),
     }
+}
+
+/// The tables of a plan.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Home {
+    Plan,
+    Workload,
+    System,
+}
+
+impl Home {
+    /// May it have this key? Scripts and workload files bring names of their own.
+    fn has(self, key: &str) -> bool {
+        match self {
+            Self::Plan => key_names().contains(&key),
+            Self::System => keys::names(SYSTEM_KEYS).contains(&key),
+            Self::Workload => {
+                let kinds = [
+                    keys::names(insert::KEYS),
+                    sql::options::names(),
+                    tpcc::key_names(),
+                    lua::key_names(),
+                ];
+                ["name", "workload", "system", "profile"].contains(&key)
+                    || kinds.iter().any(|names| names.contains(&key))
+            }
+        }
+    }
+
+    const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Plan => ("the plan", "the plan, above its first table"),
+            Self::Workload => ("the workload", "the workload"),
+            Self::System => ("a system", "a `[[system]]`"),
+        }
+    }
+}
+
+/// A key of another table of the plan is not a misspelt one.
+fn refuse_misplaced(table: Item<'_>, home: Home) -> Result<()> {
+    for entry in table.table("a table")?.iter().filter(|entry| !home.has(&entry.key)) {
+        let others = [Home::Plan, Home::Workload, Home::System].into_iter();
+        let others = others.filter(|other| *other != home && other.has(&entry.key));
+        let homes: Vec<&str> = others.map(|other| other.words().1).collect();
+        if !homes.is_empty() {
+            return Err(entry.place.conflict(format!(
+                "`{}` is not a key of {}: it belongs to {}",
+                entry.key,
+                home.words().0,
+                homes.join(", or to ")
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The name's FNV-1a hash, mixed: the same plan has the same seed everywhere. Of 63 bits, so that
@@ -247,6 +292,7 @@ fn without_passwords(text: &str, systems: &[SystemEntry]) -> String {
 }
 
 fn system(item: Item<'_>, placement: &Cpus, connection: Option<Item<'_>>) -> Result<SystemEntry> {
+    refuse_misplaced(item, Home::System)?;
     let fields = Fields::new(item.node, "system", &keys::names(SYSTEM_KEYS))?;
     let request = BuildRequest::read(&fields)?;
     let connection = fields.get("connection").or(connection).map(|item| {

@@ -37,9 +37,12 @@ pub(crate) static KEYS: &[Key<LuaSpec>] = &[
     Key("statement_timeout", Small(1..=MAX_SECONDS, |s, n| s.statement_timeout = n)),
 ];
 
+pub(crate) fn key_names() -> Vec<&'static str> {
+    [keys::names(KEYS), keys::names(QUEUE_KEYS)].concat()
+}
+
 fn plan_fields(table: &Node) -> Result<Fields<'_>> {
-    let names = [keys::names(KEYS), keys::names(QUEUE_KEYS)].concat();
-    Fields::new(table, "workload", &names)
+    Fields::new(table, "workload", &key_names())
 }
 
 /// Checks the whole table: only the script's text is missing.

@@ -79,10 +79,13 @@ pub(crate) fn check_table(table: &Node) -> Result<()> {
     resolve(table, 1).map(drop)
 }
 
+pub(crate) fn key_names() -> Vec<&'static str> {
+    [keys::names(KEYS), keys::names(PACE_KEYS), keys::names(QUEUE_KEYS)].concat()
+}
+
 /// The whole spec. `load_clients` is how many load at the same time where nobody says.
 pub(crate) fn resolve(table: &Node, load_clients: u32) -> Result<TpccSpec> {
-    let names = [keys::names(KEYS), keys::names(PACE_KEYS), keys::names(QUEUE_KEYS)].concat();
-    let fields = Fields::new(table, "workload", &names)?;
+    let fields = Fields::new(table, "workload", &key_names())?;
     let warehouses = fields.need("warehouses")?.small(1..=MAX_WAREHOUSES)?;
     let mut spec = usual(warehouses, pace(&fields)?, load_clients);
     keys::apply(KEYS, &fields, &mut spec)?;

@@ -233,7 +233,7 @@ impl Options {
     }
 }
 
-fn names() -> Vec<&'static str> {
+pub(crate) fn names() -> Vec<&'static str> {
     [keys::names(KEYS), keys::names(QUEUE_KEYS)].concat()
 }
 
