@@ -44,10 +44,12 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
             return Ok(Exit::Inconclusive);
         }
         let is_usual = selection == Selection::Deciding;
-        let has_changes = judged.iter().any(|one| has_changed(&one.verdict));
-        // All rows where nothing certainly differs, unless they are too many.
-        let decided_only = !args.all && (has_changes || judged.len() > MOST_UNDECIDED);
-        let shown = Shown { system: None, all_metrics: !is_usual, decided_only };
+        let shown = Shown {
+            system: None,
+            all_metrics: !is_usual,
+            decided_only: !args.all && judged.len() > MOST_ROWS,
+            control_decided_only: !args.all && !judged.is_empty(),
+        };
         show(&lab, base, &data, if is_usual { &all } else { &comparisons }, &shown, printer)?;
     } else {
         let cases = unmeasured::cases(&missing, &data, base);
@@ -86,8 +88,8 @@ fn compared(format: CompareFormat, selection: &Selection) -> Selection {
     }
 }
 
-/// Rows that are listed where nothing is decided: a screen of them.
-const MOST_UNDECIDED: usize = 50;
+/// Rows that are listed whatever they say: a screen of them. Of more, those that certainly differ.
+const MOST_ROWS: usize = 50;
 
 /// System by system as the plan lists them, those of each in the order in which they come.
 fn by_system<'a>(
@@ -126,15 +128,11 @@ pub(crate) fn show(
     let has_sweep = !shown.all_metrics && over_clients(&report, printer);
     if !has_sweep || !shown.decided_only {
         let tables = report.verdicts_by_system(shown);
-        // Sentences say it of what decides the steps.
-        if let Some(told) = without_rows(data, comparisons)
-            && tables.is_empty()
-            && shown.all_metrics
-        {
-            printer.prose(&told);
+        for one in &tables {
+            table::print(printer, one);
         }
-        for one in tables {
-            table::print(printer, &one);
+        if let Some(told) = without_rows(data, comparisons, shown).filter(|_| shown.decided_only) {
+            printer.prose(&format!("Not listed: {told}; `--all` lists them"));
         }
     }
     if !shown.all_metrics {
@@ -149,9 +147,14 @@ pub(crate) fn show(
         }
         printer.prose(&format!("\n{}", report.control()));
     }
-    if shown.decided_only && leaves_out(data, comparisons, shown) {
-        let hint = "`--all` also lists undecided steps, and the rounds that would decide them";
-        printer.note(&printer.wrapped(hint));
+    let wants_rounds = |one: &Comparison| {
+        matches!(one.verdict, Verdict::Inconclusive(Reason::TooNoisy { more_rounds: Some(_) }))
+    };
+    if asked(data, comparisons, shown).into_iter().any(wants_rounds) {
+        printer.note(&printer.wrapped(
+            "A finished run takes no more rounds: begin another with more (`run --rounds`, `quick --minutes`), or with \
+             `rounds = { min = 3, max = 20 }`, which ends when all is decided",
+        ));
     }
     for warning in report.unequal() {
         printer.prose(&format!("Not equal: {warning}"));
@@ -160,14 +163,6 @@ pub(crate) fn show(
         printer.prose(&format!("{}: {}", finding.title, finding.text));
     }
     Ok(())
-}
-
-fn leaves_out(data: &RunData, comparisons: &[Comparison], shown: &Shown) -> bool {
-    let steps = Steps::of(data);
-    let is_listed = |one: &&Comparison| {
-        shown.all_metrics || steps.asks_for(&Selection::Deciding, one.ordinal, &one.metric)
-    };
-    comparisons.iter().filter(is_listed).any(|one| !is_decided(one))
 }
 
 /// Tests × client counts for each system, and where systems pass the base; false where the run has no
@@ -187,17 +182,25 @@ fn over_clients(report: &Report<'_>, printer: Printer) -> bool {
     !tables.is_empty()
 }
 
-/// What stands for tables that have no row because nothing certainly differs; `None` where nothing was compared.
-fn without_rows(data: &RunData, comparisons: &[Comparison]) -> Option<String> {
-    let is_judged = |one: &&Comparison| {
+/// Those that are judged and shown, the control's aside.
+fn asked<'a>(data: &RunData, comparisons: &'a [Comparison], shown: &Shown) -> Vec<&'a Comparison> {
+    let steps = Steps::of(data);
+    let is_asked = |one: &&Comparison| {
         !data.info.plan.is_control(&one.system)
             && one.verdict != Verdict::Inconclusive(Reason::NotJudged)
+            && (shown.all_metrics || steps.asks_for(&Selection::Deciding, one.ordinal, &one.metric))
     };
-    let judged: Vec<&Comparison> = comparisons.iter().filter(is_judged).collect();
+    comparisons.iter().filter(is_asked).collect()
+}
+
+/// What has no row in tables of what certainly differs; `None` if nothing.
+fn without_rows(data: &RunData, comparisons: &[Comparison], shown: &Shown) -> Option<String> {
+    let judged = asked(data, comparisons, shown);
     let open = judged.iter().filter(|one| !is_decided(one)).count();
     let all = plural(judged.len(), "comparison");
     let are = |count: usize| if count == 1 { "is" } else { "are" };
-    match (open, judged.len() - open) {
+    let same = judged.iter().filter(|one| one.verdict == Verdict::Unchanged).count();
+    match (open, same) {
         (0, 0) => None,
         (0, same) => Some(format!("{same} of {all} {} unchanged", are(same))),
         (open, 0) => Some(format!("{open} of {all} {} not decided", are(open))),
@@ -326,7 +329,8 @@ mod tests {
         let of_control = one("control", &noisy);
         let told = |comparisons: &[&Comparison]| {
             let comparisons: Vec<Comparison> = comparisons.iter().map(|&one| one.clone()).collect();
-            without_rows(&data, &comparisons).unwrap_or_default()
+            let shown = Shown { all_metrics: true, ..Shown::default() };
+            without_rows(&data, &comparisons, &shown).unwrap_or_default()
         };
         assert_eq!(told(&[]), "");
         assert_eq!(told(&[&of_control]), "");

@@ -20,6 +20,8 @@ pub struct Shown {
     pub all_metrics: bool,
     /// Leave out what is unchanged or not decided.
     pub decided_only: bool,
+    /// The same in the control's table, where each system has its own.
+    pub control_decided_only: bool,
 }
 
 impl Shown {
@@ -76,7 +78,12 @@ impl<'a> Report<'a> {
     /// say stands below the first of them only.
     pub fn verdicts_by_system(&self, shown: &Shown) -> Vec<Table> {
         let tables = self.candidates().map(|system| {
-            let of_one = Shown { system: Some(system.name.to_owned()), ..shown.clone() };
+            let of_one = Shown {
+                system: Some(system.name.to_owned()),
+                decided_only: shown.decided_only
+                    || (system.is_control && shown.control_decided_only),
+                ..shown.clone()
+            };
             self.verdicts(&of_one)
         });
         told_once(tables.filter(|table| !table.rows.is_empty()).map(without_same_why))
