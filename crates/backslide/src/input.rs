@@ -119,8 +119,11 @@ fn differing(lab: &Lab, data: &RunData, base: &str) -> Result<Option<Differing>>
         Some(overview(catalog.variables(dbms), base, &others))
     });
     let variables = variables.collect();
-    let with_rules = all.iter().map(|f| (catalog.variables(f.dbms), f));
-    Ok(Some(Differing { variables, unequal: unequal(&with_rules.collect::<Vec<_>>()) }))
+    let with_rules: Vec<_> = all.iter().map(|f| (catalog.variables(f.dbms), f)).collect();
+    let mut durability = all.iter().map(explain::durability);
+    let first = durability.next().flatten();
+    let durability = first.filter(|first| durability.all(|other| other == Some(*first)));
+    Ok(Some(Differing { variables, unequal: unequal(&with_rules), durability }))
 }
 
 /// What a system told before the first step of its first trial that counts; `None` where it was not

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use explain::Warning;
-use model::{Cell, NoteKind, RunState, Step, StepNote};
+use explain::{Durability, Warning};
+use model::{Cell, NoteKind, RunState, Step, StepClass, StepNote};
 
 use crate::format::{self, plural};
 use crate::report::At;
@@ -24,7 +24,7 @@ impl<'a> Report<'a> {
         let of_values = [unsustained, limits, cardinality, client, steal];
         let found = of_trials.iter().map(|find| find(self)).chain([noted(self, &CUT_SHORT)]);
         let found = found
-            .chain([placements(self), in_turns(self), builds::finding(self)])
+            .chain([placements(self), in_turns(self), not_durable(self), builds::finding(self)])
             .chain(NOTED.iter().map(|of| noted(self, of)));
         own.chain(found.chain(of_values.iter().map(|find| find(self))).flatten()).collect()
     }
@@ -86,6 +86,19 @@ fn placements(report: &Report<'_>) -> Option<Finding> {
     (!is_shared).then(|| Finding {
         title: "The systems have different placements".to_owned(),
         text: format!("{each}. Placement may explain differences between them."),
+    })
+}
+
+/// Of steps that write: what differs between systems is among the conditions.
+fn not_durable(report: &Report<'_>) -> Option<Finding> {
+    let durability = report.input.differing.as_ref()?.durability?;
+    let writes = report.steps.iter().any(|step| step.class != StepClass::Reading);
+    (writes && durability != Durability::Machine).then(|| Finding {
+        title: "No system keeps each commit through a crash of the machine".to_owned(),
+        text: format!(
+            "A commit {}. If servers sync each commit, they may compare otherwise.",
+            durability.text()
+        ),
     })
 }
 

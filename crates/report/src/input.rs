@@ -1,6 +1,6 @@
 //! What a report is made of.
 
-use explain::{Overview, StackCosts, StepWhy, Warning};
+use explain::{Durability, Overview, StackCosts, StepWhy, Warning};
 use model::{Comparison, FalseAlarms, RunData};
 
 /// Everything that a report needs; nothing is looked up elsewhere.
@@ -48,6 +48,8 @@ pub struct Differing {
     /// Variables: for each Dbms its systems against the base, or against the first of them.
     pub variables: Vec<Overview>,
     pub unequal: Vec<Warning>,
+    /// What a commit survives, if that is the same in all systems.
+    pub durability: Option<Durability>,
 }
 
 /// Something that a reader must know before believing the numbers.

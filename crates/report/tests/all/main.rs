@@ -34,7 +34,7 @@ fn finding(data: &RunData, title: &str) -> Option<String> {
 
 fn differing() -> Differing {
     let (variables, unequal) = testkit::made_up::differing();
-    Differing { variables, unequal }
+    Differing { variables, unequal, durability: None }
 }
 
 /// The run with copies of its second system under other names. They have no histograms: making these up takes longer

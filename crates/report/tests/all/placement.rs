@@ -1,8 +1,9 @@
 //! On which CPUs the systems of a run were measured, wherever that is told.
 
+use explain::Durability;
 use model::{BuildSource, Dbms, Placement, RunData};
-use report::Report;
 use report::tables::placement_lines;
+use report::{Differing, Report};
 use testkit::made_up::{self, Shape};
 
 use crate::{finding, input};
@@ -54,6 +55,21 @@ fn what_the_kernel_chooses_is_told_in_reports() {
     assert_eq!(found(&data), None);
     assert!(Report::new(&input(&data, &[])).html().contains("Placement: free."));
     assert!(placement_lines(&data.info.plan.systems).is_empty());
+}
+
+#[test]
+fn commits_that_no_system_keeps_are_told_where_steps_write() {
+    let data = made_up::run(&Shape::usual());
+    let told = |durability| {
+        let mut input = input(&data, &[]);
+        input.differing = Some(Differing { durability, ..Differing::default() });
+        let mut findings = Report::new(&input).findings().into_iter();
+        findings.find(|finding| finding.title.contains("No system keeps")).map(|one| one.text)
+    };
+    let text = told(Some(Durability::Server)).unwrap();
+    assert!(text.starts_with("A commit survives a crash of the server, not of"), "{text}");
+    assert_eq!(told(Some(Durability::Machine)), None);
+    assert_eq!(told(None), None);
 }
 
 #[test]
