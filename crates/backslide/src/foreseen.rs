@@ -28,6 +28,10 @@ const IN_TRIALS: Scatter = Scatter { between: 2.5e-3, ..IN_SLICES };
 const PRIOR_DF: f64 = 6.0;
 const FAMILY: u32 = 6;
 
+/// Where a plan detects only more than 100 %, so many rounds are advised at most, and fewer if they detect less than this.
+const MOST_ADVISED: u32 = 50;
+const USEFUL: f64 = 0.2;
+
 /// What a step of a plan is expected to scatter by.
 pub(crate) struct Noise {
     /// Of the metrics that decide the steps.
@@ -122,26 +126,30 @@ impl Noise {
     /// What the plan can detect, as a sentence; `None` if it has too few rounds for a verdict or nothing to compare.
     pub(crate) fn sentence(&self, plan: &Plan, time: Nanos) -> Option<String> {
         let window = window(plan);
-        let percent = |steps: &[Scatter], metric: Option<&MetricId>| {
-            let calling = calling(plan, metric);
-            let found =
-                in_median_step(steps, window.as_secs_f64(), plan.rounds_of_each(), &calling)?;
-            Some(match found {
-                ..1.0 => format!("{:.1} %", 100.0 * found),
-                _ => "more than 100 %".to_owned(),
-            })
+        let found = |steps: &[Scatter], metric: Option<&MetricId>, rounds: u32| {
+            in_median_step(steps, window.as_secs_f64(), rounds, &calling(plan, metric))
         };
-        let deciding = percent(&self.deciding, None).filter(|_| plan.systems.len() > 1)?;
+        let percent = |found: f64| match found {
+            ..1.0 => format!("{:.1} %", 100.0 * found),
+            _ => "more than 100 %".to_owned(),
+        };
+        let rounds = plan.rounds_of_each();
+        let of_step = found(&self.deciding, None, rounds).filter(|_| plan.systems.len() > 1)?;
+        let deciding = percent(of_step);
         let cpu = self.cpu.as_ref().and_then(|(metric, steps)| {
-            Some(format!(", {} in {metric}", percent(steps, Some(metric))?))
+            Some(format!(", {} in {metric}", percent(found(steps, Some(metric), rounds)?)))
+        });
+        let more = (rounds + 1..=MOST_ADVISED).filter(|_| of_step >= 1.0).find_map(|rounds| {
+            let found = found(&self.deciding, None, rounds).filter(|found| *found < USEFUL)?;
+            Some(format!("; {rounds} rounds detect {}", percent(found)))
         });
         let at_most = plan.course.first_look.map_or("", |_| "at most ");
         Some(format!(
-            "in {at_most}about {time}: {} rounds with windows of {window} detect a change of {deciding} per step{}, \
-             given {}",
-            plan.rounds_of_each(),
+            "in {at_most}about {time}: {rounds} rounds with windows of {window} detect a change of {deciding} per step{}, \
+             given {}{}",
             cpu.unwrap_or_default(),
-            self.source
+            self.source,
+            more.unwrap_or_default()
         ))
     }
 }
