@@ -76,8 +76,12 @@ pub(crate) fn parse(text: &str, origin: &str) -> Result<Node> {
     match DeTable::parse(text) {
         Ok(table) => Ok(lines.table(table.get_ref(), table.span().start)),
         Err(error) => {
-            let place = lines.place(error.span().map_or(0, |span| span.start));
-            Err(place.conflict(error.message().trim().replace('\n', ", ")))
+            let span = error.span().unwrap_or_default();
+            let message = error.message().trim().replace('\n', ", ");
+            // The parser does not say which one.
+            let key = text.get(span.clone()).filter(|_| message == "duplicate key");
+            let key = key.map_or_else(String::new, |key| format!(" `{key}`"));
+            Err(lines.place(span.start).conflict(format!("{message}{key}")))
         }
     }
 }

@@ -110,8 +110,13 @@ fn host(info: &RunInfo) -> String {
     }
     let one = |host: &Host| {
         format!(
-            "{} ({}, {} CPUs, {}, {}, {})",
-            host.name, host.cpu_model, host.shape.cpus, host.shape.memory, host.os, host.kernel
+            "{} ({}, {}, {}, {}, {})",
+            host.name,
+            host.cpu_model,
+            format::plural(host.shape.cpus as usize, "CPU"),
+            host.shape.memory,
+            host.os,
+            host.kernel
         )
     };
     match info.hosts.len() {

@@ -243,7 +243,7 @@ fn largest_deviation(rates: &[&Comparison]) -> Option<String> {
 const LARGEST_LOSS: u32 = 50;
 
 impl Report<'_> {
-    /// `, ratios 0.95–2.3; only gains are in the intervals of 2; a loss of more than 6 % is ruled out in 7 others;
+    /// `, ratios 0.95–2.3; the intervals of 2 have only gains; a loss of more than 6 % is ruled out in 7 others;
     /// about 6 more rounds (25m00s) would decide 5`.
     pub(crate) fn undecided(&self, list: &[&Comparison]) -> Option<String> {
         let known = [ratios(list), one_sided(list), excluded(list), self.more_rounds(list)];
@@ -333,14 +333,13 @@ fn one_sided(list: &[&Comparison]) -> Option<String> {
         list.iter().filter_map(|c| ends(c)).filter(|ends| is_there(*ends)).count()
     };
     let (gains, losses) = (of(|(worst, _)| worst > 1.0), of(|(_, best)| best < 1.0));
-    Some(match (gains, losses) {
-        (0, 0) => return None,
-        (gains, 0) => format!("only gains are in the intervals of {gains}"),
-        (0, losses) => format!("only losses are in the intervals of {losses}"),
-        (gains, losses) => {
-            format!("only gains are in the intervals of {gains}, only losses in those of {losses}")
-        }
-    })
+    let only = |count: usize, side: &str| match count {
+        0 => None,
+        1 => Some(format!("the interval of 1 has only {side}")),
+        count => Some(format!("the intervals of {count} have only {side}")),
+    };
+    let told = only(gains, "gains").into_iter().chain(only(losses, "losses"));
+    Some(format::joined(told, ", ")).filter(|told| !told.is_empty())
 }
 
 /// The smallest loss, in whole per cent, that the intervals of two steps in three exclude, those aside that show only
@@ -360,6 +359,7 @@ fn excluded(list: &[&Comparison]) -> Option<String> {
     let excluding = losses.iter().filter(|loss| **loss <= of_most).count();
     let of_all = match (excluding == others, gains > 0) {
         (true, false) => "all".to_owned(),
+        (true, true) if others == 1 => "the other".to_owned(),
         (true, true) => "all others".to_owned(),
         (false, false) => excluding.to_string(),
         (false, true) => format!("{excluding} others"),

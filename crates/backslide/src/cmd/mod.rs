@@ -29,7 +29,15 @@ pub(crate) mod workloads;
 
 use std::path::Path;
 
+use anyhow::{Result, ensure};
+
 /// What there is of a directory that may yet have to be made: it or the nearest one above it.
-fn existing(directory: &Path) -> &Path {
-    directory.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"))
+fn existing(directory: &Path) -> Result<&Path> {
+    let found = directory.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
+    ensure!(
+        found.is_dir(),
+        "{} is not a directory; name another one with `--lab`",
+        found.display()
+    );
+    Ok(found)
 }

@@ -24,7 +24,7 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
         }
         return Ok(Exit::Fine);
     };
-    let directory = super::existing(root);
+    let directory = super::existing(root)?;
     let host = probes::identify(directory)?;
     let (file, builds) = super::run::read(plan, &args.with.overrides())?;
     file.check_cpus(lab::refused_cpus)?;

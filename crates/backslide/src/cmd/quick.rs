@@ -92,7 +92,7 @@ fn measure(
 }
 
 pub(crate) fn init(args: &InitArgs, root: &Path, printer: Printer) -> Result<Exit> {
-    let host = probes::identify(super::existing(root))?.shape;
+    let host = probes::identify(super::existing(root)?)?.shape;
     let lab = Lab::open_to_read(root).ok();
     let builds = Builds::of_user()?;
     let expand = |file: &PlanFile| run::expand(file, &builds, host);
@@ -120,7 +120,7 @@ fn prepared(
     let (wanted, time) = (args.minutes, sized.time);
     if time > wanted {
         printer.note(&format!(
-            "{wanted} are too short for {FIRST_LOOK} rounds; this takes about {time}"
+            "{wanted} is too short for {FIRST_LOOK} rounds; this takes about {time}"
         ));
     }
     if let Some(sentence) = sized.noise.sentence(&sized.plan, time) {

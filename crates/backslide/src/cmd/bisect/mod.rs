@@ -28,7 +28,7 @@ use crate::{disturbed, runs};
 
 pub(crate) fn run(args: &BisectArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let builds = Builds::of_user()?;
-    let host = probes::identify(super::existing(root))?;
+    let host = probes::identify(super::existing(root)?)?;
     let question = Question::of(args, &builds, host, printer)?;
     if args.dry_run {
         let lab = Lab::open_to_read(root).ok();
