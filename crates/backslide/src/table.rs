@@ -11,7 +11,7 @@ use crate::wrap;
 
 /// Columns between two cells, and as many in a row as there are cells.
 const BETWEEN: usize = 2;
-/// Where a table is divided, names get this fraction of the width: one part of three.
+/// Names get at most this fraction of the width, one part of three, where there is no room for all.
 const NAMES: usize = 3;
 
 pub(crate) fn time(time: Nanos) -> Cell {
@@ -206,7 +206,13 @@ impl Texts {
             return whole;
         }
         let narrowest = of(Column::narrowest);
-        let least = if fits(&narrowest) { narrowest } else { of(|column| column.broken) };
+        // Short names, too, while there is room for the rest.
+        let mut named = narrowest.clone();
+        if let (Some(first), Some(place)) = (named.first_mut(), part.first()) {
+            *first = self.columns[*place].wished.min(width / NAMES).max(*first);
+        }
+        let least = [named, narrowest].into_iter().find(|least| fits(least));
+        let least = least.unwrap_or_else(|| of(|column| column.broken));
         wrap::columns(&of(|column| column.wished), &least, room)
     }
 }
