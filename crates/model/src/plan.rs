@@ -229,20 +229,25 @@ impl Plan {
         self.systems.iter().find(|s| s.name == name)
     }
 
-    /// The first server that is not ours. As it cannot be frozen, only steps that change no data take turns with it.
+    /// The first foreign server: backslide cannot freeze it, so in rounds with it only steps that change no data take
+    /// turns.
     pub fn never_frozen(&self) -> Option<&System> {
-        self.systems.iter().find(|system| matches!(system.build.source, BuildSource::Connect(_)))
+        self.systems.iter().find(|system| system.build.is_foreign())
     }
 
-    /// What servers do otherwise in turns than alone, in sentences; `None` if nothing of it is known. Only steps that
-    /// write are concerned, those that load in small commits among them.
+    /// Sentences about servers that behave differently in turns; `None` if no such server or no step that writes.
+    /// `l.i1` and `l.i2` count as writing: they load in small commits.
     pub fn changed_in_turns(&self) -> Option<String> {
         let writes = |step: &Step| step.task == StepTask::Run && step.class != StepClass::Reading;
+        // Each pair has the base.
+        let beside = |system: &System| !self.course.pairs || system.name == self.base;
+        let is_frozen = !self.systems.iter().any(|one| beside(one) && one.build.is_foreign());
         let take_turns = matches!(self.course.interleave, Interleave::Turns(_))
-            && self.never_frozen().is_none()
+            && is_frozen
             && self.steps.iter().any(|step| step.measured && writes(step));
         let mut told: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for system in self.systems.iter().filter(|_| take_turns) {
+        let frozen = self.systems.iter().filter(|system| !system.build.is_foreign());
+        for system in frozen.filter(|_| take_turns) {
             let facts = &system.build.dbms.product().in_turns;
             if facts.holds(&system.build.version, &system.config) {
                 told.entry(&facts.what).or_default().push(&system.name);

@@ -24,6 +24,11 @@ pub struct Build {
 }
 
 impl Build {
+    /// Is it a running server that is not ours?
+    pub const fn is_foreign(&self) -> bool {
+        matches!(self.source, BuildSource::Connect(_))
+    }
+
     pub fn new(dbms: Dbms, version: Version, source: BuildSource) -> Self {
         Self {
             dbms,

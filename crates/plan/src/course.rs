@@ -39,7 +39,8 @@ const SLICES: Interleave = Interleave::Slices(Nanos::from_millis(250));
 const TURNS: Interleave = Interleave::Turns(Nanos::from_millis(500));
 const SHORTEST_TURN: Nanos = Nanos::from_millis(250);
 /// Where nothing is frozen because each engine is embedded: disturbances by neighbours of a virtual machine last about
-/// as long as the usual turns. Several clients would wait at its end for the one with the longest operation.
+/// as long as the usual turns. Only for one client: several would idle at the end of each turn until the
+/// longest operation ends.
 const EMBEDDED_TURN: Nanos = Nanos::from_millis(20);
 /// Turns that a window needs: among fewer, one with a checkpoint in it decides.
 const TURNS_OF_A_WINDOW: u64 = 16;
@@ -215,7 +216,7 @@ pub(crate) fn resolve(
 
 /// Only what backslide starts itself can be sampled or counted.
 fn check_profiles(entry: &CourseEntry, systems: &[System]) -> Result<()> {
-    let is_foreign = |system: &&System| matches!(system.build.source, BuildSource::Connect(_));
+    let is_foreign = |system: &&System| system.build.is_foreign();
     for (key, place, rounds, verb) in [
         ("profile", &entry.profile_place, entry.course.profiled, "samples"),
         ("count", &entry.count_place, entry.course.counted, "counts instructions of"),

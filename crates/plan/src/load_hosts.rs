@@ -1,6 +1,6 @@
 //! Other hosts that take part: those that run the clients of a plan's measured steps, and the servers' own.
 
-use model::{BuildSource, System};
+use model::System;
 
 use crate::course::CourseEntry;
 use crate::cpus::Cpus;
@@ -93,7 +93,7 @@ fn not_divided(kind: WorkloadKind, course: &CourseEntry, systems: &[System]) -> 
                 .to_owned(),
         );
     }
-    let is_foreign = |system: &&System| matches!(system.build.source, BuildSource::Connect(_));
+    let is_foreign = |system: &&System| system.build.is_foreign();
     let ours = systems.iter().find(|system| !is_foreign(system))?;
     let name = &ours.name;
     Some(format!(

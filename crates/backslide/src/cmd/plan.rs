@@ -136,14 +136,14 @@ fn course(plan: &Plan) -> Vec<String> {
         Interleave::Slices(length) => lines.push(format!(
             "in slices of {length}, where a step changes no data: {all} systems of a round run at once"
         )),
-        Interleave::Turns(length) => lines.push(match plan.never_frozen() {
-            None => format!(
-                "in turns of at most {length} in every step: {all} systems of a round run at once, and each stands still outside its turns"
-            ),
-            Some(System { name, .. }) => format!(
-                "in turns of at most {length}, where a step changes no data: {all} systems of a round run at once. The systems run other steps whole, one after the other, because backslide must not freeze {name}"
-            ),
-        }),
+        Interleave::Turns(length) => {
+            let except = plan.never_frozen().map_or_else(String::new, |System { name, .. }| {
+                format!("; in rounds with {name}, which backslide must not freeze, only where a step changes no data")
+            });
+            lines.push(format!(
+                "in turns of at most {length} in every step: {all} systems of a round run at once, and each stands still outside its turns{except}"
+            ));
+        }
     }
     if plan.course.pairs {
         lines.push(format!(

@@ -69,14 +69,14 @@ fn course(report: &Report<'_>) -> Vec<String> {
         Interleave::Slices(length) => texts.push(format!(
             "In steps that change no data, {all} systems of a round run at once and take turns in slices of {length}. Each slice is compared with its neighbours; slices are not rounds."
         )),
-        Interleave::Turns(length) => texts.push(match plan.never_frozen() {
-            None => format!(
+        Interleave::Turns(length) => {
+            texts.push(format!(
                 "In every step, {all} systems of a round run at once and take turns of at most {length}. A server is frozen outside its turns; its times and costs are those of its own turns. Each turn is compared with its neighbours; turns are not rounds."
-            ),
-            Some(System { name, .. }) => format!(
-                "In steps that change no data, {all} systems of a round run at once and take turns of at most {length}. Each turn is compared with its neighbours; turns are not rounds. The systems ran other steps whole, one after the other, because backslide must not freeze {name}."
-            ),
-        }),
+            ));
+            texts.extend(plan.never_frozen().map(|System { name, .. }| format!(
+                "In rounds with {name}, which backslide must not freeze, only steps that change no data take turns. In the other steps, one system after the other runs the whole step."
+            )));
+        }
     }
     if course.pairs {
         texts.push(format!(
