@@ -560,8 +560,7 @@ pub(crate) struct CompareArgs {
     /// Margin in per cent, instead of the plan's and each metric's own
     #[arg(long, value_name = "PERCENT", value_parser = effect, allow_negative_numbers = true)]
     pub(crate) min_effect: Option<f64>,
-    /// List every comparison, the control's too [default: up to 50, otherwise those that certainly
-    /// differ]
+    /// List every comparison, the control's too [default: all if there are at most 50, else changes]
     #[arg(long)]
     pub(crate) all: bool,
     /// For people or for programs

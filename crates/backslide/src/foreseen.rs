@@ -28,8 +28,9 @@ const IN_TRIALS: Scatter = Scatter { between: 2.5e-3, ..IN_SLICES };
 const PRIOR_DF: f64 = 6.0;
 const FAMILY: u32 = 6;
 
-/// Where a plan detects only more than 100 %, so many rounds are advised at most, and fewer if they detect less than this.
+/// The most rounds that are advised for a plan that detects only changes above 100 %; no advice if more are needed.
 const MOST_ADVISED: u32 = 50;
+/// The fewest rounds are advised that detect a change smaller than this.
 const USEFUL: f64 = 0.2;
 
 /// What a step of a plan is expected to scatter by.
@@ -71,7 +72,7 @@ impl Noise {
             for (likeness, run) in earlier {
                 if let Some(noise) = Self::of_run(&lab.store.load(&run, runs::NUMBERS)?)? {
                     return Ok(Self {
-                        source: format!("{}{}", noise.source, likeness.but()),
+                        source: format!("{}{}", noise.source, likeness.difference()),
                         ..noise
                     });
                 }
@@ -141,7 +142,7 @@ impl Noise {
         });
         let more = (rounds + 1..=MOST_ADVISED).filter(|_| of_step >= 1.0).find_map(|rounds| {
             let found = found(&self.deciding, None, rounds).filter(|found| *found < USEFUL)?;
-            Some(format!("; {rounds} rounds detect {}", percent(found)))
+            Some(format!("; {rounds} rounds would detect {}", percent(found)))
         });
         let at_most = plan.course.first_look.map_or("", |_| "at most ");
         Some(format!(
@@ -191,13 +192,13 @@ impl Likeness {
         }))
     }
 
-    /// How it differs, to follow its name.
-    const fn but(self) -> &'static str {
+    /// How its plan differs; appended to the run's name.
+    const fn difference(self) -> &'static str {
         match self {
             Self::Both => "",
-            Self::Config => ", which has other data or steps",
-            Self::Workload => ", which has another config or placement",
-            Self::Kind => ", which has another config or placement, and other data or steps",
+            Self::Config => " (other data or steps)",
+            Self::Workload => " (another config or placement of the base)",
+            Self::Kind => " (another config or placement of the base, other data or steps)",
         }
     }
 }

@@ -231,7 +231,6 @@ enum Home {
 }
 
 impl Home {
-    /// May it have this key? Scripts and workload files bring names of their own.
     fn has(self, key: &str) -> bool {
         match self {
             Self::Plan => key_names().contains(&key),
@@ -243,8 +242,7 @@ impl Home {
                     tpcc::key_names(),
                     lua::key_names(),
                 ];
-                ["name", "workload", "system", "profile"].contains(&key)
-                    || kinds.iter().any(|names| names.contains(&key))
+                kinds.iter().any(|names| names.contains(&key))
             }
         }
     }

@@ -94,9 +94,9 @@ fn not_durable(report: &Report<'_>) -> Option<Finding> {
     let durability = report.input.differing.as_ref()?.durability?;
     let writes = report.steps.iter().any(|step| step.class != StepClass::Reading);
     (writes && durability != Durability::Machine).then(|| Finding {
-        title: "No system keeps each commit through a crash of the machine".to_owned(),
+        title: "No durable commits".to_owned(),
         text: format!(
-            "A commit {}. If servers sync each commit, they may compare otherwise.",
+            "In every system, a commit {}. With each commit synced to the disk, the ratios may differ.",
             durability.text()
         ),
     })

@@ -243,8 +243,8 @@ fn largest_deviation(rates: &[&Comparison]) -> Option<String> {
 const LARGEST_LOSS: u32 = 50;
 
 impl Report<'_> {
-    /// `, ratios 0.95–2.3; the intervals of 2 have only gains; a loss of more than 6 % is ruled out in 7 others;
-    /// about 6 more rounds (25m00s) would decide 5`.
+    /// `, ratios 0.95–2.3; the interval shows only gains in 2; a loss of more than 6 % is ruled out in 7; about 6
+    /// more rounds (25m00s) would decide 5`.
     pub(crate) fn undecided(&self, list: &[&Comparison]) -> Option<String> {
         let known = [ratios(list), one_sided(list), excluded(list), self.more_rounds(list)];
         let known = known.into_iter().chain([self.certain_cost(list)]);
@@ -333,36 +333,23 @@ fn one_sided(list: &[&Comparison]) -> Option<String> {
         list.iter().filter_map(|c| ends(c)).filter(|ends| is_there(*ends)).count()
     };
     let (gains, losses) = (of(|(worst, _)| worst > 1.0), of(|(_, best)| best < 1.0));
-    let only = |count: usize, side: &str| match count {
-        0 => None,
-        1 => Some(format!("the interval of 1 has only {side}")),
-        count => Some(format!("the intervals of {count} have only {side}")),
-    };
-    let told = only(gains, "gains").into_iter().chain(only(losses, "losses"));
-    Some(format::joined(told, ", ")).filter(|told| !told.is_empty())
+    let only = |(count, side)| (count > 0).then(|| format!("only {side} in {count}"));
+    let told = [(gains, "gains"), (losses, "losses")].into_iter().filter_map(only);
+    let told = format::joined(told, ", ");
+    (!told.is_empty()).then(|| format!("the interval shows {told}"))
 }
 
-/// The smallest loss, in whole per cent, that the intervals of two steps in three exclude, those aside that show only
+/// The smallest loss, in whole per cent, that the intervals of two steps in three exclude; `None` where these show only
 /// gains.
 fn excluded(list: &[&Comparison]) -> Option<String> {
-    let all_ends = list.iter().filter_map(|c| ends(c));
-    let gains = all_ends.clone().filter(|(worst, _)| *worst > 1.0).count();
-    let losing = all_ends.filter(|(worst, _)| *worst <= 1.0);
-    let mut losses: Vec<u32> =
-        losing.map(|(worst, _)| (100.0 * (1.0 - worst)).ceil() as u32).collect();
+    let loss = |(worst, _): (f64, f64)| (100.0 * (1.0 - worst)).max(0.0).ceil() as u32;
+    let mut losses: Vec<u32> = list.iter().filter_map(|c| ends(c)).map(loss).collect();
     losses.sort_unstable();
-    let others = list.len() - gains;
-    let of_most = *losses.get((2 * others).div_ceil(3).checked_sub(1)?)?;
-    if list.len() == 1 || of_most > LARGEST_LOSS {
+    let of_most = *losses.get((2 * list.len()).div_ceil(3).checked_sub(1)?)?;
+    if list.len() == 1 || of_most == 0 || of_most > LARGEST_LOSS {
         return None;
     }
     let excluding = losses.iter().filter(|loss| **loss <= of_most).count();
-    let of_all = match (excluding == others, gains > 0) {
-        (true, false) => "all".to_owned(),
-        (true, true) if others == 1 => "the other".to_owned(),
-        (true, true) => "all others".to_owned(),
-        (false, false) => excluding.to_string(),
-        (false, true) => format!("{excluding} others"),
-    };
+    let of_all = if excluding == list.len() { "all".to_owned() } else { excluding.to_string() };
     Some(format!("a loss of more than {of_most} % is ruled out in {of_all}"))
 }

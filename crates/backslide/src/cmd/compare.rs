@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use lab::Lab;
-use model::{Comparison, Reason, RunData, System, Verdict};
+use model::{Comparison, Reason, RunData, RunState, System, Verdict};
 use report::format::plural;
 use report::tables::Shown;
 use report::{Input, Report};
@@ -88,7 +88,7 @@ fn compared(format: CompareFormat, selection: &Selection) -> Selection {
     }
 }
 
-/// Rows that are listed whatever they say: a screen of them. Of more, those that certainly differ.
+/// Up to this many comparisons, all are listed: a screen. Beyond it, only changes.
 const MOST_ROWS: usize = 50;
 
 /// System by system as the plan lists them, those of each in the order in which they come.
@@ -132,7 +132,7 @@ pub(crate) fn show(
             table::print(printer, one);
         }
         if let Some(told) = without_rows(data, comparisons, shown).filter(|_| shown.decided_only) {
-            printer.prose(&format!("Not listed: {told}; `--all` lists them"));
+            printer.prose(&format!("{told}; `--all` lists them"));
         }
     }
     if !shown.all_metrics {
@@ -150,10 +150,11 @@ pub(crate) fn show(
     let wants_rounds = |one: &Comparison| {
         matches!(one.verdict, Verdict::Inconclusive(Reason::TooNoisy { more_rounds: Some(_) }))
     };
-    if asked(data, comparisons, shown).into_iter().any(wants_rounds) {
+    let is_ours = data.info.state == RunState::Finished && !data.info.is_imported();
+    if is_ours && asked(data, comparisons, shown).into_iter().any(wants_rounds) {
         printer.note(&printer.wrapped(
-            "A finished run takes no more rounds: begin another with more (`run --rounds`, `quick --minutes`), or with \
-             `rounds = { min = 3, max = 20 }`, which ends when all is decided",
+            "To decide more steps, start a new run with more rounds (`run --rounds`, `quick --minutes`). With \
+             `rounds = { min = 3, max = 20 }` in the plan, the run ends when everything is decided.",
         ));
     }
     for warning in report.unequal() {
@@ -182,7 +183,7 @@ fn over_clients(report: &Report<'_>, printer: Printer) -> bool {
     !tables.is_empty()
 }
 
-/// Those that are judged and shown, the control's aside.
+/// Judged comparisons that `shown` covers, without the control's.
 fn asked<'a>(data: &RunData, comparisons: &'a [Comparison], shown: &Shown) -> Vec<&'a Comparison> {
     let steps = Steps::of(data);
     let is_asked = |one: &&Comparison| {
@@ -193,21 +194,20 @@ fn asked<'a>(data: &RunData, comparisons: &'a [Comparison], shown: &Shown) -> Ve
     comparisons.iter().filter(is_asked).collect()
 }
 
-/// What has no row in tables of what certainly differs; `None` if nothing.
+/// How many comparisons are no changes; `None` if there are none.
 fn without_rows(data: &RunData, comparisons: &[Comparison], shown: &Shown) -> Option<String> {
     let judged = asked(data, comparisons, shown);
     let open = judged.iter().filter(|one| !is_decided(one)).count();
-    let all = plural(judged.len(), "comparison");
-    let are = |count: usize| if count == 1 { "is" } else { "are" };
     let same = judged.iter().filter(|one| one.verdict == Verdict::Unchanged).count();
-    match (open, same) {
-        (0, 0) => None,
-        (0, same) => Some(format!("{same} of {all} {} unchanged", are(same))),
-        (open, 0) => Some(format!("{open} of {all} {} not decided", are(open))),
-        (open, same) => {
-            Some(format!("{open} of {all} {} not decided, {same} unchanged", are(open)))
-        }
-    }
+    let kinds = [(open, "undecided"), (same, "unchanged")].into_iter();
+    let kinds: Vec<String> = kinds
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, kind)| format!("{count} {kind}"))
+        .collect();
+    let are = if open + same == 1 { "is" } else { "are" };
+    let all = plural(judged.len(), "comparison");
+    (!kinds.is_empty())
+        .then(|| format!("{} of {all} {are} not listed: {}", open + same, kinds.join(", ")))
 }
 
 const fn has_changed(verdict: &Verdict) -> bool {
@@ -334,10 +334,13 @@ mod tests {
         };
         assert_eq!(told(&[]), "");
         assert_eq!(told(&[&of_control]), "");
-        assert_eq!(told(&[&open, &of_control]), "1 of 1 comparison is not decided");
-        assert_eq!(told(&[&open, &open]), "2 of 2 comparisons are not decided");
-        assert_eq!(told(&[&open, &same, &same]), "1 of 3 comparisons is not decided, 2 unchanged");
-        assert_eq!(told(&[&same, &same]), "2 of 2 comparisons are unchanged");
+        assert_eq!(told(&[&open, &of_control]), "1 of 1 comparison is not listed: 1 undecided");
+        assert_eq!(told(&[&open, &open]), "2 of 2 comparisons are not listed: 2 undecided");
+        assert_eq!(
+            told(&[&open, &same, &same]),
+            "3 of 3 comparisons are not listed: 1 undecided, 2 unchanged"
+        );
+        assert_eq!(told(&[&same, &same]), "2 of 2 comparisons are not listed: 2 unchanged");
     }
 
     #[test]

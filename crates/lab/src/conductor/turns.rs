@@ -1,7 +1,7 @@
 //! Rounds whose systems alternate: all of them are up at once, and so are their trials under way. A step is
 //! carried out in turns where the plan and the systems allow it; any other is run whole, by one system after the
-//! other. Where every server can be frozen and the plan wants turns, those stand still that nobody attends to; embedded
-//! engines do so by themselves.
+//! other. Where every server can be frozen and the plan wants turns, servers are frozen outside their turns;
+//! embedded engines need no freezing.
 //!
 //! The trials get their outcomes together when the round is over, so that a round that was interrupted is done
 //! again as a whole: turns are compared with those that ran beside them.

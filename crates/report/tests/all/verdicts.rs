@@ -222,7 +222,7 @@ fn only_a_system_without_an_open_step_performs_like_the_base() {
             0 => Verdict::Unchanged,
             _ => noisy(),
         }),
-        "against sqlite/wal: unchanged in 1 of 10 steps; inconclusive in 9, ratios 0.31–1.08; the intervals of 3 have only gains, the intervals of 6 have only losses; a loss of more than 13 % is ruled out in 4 others; about 3 more rounds (29m06s) would decide all; server.cpu/o certainly rose: 3.22 [3.20, 3.24] in l.i2."
+        "against sqlite/wal: unchanged in 1 of 10 steps; inconclusive in 9, ratios 0.31–1.08; the interval shows only gains in 3, only losses in 6; a loss of more than 12 % is ruled out in 6; about 3 more rounds (29m06s) would decide all; server.cpu/o certainly rose: 3.22 [3.20, 3.24] in l.i2."
     );
     assert_eq!(
         said(&|step| match step {
@@ -258,7 +258,7 @@ fn a_sentence_begins_with_what_fell_to_zero() {
     assert_eq!(
         said(&|step| if step < 5 { fell() } else { noisy() }),
         format!(
-            "is at zero, unlike sqlite/wal, in 5 of 10 steps: {}, and 2 more; inconclusive in 5, ratios 0.90–1.08; the intervals of 2 have only gains, the intervals of 3 have only losses; a loss of more than 12 % is ruled out in 2 others; about 3 more rounds (29m06s) would decide all; server.cpu/o certainly rose: 1.107 [1.096, 1.119] in qp100.",
+            "is at zero, unlike sqlite/wal, in 5 of 10 steps: {}, and 2 more; inconclusive in 5, ratios 0.90–1.08; the interval shows only gains in 2, only losses in 3; a loss of more than 12 % is ruled out in 4; about 3 more rounds (29m06s) would decide all; server.cpu/o certainly rose: 1.107 [1.096, 1.119] in qp100.",
             named.join(", ")
         )
     );

@@ -17,7 +17,7 @@ struct Counted {
     total: Option<Readings>,
     /// What was read when the present gap began, where there is one.
     since: Option<Readings>,
-    /// Counters that could not be read at an end of some gap: what is left of them is nobody's.
+    /// Counters that could not be read at the start or end of a gap: their totals belong to no system.
     missing: BTreeSet<CounterId>,
     failures: Vec<String>,
 }

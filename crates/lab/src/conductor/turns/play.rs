@@ -163,11 +163,11 @@ impl Conductor<'_> {
         Ok(())
     }
 
-    /// What is left of a step, for a system beside which nobody measures.
+    /// Runs the rest of a step without turns, once no other system measures.
     fn whole(&mut self, side: &mut Side<'_>, step: &Step) -> Result<(), Halt> {
         side.release();
         self.until_done(side, step)?;
-        // Others may have something left to do. One that cannot be frozen is told when its step is concluded.
+        // Others may have something left to do. `conclude` reports a server that cannot be frozen.
         let _ = self.dismiss(side.open);
         Ok(())
     }
@@ -199,8 +199,9 @@ impl Conductor<'_> {
         self.unless_stopped()
     }
 
-    /// Ends a turn when all clients have come to the edge of an operation. While the gate is shut for a long one, the
-    /// others do nothing: so it is open for most of the time until then.
+    /// Ends a turn when all clients have come to the edge of an operation. While the gate is shut, clients that have
+    /// ended theirs idle until the longest one ends. So after each failed try the gate opens for four times as long as
+    /// it was shut.
     fn at_the_edges(&self, side: &Side<'_>, length: Duration) -> Result<(), Halt> {
         let mut shut = length / 4;
         while !side.turns().end(shut) {

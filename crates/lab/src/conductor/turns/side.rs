@@ -100,11 +100,11 @@ impl Side<'_> {
         self.turns().release();
     }
 
-    /// Gives its server up, which cannot be thawed or frozen, so that nobody waits for its answers.
+    /// Gives up a server that cannot be frozen or thawed, so that no client waits for it.
     pub(super) fn lose(&mut self, why: String) {
         if self.lost.is_none() {
             self.lost = Some(why);
-            // What there is to say about its end is less than why.
+            // An error here says less than `why`.
             let _ = self.open.site.give_up();
         }
     }
