@@ -166,12 +166,17 @@ fn order(plan: &Plan, times: &[(String, Nanos)]) -> Table {
         let time = times.iter().find(|(system, _)| system == name(trial));
         time.map_or_else(Cell::absent, |(_, about)| table::time(*about))
     };
+    let note = if plan.course.interleave.is_at_once() {
+        "The trials of a round alternate: it takes the sum of their times."
+    } else {
+        ""
+    };
     Columns::new()
         .numbers("trial", "", |(_, number): &(&Trial, u32)| Cell::text(number.to_string()))
         .numbers("round", "", |(trial, _)| Cell::text(trial.round.to_string()))
         .words("system", |(trial, _)| Cell::text(name(trial)))
         .numbers("about", "", |(trial, _)| time(trial))
-        .table("", "", trials.iter().zip(1..))
+        .table("", note, trials.iter().zip(1..))
 }
 
 /// The file that each server would get; what the plan sets, where it is no server of ours.
