@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use lab::Lab;
 use model::{
-    Comparison, Interleave, MetricId, Nanos, Plan, RunData, Scatter, Step, StepClass, System,
-    describe, metrics,
+    Comparison, Interleave, MetricId, Nanos, Plan, RunData, Scatter, Step, StepClass, describe,
+    metrics,
 };
 use stats::{Budget, Calling, Selection, in_median_step};
 
@@ -182,9 +182,12 @@ impl Likeness {
         let steps = |plan: &Plan| measured_steps(plan).map(|step| step.id).collect::<Vec<_>>();
         let has_workload = steps(earlier) == steps(plan)
             && workloads::loading(&earlier.workload)? == workloads::loading(&plan.workload)?;
-        let config =
-            |system: &System| (system.config.name.clone(), system.set.clone(), system.cpus.clone());
-        Ok(Some(match (config(before) == config(base), has_workload) {
+        // All of what it runs under but sizes that follow the host's memory.
+        let has_config = before.config.name == base.config.name
+            && (&before.set, &before.cpus, before.engine) == (&base.set, &base.cpus, base.engine)
+            && (&before.connection, &before.preload) == (&base.connection, &base.preload)
+            && before.huge_pages == base.huge_pages;
+        Ok(Some(match (has_config, has_workload) {
             (true, true) => Self::Both,
             (true, false) => Self::Config,
             (false, true) => Self::Workload,

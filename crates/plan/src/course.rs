@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use model::{
     BuildSource, Course, Direction, Interleave, Margin, MetricId, Nanos, Plan, Quarantine, Step,
-    System, describe, judged_metrics,
+    StepTask, System, describe, judged_metrics,
 };
 
 use crate::document::{self, Node, Value};
@@ -148,15 +148,16 @@ impl CourseEntry {
 
     /// The usual length of turns is shorter for one client of embedded engines, and where these steps have short windows.
     fn interleave(&self, systems: &[System], steps: &[Step]) -> Interleave {
-        let windows = || steps.iter().filter(|step| step.measured && step.window.is_some());
+        let runs = |step: &&Step| step.measured && step.task == StepTask::Run;
         let are_embedded = systems.iter().all(|system| system.build.dbms.is_embedded())
-            && windows().all(|step| step.clients <= 1);
+            && steps.iter().filter(runs).all(|step| step.clients <= 1);
         match (self.course.interleave, self.length) {
             (Interleave::Slices(_), Some(length)) => Interleave::Slices(length),
             (Interleave::Turns(_), Some(length)) => Interleave::Turns(length),
             (Interleave::Turns(_), None) if are_embedded => Interleave::Turns(EMBEDDED_TURN),
             (Interleave::Turns(usual), None) => {
-                let shortest = windows().filter_map(|step| step.window).min();
+                let measured = steps.iter().filter(|step| step.measured);
+                let shortest = measured.filter_map(|step| step.window).min();
                 let share = shortest.map(|window| Nanos(window.0 / TURNS_OF_A_WINDOW));
                 Interleave::Turns(share.map_or(usual, |share| share.clamp(SHORTEST_TURN, usual)))
             }

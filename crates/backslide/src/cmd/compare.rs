@@ -152,10 +152,18 @@ pub(crate) fn show(
     };
     let is_ours = data.info.state == RunState::Finished && !data.info.is_imported();
     if is_ours && asked(data, comparisons, shown).into_iter().any(wants_rounds) {
-        printer.note(&printer.wrapped(
-            "To decide more steps, start a new run with more rounds (`run --rounds`, `quick --minutes`). With \
-             `rounds = { min = 3, max = 20 }` in the plan, the run ends when everything is decided.",
-        ));
+        let sooner = match data.info.plan.course.first_look {
+            Some(_) => "",
+            None => {
+                " With `rounds = { min = 3, max = 20 }` in the plan, it ends when everything is decided."
+            }
+        };
+        printer.note(&printer.wrapped(&format!(
+            "To decide more steps, start a new run with more rounds (`run --rounds`, `quick --minutes`).{sooner}"
+        )));
+    }
+    if has_sweep && shown.decided_only {
+        printer.note("`--all` lists each comparison");
     }
     for warning in report.unequal() {
         printer.prose(&format!("Not equal: {warning}"));
