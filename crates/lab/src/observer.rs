@@ -13,7 +13,7 @@ pub(crate) struct StepObserver<'a> {
     has_died: &'a dyn Fn() -> bool,
     emit: &'a mut dyn FnMut(Event) -> ControlFlow<()>,
     /// How dear a reading at an interval's end may be.
-    pub(crate) detail: Detail,
+    detail: Detail,
     opened: Readings,
     last: Readings,
     closed: Option<Readings>,
@@ -52,6 +52,11 @@ impl<'a> StepObserver<'a> {
             kind: step.kinds.iter().position(|kind| kind.name == step.subject.kind),
             stretches: Stretches::default(),
         }
+    }
+
+    /// From now on, no reading may be dearer than this.
+    pub(crate) const fn read_with(&mut self, detail: Detail) {
+        self.detail = detail;
     }
 
     pub(crate) fn into_spent(self) -> Spent {
@@ -139,6 +144,10 @@ impl Observer for Profiled<'_> {
 
     fn interval(&mut self, interval: Interval) -> ControlFlow<()> {
         self.observer.interval(interval)
+    }
+
+    fn ended(&mut self) {
+        self.observer.ended();
     }
 }
 

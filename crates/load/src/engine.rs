@@ -79,6 +79,7 @@ pub fn pass(
     })?;
     // Whatever the step does now needs a turn.
     stop.turns().await_turn();
+    observer.ended();
     shared.outcome(stop)?;
     let (kinds, errors) = recorder.totals();
     Ok(StepRecord {

@@ -94,6 +94,10 @@ impl Observer for OnTarget<'_> {
         }
         self.observer.interval(interval)
     }
+
+    fn ended(&mut self) {
+        self.observer.ended();
+    }
 }
 
 #[cfg(test)]

@@ -30,14 +30,14 @@ impl Identity {
                 .is_ok_and(|stat| stat.start_ticks == self.start_ticks && !stat.has_ended())
     }
 
-    /// The state letters of its threads that have not ended; none when it runs no more.
-    pub(crate) fn states(&self) -> Vec<char> {
-        let path = format!("/proc/{}/task", self.pid);
-        let entries = self.is_alive().then(|| fs::read_dir(path).ok()).flatten();
-        let threads = entries.into_iter().flatten().flatten();
-        let stats = threads
-            .filter_map(|thread| Stat::read(thread.file_name().to_str()?.parse().ok()?).ok());
-        stats.filter(|stat| !stat.has_ended()).map(|stat| stat.state).collect()
+    /// Do all of its threads that have not ended have such a state letter? Also true when it runs no more.
+    pub(crate) fn has_threads(&self, such: impl Fn(char) -> bool) -> bool {
+        let Ok(threads) = fs::read_dir(format!("/proc/{}/task", self.pid)) else {
+            return !self.is_alive();
+        };
+        let numbers = threads.flatten().filter_map(|it| it.file_name().to_str()?.parse().ok());
+        let mut stats = numbers.filter_map(|thread| Stat::read(thread).ok());
+        stats.all(|stat| stat.has_ended() || such(stat.state)) || !self.is_alive()
     }
 
     /// Sends a signal to exactly this process; does nothing when it is gone. The descriptor is opened
@@ -149,12 +149,16 @@ mod tests {
         let me = Identity::of(std::process::id()).unwrap();
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let waiting = std::thread::spawn(move || ended.recv());
-        let states = me.states();
-        assert!(states.len() >= 2 && states.contains(&'R'), "{states:?}");
+        // This thread runs; the other one sleeps, sooner or later.
+        assert!(!me.has_threads(|state| state == 'S'));
+        assert!((0..500).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            !me.has_threads(|state| state != 'S')
+        }));
         drop(end);
         let _ = waiting.join().unwrap();
         let other = Identity { start_ticks: me.start_ticks + 1, ..me };
-        assert!(other.states().is_empty());
+        assert!(other.has_threads(|_| false));
     }
 
     #[test]

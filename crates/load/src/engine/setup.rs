@@ -45,13 +45,16 @@ impl End {
     }
 }
 
-/// Sees a step: `Open`, each interval, `Close`, the last intervals. Called on the thread that runs it.
+/// Sees a step: `Open`, each interval, `Close`, the last intervals, the end. Called on the thread that runs it.
 pub trait Observer {
     /// The window opens after this returns, or has just closed: the moment to read the probes.
     fn edge(&mut self, edge: Edge);
 
     /// A second is over. `Break` gives the step up.
     fn interval(&mut self, interval: Interval) -> ControlFlow<()>;
+
+    /// All clients have ended: what the step does now belongs to no window.
+    fn ended(&mut self) {}
 }
 
 /// Sees nothing: for windows that are no result.

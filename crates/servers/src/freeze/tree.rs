@@ -57,7 +57,7 @@ impl Tree {
             // Each thread stops when it comes out of the kernel.
             let stands_still = |state| state == 'T' || (state == 'D' && in_kernel_counts);
             let mut running = self.processes();
-            running.retain(|process| !process.states().into_iter().all(stands_still));
+            running.retain(|process| !process.has_threads(stands_still));
             if running.is_empty() {
                 return true;
             }

@@ -55,6 +55,10 @@ impl Observer for Reports<'_> {
         }
         self.observer.interval(interval)
     }
+
+    fn ended(&mut self) {
+        self.observer.ended();
+    }
 }
 
 /// Does the interval end nearest to the time of a report? Turns need not add up to whole seconds.

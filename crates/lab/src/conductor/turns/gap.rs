@@ -47,6 +47,11 @@ impl Gap {
         counted.total = Some(total);
     }
 
+    /// Forgets the gaps before a window opens.
+    pub(super) fn restart(&self) {
+        *self.counted() = Counted::default();
+    }
+
     /// What could not be read between turns.
     pub(super) fn failures(&self) -> Vec<String> {
         self.counted().failures.clone()

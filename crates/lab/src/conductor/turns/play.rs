@@ -78,6 +78,7 @@ impl Conductor<'_> {
                     target: open.site.target(),
                     stop: stop.clone(),
                     probes: probes.map(|probe| gap.spare(probe)).collect(),
+                    gap: gap.clone(),
                     tell,
                 };
                 let name = part.due.key.system.clone();
@@ -95,7 +96,7 @@ impl Conductor<'_> {
                     told,
                     gap,
                     values: Values::of(&step.subject.kind),
-                    waits_at: None,
+                    waits: false,
                     has_closed: false,
                     done: None,
                     lost: None,
@@ -145,13 +146,13 @@ impl Conductor<'_> {
             // after its window waits until those of all are closed.
             if !sides.iter().any(Side::plays) {
                 for side in &mut *sides {
-                    side.waits_at = None;
+                    side.waits = false;
                 }
                 order = new_order();
             }
+            // At most one measures: not so before the end of a lap in which windows close.
+            let is_alone = sides.iter().filter(|side| side.measures()).count() < 2;
             for index in order.next().unwrap_or_default() {
-                let others = sides.iter().enumerate().filter(|(other, _)| *other != index);
-                let is_alone = !others.into_iter().any(|(_, side)| side.measures());
                 let Some(side) = sides.get_mut(index).filter(|side| side.plays()) else { continue };
                 if is_alone {
                     self.whole(side, step)?;
@@ -191,7 +192,11 @@ impl Conductor<'_> {
                 return self.lose(side, step, error.reason);
             }
         } else {
-            self.at_the_edges(side, length)?;
+            // One at the gate may block another: so it opens in between.
+            while !side.turns().end(2 * length) {
+                self.unless_stopped()?;
+                side.turns().wait_over(length);
+            }
             side.begin_gap();
         }
         side.turns().wait_read(READING);
@@ -199,23 +204,10 @@ impl Conductor<'_> {
         self.unless_stopped()
     }
 
-    /// Ends a turn when all clients have come to the edge of an operation. While the gate is shut, clients that have
-    /// ended theirs idle until the longest one ends. So after each failed try the gate opens for four times as long as
-    /// it was shut.
-    fn at_the_edges(&self, side: &Side<'_>, length: Duration) -> Result<(), Halt> {
-        let mut shut = length / 4;
-        while !side.turns().end(shut) {
-            self.unless_stopped()?;
-            side.turns().wait_over(4 * shut);
-            shut *= 2;
-        }
-        Ok(())
-    }
-
     /// Gives a system up whose turns cannot be given or ended.
     fn lose(&mut self, side: &mut Side<'_>, step: &Step, why: String) -> Result<(), Halt> {
-        side.lose(why);
         side.abandon();
+        side.give_up(why);
         self.until_done(side, step)
     }
 
@@ -252,8 +244,8 @@ impl Conductor<'_> {
 
     fn take(&mut self, side: &mut Side<'_>, step: &Step, told: Told) -> Result<(), Halt> {
         match told {
-            Told::Edge(edge) => {
-                side.waits_at = Some(edge);
+            Told::Waits(edge) => {
+                side.waits = true;
                 side.has_closed |= edge == Edge::Close;
             }
             Told::Event(event) => {
@@ -284,7 +276,9 @@ impl Conductor<'_> {
         }
         self.attend(due, open)?;
         let Done { result, mut spent } = done.unwrap_or_else(Done::nothing);
-        spent.failures.extend(gap.failures());
+        let failures = gap.failures().into_iter();
+        let untold: Vec<_> = failures.filter(|text| !spent.failures.contains(text)).collect();
+        spent.failures.extend(untold);
         let mut result = self.ended(step, result, &*open.site)?;
         if result.timed {
             self.emit(&Event::Sliced { series: values.series() })?;

@@ -16,8 +16,8 @@ use crate::observer::{Spent, StepObserver, read_backwards};
 use crate::site::SiteError;
 
 pub(super) enum Told {
-    /// It is about to open its window, or has closed it.
-    Edge(Edge),
+    /// It waits before its window, or after it.
+    Waits(Edge),
     Event(Event),
     Done(Box<Done>),
 }
@@ -39,9 +39,9 @@ pub(super) struct Side<'p> {
     /// What the gaps are read with.
     pub(super) host: Vec<Box<dyn Probe>>,
     pub(super) values: Values,
-    /// The edge of its window at which it waits for the others.
-    pub(super) waits_at: Option<Edge>,
-    /// Is its window closed? It may have something left to check.
+    /// Does it wait for the others, before its window or after it?
+    pub(super) waits: bool,
+    /// Is its window closed, and its clients gone? It may have something left to check.
     pub(super) has_closed: bool,
     pub(super) done: Option<Done>,
     /// Why it could not be frozen or thawed.
@@ -55,7 +55,7 @@ impl Side<'_> {
 
     /// Does it have something left to do that it may do now?
     pub(super) const fn plays(&self) -> bool {
-        self.done.is_none() && self.waits_at.is_none()
+        self.done.is_none() && !self.waits
     }
 
     /// Is its window still to come, or open?
@@ -93,20 +93,23 @@ impl Side<'_> {
     /// Lets it work on without turns, to its end if it is asked to stop.
     pub(super) fn release(&mut self) {
         self.end_gap();
-        if let Err(error) = self.open.site.thaw() {
-            self.lose(error.reason);
-            self.stop.ask();
-        }
+        // As at a turn: its clock goes while any of its threads may.
         self.turns().release();
+        if let Err(error) = self.open.site.thaw() {
+            self.stop.ask();
+            self.give_up(error.reason);
+        }
     }
 
-    /// Gives up a server that cannot be frozen or thawed, so that no client waits for it.
-    pub(super) fn lose(&mut self, why: String) {
-        if self.lost.is_none() {
-            self.lost = Some(why);
-            // An error here says less than `why`.
-            let _ = self.open.site.give_up();
+    /// Ends a server that cannot be frozen or thawed, so that no client waits for it.
+    pub(super) fn give_up(&mut self, mut why: String) {
+        if self.lost.is_some() {
+            return;
         }
+        if let Err(error) = self.open.site.give_up() {
+            why = format!("{why}; {}", error.reason);
+        }
+        self.lost = Some(why);
     }
 }
 
@@ -117,6 +120,7 @@ pub(super) struct Task<'p> {
     pub(super) target: Target,
     pub(super) stop: Stop,
     pub(super) probes: Vec<Box<dyn Probe>>,
+    pub(super) gap: Gap,
     pub(super) tell: Sender<Told>,
 }
 
@@ -127,12 +131,14 @@ impl Task<'_> {
         let turns = stop.turns();
         // Also where this thread panics: nobody waits for it.
         let _leaving = Leaving(turns);
-        let _working = turns.work();
+        let working = turns.work();
         turns.await_turn();
         let (result, spent) = match place_client(self.system, &self.system.cpus.client) {
             Ok(()) => self.run(),
             Err(error) => (Err(refused(&error)), Spent::default()),
         };
+        // Before others hear of it, and stop the clock.
+        drop(working);
         // Nobody listens where the round is given up.
         let _ = self.tell.send(Told::Done(Box::new(Done { result, spent })));
     }
@@ -146,7 +152,9 @@ impl Task<'_> {
         // The conductor looks whether the server has died.
         let probes = &mut self.probes;
         let step = StepObserver::new(probes, self.step, Detail::Edge, &|| false, &mut emit);
-        let mut observer = InTurns { step, turns: self.stop.turns(), tell };
+        let (turns, gap) = (self.stop.turns(), &self.gap);
+        let cheaply = self.step.window.is_none();
+        let mut observer = InTurns { step, turns, gap, tell, cheaply };
         let index = self.step.ordinal as usize;
         let result = self.workload.run(index, &self.target, &self.stop, &mut observer);
         (result, observer.step.into_spent())
@@ -170,31 +178,44 @@ impl Drop for Leaving<'_> {
 struct InTurns<'a> {
     step: StepObserver<'a>,
     turns: &'a Turns,
+    gap: &'a Gap,
     tell: &'a Sender<Told>,
+    /// Without turns, reading takes its time from the window. A step whose turns are compared reads all the same.
+    cheaply: bool,
+}
+
+impl InTurns<'_> {
+    /// Waits for the others.
+    fn wait_at(&self, edge: Edge) {
+        // Send within a turn: messages are read at its end, and nobody reads them in another system's turn.
+        self.turns.await_turn();
+        let _ = self.tell.send(Told::Waits(edge));
+        self.turns.hand_over();
+        self.turns.have_read();
+        self.turns.await_turn();
+    }
 }
 
 impl Observer for InTurns<'_> {
     fn edge(&mut self, edge: Edge) {
         if edge == Edge::Open {
-            // Send within a turn: messages are read at its end, and nobody reads them in another system's turn.
-            self.turns.await_turn();
-            let _ = self.tell.send(Told::Edge(edge));
-            self.turns.hand_over();
-            self.turns.have_read();
-            self.turns.await_turn();
+            self.wait_at(edge);
+            self.gap.restart();
         }
         self.step.edge(edge);
-        if edge == Edge::Close {
-            let _ = self.tell.send(Told::Edge(edge));
-        }
     }
 
     fn interval(&mut self, interval: Interval) -> ControlFlow<()> {
         self.turns.hand_over();
-        // Without turns, reading takes its time from the window.
-        self.step.detail = if self.turns.is_released() { Detail::Second } else { Detail::Edge };
+        if self.cheaply && self.turns.is_released() {
+            self.step.read_with(Detail::Second);
+        }
         let flow = self.step.interval(interval);
         self.turns.have_read();
         flow
+    }
+
+    fn ended(&mut self) {
+        self.wait_at(Edge::Close);
     }
 }
