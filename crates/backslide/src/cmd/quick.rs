@@ -126,6 +126,7 @@ fn prepared(
     if let Some(sentence) = sized.noise.sentence(&sized.plan, time) {
         printer.note(&printer.wrapped(&sentence));
     }
+    run::note_remarks(&sized.plan, printer);
     Ok(sized)
 }
 

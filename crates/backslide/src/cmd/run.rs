@@ -41,9 +41,7 @@ pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit>
         if let Some(note) = few_rounds(&plan, &builds.catalog) {
             printer.note(note);
         }
-        for remark in plan::remarks(&plan) {
-            printer.note(&printer.wrapped(&format!("note: {remark}")));
-        }
+        note_remarks(&plan, printer);
         if let Some(note) = plan::estimate(&plan).lacks_memory(host.memory) {
             printer.note(&printer.wrapped(&note));
         }
@@ -74,6 +72,12 @@ pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit>
 fn how_to_look(lab: &Lab, run: &RunId) -> Result<String> {
     let verb = if lab.store.run_info(run)?.plan.systems.len() > 1 { "compare" } else { "show" };
     Ok(format!("`backslide {verb} {run}` · `backslide report {run} -o {run}.html`"))
+}
+
+pub(super) fn note_remarks(plan: &Plan, printer: Printer) {
+    for remark in plan::remarks(plan) {
+        printer.note(&printer.wrapped(&format!("note: {remark}")));
+    }
 }
 
 const ROUNDS_FOR_A_VERDICT: u32 = 3;
