@@ -79,7 +79,10 @@ pub fn pass(
     })?;
     // Whatever the step does now needs a turn.
     stop.turns().await_turn();
+    // Whoever waits for others is told a failure later.
+    shared.outcome(stop)?;
     observer.ended();
+    // Somebody may have asked to stop meanwhile.
     shared.outcome(stop)?;
     let (kinds, errors) = recorder.totals();
     Ok(StepRecord {

@@ -132,6 +132,22 @@ impl Turns {
         self.wait_while(|state| !self.is_still() && !state.is_released);
     }
 
+    /// The same in its next turn, if there is none now. It is in its turn when it calls `tell`, and the turn does not end
+    /// before that returns.
+    pub fn hand_over_with(&self, tell: impl FnOnce()) {
+        loop {
+            self.await_turn();
+            let mut state = self.state();
+            if self.is_shut() && !state.is_released {
+                continue;
+            }
+            (state.is_over, state.is_reading) = (true, !state.is_released);
+            tell();
+            break;
+        }
+        self.hand_over();
+    }
+
     /// For the step: it has read what it wanted to, in the turn that has ended.
     pub fn have_read(&self) {
         self.change(|state| state.is_reading = false);

@@ -47,9 +47,10 @@ impl Gap {
         counted.total = Some(total);
     }
 
-    /// Forgets the gaps before a window opens.
+    /// Forgets the gaps that are over, before a window opens.
     pub(super) fn restart(&self) {
-        *self.counted() = Counted::default();
+        let mut counted = self.counted();
+        *counted = Counted { since: counted.since.take(), ..Counted::default() };
     }
 
     /// What could not be read between turns.

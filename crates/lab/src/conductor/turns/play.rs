@@ -192,10 +192,13 @@ impl Conductor<'_> {
                 return self.lose(side, step, error.reason);
             }
         } else {
-            // One at the gate may block another: so it opens in between.
-            while !side.turns().end(2 * length) {
+            // One at the gate may block another: so it opens in between. Then it is shut for longer: clients with long
+            // operations would else wait at it by turns, for ever.
+            let mut shut = 2 * length;
+            while !side.turns().end(shut) {
                 self.unless_stopped()?;
                 side.turns().wait_over(length);
+                shut = (2 * shut).min(16 * length);
             }
             side.begin_gap();
         }

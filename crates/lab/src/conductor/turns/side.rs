@@ -102,14 +102,16 @@ impl Side<'_> {
     }
 
     /// Ends a server that cannot be frozen or thawed, so that no client waits for it.
-    pub(super) fn give_up(&mut self, mut why: String) {
-        if self.lost.is_some() {
-            return;
-        }
-        if let Err(error) = self.open.site.give_up() {
-            why = format!("{why}; {}", error.reason);
-        }
-        self.lost = Some(why);
+    pub(super) fn give_up(&mut self, why: String) {
+        let more = match self.lost.take() {
+            // It could not be thawed either.
+            Some(earlier) => Some(earlier),
+            None => self.open.site.give_up().unwrap_or_else(|error| Some(error.reason)),
+        };
+        self.lost = Some(match more {
+            Some(more) => format!("{why}; {more}"),
+            None => why,
+        });
     }
 }
 
@@ -187,10 +189,8 @@ struct InTurns<'a> {
 impl InTurns<'_> {
     /// Waits for the others.
     fn wait_at(&self, edge: Edge) {
-        // Send within a turn: messages are read at its end, and nobody reads them in another system's turn.
-        self.turns.await_turn();
-        let _ = self.tell.send(Told::Waits(edge));
-        self.turns.hand_over();
+        // Messages are read at the end of a turn, and nobody reads them in another system's.
+        self.turns.hand_over_with(|| _ = self.tell.send(Told::Waits(edge)));
         self.turns.have_read();
         self.turns.await_turn();
     }
