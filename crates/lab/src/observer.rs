@@ -77,12 +77,7 @@ impl<'a> StepObserver<'a> {
 
     /// Stores the failures; returns the rest.
     fn seen(&mut self, (readings, errors): (Readings, Vec<ProbeError>)) -> Readings {
-        for error in errors {
-            let text = error.to_string();
-            if !self.failures.contains(&text) {
-                self.failures.push(text);
-            }
-        }
+        add_new(&mut self.failures, errors.iter().map(ToString::to_string));
         readings
     }
 }
@@ -148,6 +143,15 @@ impl Observer for Profiled<'_> {
 
     fn ended(&mut self) {
         self.observer.ended();
+    }
+}
+
+/// Adds the texts that are not there yet.
+pub(crate) fn add_new(all: &mut Vec<String>, texts: impl IntoIterator<Item = String>) {
+    for text in texts {
+        if !all.contains(&text) {
+            all.push(text);
+        }
     }
 }
 

@@ -141,7 +141,7 @@ impl Turns {
             if self.is_shut() && !state.is_released {
                 continue;
             }
-            (state.is_over, state.is_reading) = (true, !state.is_released);
+            state.is_reading = !state.is_released;
             tell();
             break;
         }

@@ -1,6 +1,6 @@
 //! How clients talk to a server: `connection = { transport = "tcp", tls = true }`.
 
-use model::{Build, BuildSource, Connection, Transport, set_word};
+use model::{Build, Connection, Transport, set_word};
 
 use crate::fields::Item;
 use crate::keys::Takes::{Switch, Word};
@@ -62,8 +62,7 @@ pub(crate) fn resolve(asked: Asked, build: &Build, place: &Place) -> Result<Conn
 }
 
 fn check(connection: Connection, build: &Build, place: &Place) -> Result<()> {
-    let is_ours = !matches!(build.source, BuildSource::Connect(_));
-    let over_socket = is_ours && connection.transport == Transport::Socket;
+    let over_socket = !build.is_foreign() && connection.transport == Transport::Socket;
     let dbms = build.dbms;
     let (title, can) = (&dbms.product().title, &dbms.product().connection);
     let message = if dbms.is_embedded() && connection != Connection::default() {

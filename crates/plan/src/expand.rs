@@ -207,7 +207,7 @@ impl Maker<'_> {
     }
 
     fn config(&self, entry: &SystemEntry, system: &System) -> Result<Config> {
-        if let BuildSource::Connect(_) = system.build.source {
+        if system.build.is_foreign() {
             return Ok(empty_config());
         }
         let (dbms, version) = (system.build.dbms, &system.build.version);
@@ -332,7 +332,7 @@ fn template(file: &PlanFile, steps: &[Step], systems: &[System]) -> Result<bool>
 }
 
 fn not_clonable(system: &System) -> Option<String> {
-    if let BuildSource::Connect(_) = system.build.source {
+    if system.build.is_foreign() {
         return Some(format!(
             "`template = true` and `connect` of `{}`: a foreign server cannot start on a clone of its \
              data; leave one of them out",

@@ -147,20 +147,8 @@ pub(crate) fn show(
         }
         printer.prose(&format!("\n{}", report.control()));
     }
-    let wants_rounds = |one: &Comparison| {
-        matches!(one.verdict, Verdict::Inconclusive(Reason::TooNoisy { more_rounds: Some(_) }))
-    };
-    let is_ours = data.info.state == RunState::Finished && !data.info.is_imported();
-    if is_ours && asked(data, comparisons, shown).into_iter().any(wants_rounds) {
-        let sooner = match data.info.plan.course.first_look {
-            Some(_) => "",
-            None => {
-                " With `rounds = { min = 3, max = 20 }` in the plan, it ends when everything is decided."
-            }
-        };
-        printer.note(&printer.wrapped(&format!(
-            "To decide more steps, start a new run with more rounds (`run --rounds`, `quick --minutes`).{sooner}"
-        )));
+    if let Some(advice) = more_rounds(data, comparisons, shown) {
+        printer.note(&printer.wrapped(&advice));
     }
     if has_sweep && shown.decided_only {
         printer.note("`--all` lists each comparison");
@@ -189,6 +177,26 @@ fn over_clients(report: &Report<'_>, printer: Printer) -> bool {
         printer.prose(&format!("{}: {}", one.test, one.text));
     }
     !tables.is_empty()
+}
+
+/// How a finished run of ours gets the rounds that would decide more; `None` if more would not.
+fn more_rounds(data: &RunData, comparisons: &[Comparison], shown: &Shown) -> Option<String> {
+    let wants_rounds = |one: &Comparison| {
+        matches!(one.verdict, Verdict::Inconclusive(Reason::TooNoisy { more_rounds: Some(_) }))
+    };
+    let is_ours = data.info.state == RunState::Finished && !data.info.is_imported();
+    let is_wanted = is_ours && asked(data, comparisons, shown).into_iter().any(wants_rounds);
+    let sooner = match data.info.plan.course.first_look {
+        Some(_) => "",
+        None => {
+            " With `rounds = { min = 3, max = 20 }` in the plan, it ends when everything is decided."
+        }
+    };
+    is_wanted.then(|| {
+        format!(
+            "To decide more steps, start a new run with more rounds (`run --rounds`, `quick --minutes`).{sooner}"
+        )
+    })
 }
 
 /// Judged comparisons that `shown` covers, without the control's.

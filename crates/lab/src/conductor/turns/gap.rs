@@ -7,6 +7,8 @@ use load::lock;
 use model::{CounterId, CounterKind, Readings};
 use probes::{Detail, Probe, ProbeError};
 
+use crate::observer::add_new;
+
 /// What such counters counted while a system had no turn.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gap(Arc<Mutex<Counted>>);
@@ -70,11 +72,7 @@ impl Gap {
 
 impl Counted {
     fn remember(&mut self, errors: &[ProbeError]) {
-        for text in errors.iter().map(ToString::to_string) {
-            if !self.failures.contains(&text) {
-                self.failures.push(text);
-            }
-        }
+        add_new(&mut self.failures, errors.iter().map(ToString::to_string));
     }
 }
 

@@ -12,7 +12,7 @@ use super::side::{Done, Side, Task, Told};
 use super::values::Values;
 use super::{Going, Part};
 use crate::conductor::trial::{Conductor, Halt, Result, apart, failed, in_step};
-use crate::observer::Spent;
+use crate::observer::{Spent, add_new};
 
 /// How often a system without turns is looked after.
 const NAP: Duration = Duration::from_millis(50);
@@ -279,9 +279,7 @@ impl Conductor<'_> {
         }
         self.attend(due, open)?;
         let Done { result, mut spent } = done.unwrap_or_else(Done::nothing);
-        let failures = gap.failures().into_iter();
-        let untold: Vec<_> = failures.filter(|text| !spent.failures.contains(text)).collect();
-        spent.failures.extend(untold);
+        add_new(&mut spent.failures, gap.failures());
         let mut result = self.ended(step, result, &*open.site)?;
         if result.timed {
             self.emit(&Event::Sliced { series: values.series() })?;
