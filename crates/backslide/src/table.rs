@@ -54,8 +54,10 @@ pub(crate) fn fitted(table: &Table, width: u16) -> (String, Vec<String>) {
     }
     let mut left_out = Vec::new();
     let spare = |column: &usize| table.headers[*column].spare;
-    while texts.parts(&kept, width).len() > 1
-        && let Some(next) = kept.iter().copied().max_by_key(spare).filter(|next| spare(next) > 0)
+    while let Some(next) = kept.iter().copied().max_by_key(spare)
+        && spare(&next) > 0
+        && (texts.parts(&kept, width).len() > 1
+            || spare(&next) >= Header::FEW_MISS && texts.breaks_names(&kept, width))
     {
         kept.retain(|column| *column != next);
         left_out.push(texts.heads[next].clone());
@@ -136,6 +138,13 @@ impl Texts {
     /// Is there room for all columns with nothing wrapped?
     fn fit(&self, width: usize) -> bool {
         self.columns.iter().map(|one| one.whole + BETWEEN).sum::<usize>() <= width
+    }
+
+    /// Have the names of the rows too little room beside the narrowest that the other columns can be?
+    fn breaks_names(&self, kept: &[usize], width: usize) -> bool {
+        let others = kept.iter().skip(1).map(|place| self.columns[*place].narrowest());
+        let names = kept.first().map_or(0, |place| self.columns[*place].wished);
+        others.fold(names + BETWEEN, |sum, one| sum + one + BETWEEN) > width
     }
 
     /// The columns that stand beside each other: all, where the narrowest they can be has room.

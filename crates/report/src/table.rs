@@ -36,12 +36,15 @@ pub struct Header {
     pub unit: String,
     pub align: Align,
     /// Where a terminal has no room for all columns, that with the highest number goes first; one with 0 stays.
+    /// From [`Self::FEW_MISS`] on, it also gives way so that the names of the rows stay on one line.
     pub spare: u8,
     /// Are its texts names that stay on one line as long as other columns can give way?
     pub whole: bool,
 }
 
 impl Header {
+    pub const FEW_MISS: u8 = 4;
+
     pub fn words(text: impl Into<String>) -> Self {
         Self { align: Align::Left, ..Self::numbers(text, "") }
     }

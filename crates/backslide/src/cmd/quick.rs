@@ -82,7 +82,8 @@ fn measure(
     }
     let data = runs::load(lab, Some(&run.0), runs::EVERYTHING)?;
     let comparisons = runs::compare(&data, None, Selection::All, None)?;
-    compare::show(lab, &data.info.plan.base, &data, &comparisons, &Shown::default(), printer)?;
+    let shown = Shown { control_decided_only: true, ..Shown::default() };
+    compare::show(lab, &data.info.plan.base, &data, &comparisons, &shown, printer)?;
     let output = super::report::destination(lab, &run, output)?;
     super::report::write(lab, &data, &comparisons, &output)?;
     printer.result(&format!("\nReport: {}", output.display()));

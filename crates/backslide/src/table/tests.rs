@@ -19,7 +19,7 @@ fn shown(micro: &Micro, width: u16, table: impl Fn(&Input<'_>) -> Option<Table>)
     let data = made_up::micro::run(micro);
     let comparisons = made_up::comparisons(&data);
     let input = Input::new(&data, &comparisons);
-    let coloured = text(&table(&input).unwrap(), width);
+    let (coloured, _) = fitted(&table(&input).unwrap(), width);
     anstream::adapter::strip_str(&coloured).to_string()
 }
 

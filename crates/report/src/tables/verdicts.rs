@@ -228,8 +228,8 @@ fn columns<'r>(shown: &Shown) -> (usize, Columns<'r, Compared<'r>>) {
         .column(spared("95 % interval", 1), |(_, c)| {
             format::interval(c).map_or_else(Cell::absent, Cell::text)
         })
-        .column(spared("rounds", 4), |(_, c)| Cell::count(c.rounds.into()))
-        .column(spared("q", 3), |(_, c)| Cell::of(c.q_value, format::q_value))
+        .column(spared("rounds", Header::FEW_MISS + 1), |(_, c)| Cell::count(c.rounds.into()))
+        .column(spared("q", Header::FEW_MISS), |(_, c)| Cell::of(c.q_value, format::q_value))
         .words("verdict", |(_, c)| {
             let word = Cell::text(c.verdict.word()).with_tone(verdict::tone(&c.verdict));
             signed_where(!outlying(c).is_empty(), word)
