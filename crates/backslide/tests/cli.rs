@@ -299,6 +299,23 @@ fn an_unsupported_version_is_named() {
 }
 
 #[test]
+fn other_spellings_of_a_build_name_the_nearest() {
+    let bench = Bench::new();
+    for (spelt, product) in [
+        ("pg19", "postgres-19"),
+        ("postgress-18", "postgres-18."),
+        ("mysql80", "mysql-8.0."),
+        ("maria-10.11", "mariadb-10.11."),
+        ("mariadb1011", "mariadb-10.11."),
+    ] {
+        let error = bench.run(&["init", spelt, "sqlite"]).stderr;
+        assert!(error.contains(&format!("nearest `{product}")), "{spelt}: {error}");
+    }
+    let error = bench.run(&["init", "x9", "sqlite"]).stderr;
+    assert!(!error.contains("nearest"), "{error}");
+}
+
+#[test]
 fn a_library_that_is_no_sqlite_is_not_added() {
     let bench = Bench::new();
     bench.write("libmine.so", "not a library, and long enough to hold the header of one: 64 bytes");

@@ -341,7 +341,7 @@ fn is_built_in(request: &BuildRequest) -> bool {
 fn nearest(request: &BuildRequest, all: &[Build]) -> String {
     let told = |name: &str| format!("; nearest `{name}`");
     let said = request.dbms.zip(request.version.clone());
-    let Some((dbms, version)) = said.or_else(|| misspelt(&request.name)) else {
+    let Some((dbms, version)) = said.or_else(|| misspelt(&request.name, all)) else {
         let choices = Choices::new(&request.name, all.iter().map(Build::id));
         return choices.nearest().map_or_else(String::new, told);
     };
@@ -357,11 +357,30 @@ fn nearest(request: &BuildRequest, all: &[Build]) -> String {
     of_dbms.min_by(by_distance).map_or_else(String::new, |build| told(&build.id()))
 }
 
-/// The product that `postgress-15` means, and the version.
-fn misspelt(name: &str) -> Option<(Dbms, Version)> {
-    let (product, version) = name.split_once('-')?;
-    let products = Choices::new(product, Dbms::all().into_iter().map(Dbms::name));
-    Some((Dbms::from_name(products.nearest()?)?, version.parse().ok()?))
+/// The product that `postgress-15`, `pg15` and `mysql84` mean, and the version: 15, 15, and 8.4 where `all` have an 8.
+fn misspelt(name: &str, all: &[Build]) -> Option<(Dbms, Version)> {
+    let (product, version) = name.split_at(name.find(|c: char| c.is_ascii_digit())?);
+    let dbms = meant(product.trim_end_matches(['-', '_', ':', ' ']))?;
+    let of_dbms = || all.iter().filter(|build| build.dbms == dbms);
+    let has = |series: &str| of_dbms().any(|build| series.parse() == Ok(build.version.major()));
+    let divided = (1..version.len())
+        .filter(|_| !has(version) && version.bytes().all(|byte| byte.is_ascii_digit()))
+        .map(|at| version.split_at(at))
+        .find(|(series, _)| has(series));
+    let version = divided.map_or(version.to_owned(), |(major, minor)| format!("{major}.{minor}"));
+    Some((dbms, version.parse().ok()?))
+}
+
+/// The product with a name like this: misspelt, cut short, or that of published results.
+fn meant(product: &str) -> Option<Dbms> {
+    let all = Dbms::all();
+    let choices = Choices::new(product, all.iter().map(|dbms| dbms.name()));
+    let begins = |dbms: &Dbms| product.len() > 2 && dbms.name().starts_with(product);
+    let published =
+        |dbms: &Dbms| dbms.product().published.iter().any(|names| names.letters == product);
+    Dbms::from_alias(product)
+        .or_else(|| Dbms::from_name(choices.nearest()?))
+        .or_else(|| all.iter().copied().find(|dbms| begins(dbms) || published(dbms)))
 }
 
 fn not_installed(recipe: &Recipe) -> Build {

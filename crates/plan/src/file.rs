@@ -254,6 +254,11 @@ impl Home {
             Self::System => ("a system", "a `[[system]]`"),
         }
     }
+
+    /// The key that has the meaning here that `key` has in another table.
+    fn means(self, key: &str) -> Option<&'static str> {
+        (self == Self::System && key == "name").then_some("label")
+    }
 }
 
 /// A key of another table of the plan is not a misspelt one.
@@ -263,11 +268,13 @@ fn refuse_misplaced(table: Item<'_>, home: Home) -> Result<()> {
         let others = others.filter(|other| *other != home && other.has(&entry.key));
         let homes: Vec<&str> = others.map(|other| other.words().1).collect();
         if !homes.is_empty() {
+            let meant = home.means(&entry.key).map(|key| format!("; here it is called `{key}`"));
             return Err(entry.place.conflict(format!(
-                "`{}` is not a key of {}: it belongs to {}",
+                "`{}` is not a key of {}: it belongs to {}{}",
                 entry.key,
                 home.words().0,
-                homes.join(", or to ")
+                homes.join(", or to "),
+                meant.unwrap_or_default()
             )));
         }
     }

@@ -125,7 +125,7 @@ fn what_was_measured_differently_is_no_run() {
             "4 tables of 10000000 rows here",
         ),
         ([row("mysql-8", "p", 1, 1.0), in_rows], "in rows/s here"),
-        ([of_host("mysql-8", 8), of_host("mysql-9", 40)], "40 CPUs here"),
+        ([of_host("mysql-8", 8), of_host("mysql-9", 40)], "CPUs is 40 here"),
     ];
     for (rows, what) in cases {
         let error = run(&rows, &about(), &Options::default()).unwrap_err();

@@ -42,6 +42,7 @@ fn unknown_keys_name_the_nearest() {
     assert_snapshot!(workload("cleints = 2"), @"my.toml:3: unknown key `cleints` in workload, did you mean `clients`?");
     assert_snapshot!(plan("clients = 2", SQLITE), @"my.toml:4: `clients` is not a key of the plan: it belongs to the workload");
     assert_snapshot!(plan("huge_pages = true", SQLITE), @"my.toml:4: `huge_pages` is not a key of the plan: it belongs to a `[[system]]`");
+    assert_snapshot!(system("build = \"sqlite\"\nname = \"a\""), @"my.toml:7: `name` is not a key of a system: it belongs to the plan, above its first table; here it is called `label`");
     assert_snapshot!(system("build = \"sqlite\"\nrounds = 3"), @"my.toml:7: `rounds` is not a key of a system: it belongs to the plan, above its first table");
     assert_snapshot!(plan("bsae = \"x\"", SQLITE), @"my.toml:4: unknown key `bsae` in the plan, did you mean `base`?");
     assert_snapshot!(system("biuld = \"sqlite\""), @"my.toml:6: unknown key `biuld` in system, did you mean `build`?");
