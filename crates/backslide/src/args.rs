@@ -354,8 +354,8 @@ pub(crate) struct PlanArgs {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) what: ScriptArgs,
-    /// Resume this run
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["rounds", "seconds", "set", "profile", "count"])]
+    /// Resume this run; with `--rounds`, let it have up to so many rounds
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["seconds", "set", "profile", "count"])]
     pub(crate) resume: Option<String>,
     /// Where this process, which runs under Valgrind, counts its instructions
     #[arg(long, value_name = "DIR", hide = true, requires = "resume")]
@@ -478,8 +478,8 @@ pub(crate) struct ProfileArgs {
 #[derive(Debug, Default, ClapArgs)]
 pub(crate) struct WithArgs {
     /// Rounds, in place of the plan's
-    #[arg(long, value_name = "N")]
-    rounds: Option<u32>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) rounds: Option<u32>,
     /// Length of the steps that run for a time, in place of the plan's
     #[arg(long, value_name = "S")]
     seconds: Option<u32>,

@@ -15,7 +15,9 @@ pub(crate) fn cpus(rows: &[ImportedStep], given: Option<u32>) -> Result<Option<u
     let Some(first) = stated.next() else { return Ok(given) };
     let known = first.value;
     if let Some(given) = given.filter(|given| *given != known) {
-        let what = format!("the number of CPUs is {known} here, and --cpus says {given}: leave --cpus out");
+        let what = format!(
+            "the number of CPUs is {known} here, and --cpus says {given}: leave --cpus out"
+        );
         return Err(first.place().wrong(what));
     }
     let Some(other) = stated.find(|other| other.value != known) else { return Ok(Some(known)) };
@@ -130,11 +132,16 @@ mod tests {
         assert_eq!(cpus(&[unknown, small.clone()], Some(8)), Ok(Some(8)));
         let error = cpus(&[small.clone(), large], None).unwrap_err().to_string();
         assert!(
-            error.starts_with("b.txt:2: the number of CPUs is 40 here, and 8 in a.txt:2: a run covers"),
+            error.starts_with(
+                "b.txt:2: the number of CPUs is 40 here, and 8 in a.txt:2: a run covers"
+            ),
             "{error}"
         );
         let error = cpus(&[small], Some(40)).unwrap_err().to_string();
-        assert!(error.starts_with("a.txt:2: the number of CPUs is 8 here, and --cpus says 40"), "{error}");
+        assert!(
+            error.starts_with("a.txt:2: the number of CPUs is 8 here, and --cpus says 40"),
+            "{error}"
+        );
     }
 
     #[test]

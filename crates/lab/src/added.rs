@@ -1,39 +1,77 @@
-//! Profiled rounds that are added to a finished run.
+//! Rounds that are added to a run that began.
 
 use model::{Plan, RunId, RunState};
 
 use crate::error::Result;
 use crate::{Lab, LabError};
 
+/// A run before it got further rounds.
+#[derive(Debug)]
+pub struct Before {
+    plan: Plan,
+    state: RunState,
+    /// How many trials had an outcome.
+    trials: usize,
+}
+
 impl Lab {
+    /// Lets each system of a run have up to `most` rounds, which [`Lab::carry_out`] then runs until all is decided.
+    /// Verdicts count the looks from the last round on that was planned so far: whoever asks for more rounds has seen them.
+    ///
+    /// # Errors
+    /// Also when the run has as many rounds, or others that come after them.
+    pub fn add_rounds(&mut self, run: &RunId, most: u32) -> Result<Before> {
+        let _lock = self.lock()?;
+        let before = self.before(run)?;
+        let planned = before.plan.rounds_of_each();
+        if most <= planned {
+            return Err(LabError::HasRounds { run: run.clone(), planned });
+        }
+        if !before.plan.can_have_more_rounds() {
+            return Err(LabError::CannotHaveMore(run.clone()));
+        }
+        let mut plan = before.plan.clone();
+        plan.course.first_look.get_or_insert(planned);
+        plan.rounds = most.saturating_mul(plan.cycle());
+        self.store.set_plan(run, &plan, RunState::Unfinished)?;
+        Ok(before)
+    }
+
+    fn before(&self, run: &RunId) -> Result<Before> {
+        let info = self.store.run_info(run)?;
+        let trials = self.store.journal(run)?.len();
+        Ok(Before { plan: info.plan, state: info.state, trials })
+    }
+
     /// Adds profiled rounds of each system to a finished run, which [`Lab::carry_out`] then runs. What was judged stays
-    /// as it is. The plan as it was before.
+    /// as it is.
     ///
     /// # Errors
     /// Also when the run is not finished.
-    pub fn add_profiled_rounds(&mut self, run: &RunId, rounds: u32, counts: bool) -> Result<Plan> {
+    pub fn add_profiled_rounds(
+        &mut self,
+        run: &RunId,
+        rounds: u32,
+        counts: bool,
+    ) -> Result<Before> {
         let _lock = self.lock()?;
-        let info = self.store.run_info(run)?;
-        if info.state != RunState::Finished {
+        let before = self.before(run)?;
+        if before.state != RunState::Finished {
             return Err(LabError::NotFinished(run.clone()));
         }
         let last = self.store.journal(run)?.iter().map(|(trial, _)| trial.round).max();
-        let mut plan = info.plan.clone();
+        let mut plan = before.plan.clone();
         plan.add_profiled_rounds(last.unwrap_or(0), rounds, counts);
         self.store.set_plan(run, &plan, RunState::Unfinished)?;
-        Ok(info.plan)
+        Ok(before)
     }
 
-    /// Takes back the rounds that were added since the run had the plan `before`, unless a trial of them has an outcome.
-    pub fn take_back_added_rounds(&mut self, run: &RunId, before: &Plan) -> Result<()> {
+    /// Takes back the rounds that were added since `before`, unless a further trial has an outcome.
+    pub fn take_back_added_rounds(&mut self, run: &RunId, before: &Before) -> Result<()> {
         let _lock = self.lock()?;
-        let known = before.course.added.len();
-        let plan = self.store.run_info(run)?.plan;
-        let mut added = plan.course.added.iter().skip(known);
-        let journal = self.store.journal(run)?;
-        if added.any(|rounds| journal.iter().any(|(trial, _)| rounds.contains(&trial.round))) {
+        if self.store.journal(run)?.len() > before.trials {
             return Ok(());
         }
-        Ok(self.store.set_plan(run, before, RunState::Finished)?)
+        Ok(self.store.set_plan(run, &before.plan, before.state)?)
     }
 }

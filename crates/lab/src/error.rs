@@ -44,6 +44,12 @@ pub enum LabError {
     LooksInParts,
     #[error("run {0} is not finished: `backslide run --resume {0}` finishes it")]
     NotFinished(RunId),
+    #[error("`--rounds` must be above {planned}, which run {run} has already")]
+    HasRounds { run: RunId, planned: u32 },
+    #[error(
+        "run {0} cannot have more rounds, because it has profiled rounds or is a part of a run: start a new run (--rounds)"
+    )]
+    CannotHaveMore(RunId),
     /// A system differs from the plan, or cannot be reached. Nothing was started.
     #[error("`{system}` cannot be measured: {cause}")]
     System { system: String, cause: Box<SystemError> },

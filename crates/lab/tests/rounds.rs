@@ -175,14 +175,53 @@ fn profiled_rounds_are_added_to_a_finished_run_and_change_no_verdict() {
 }
 
 #[test]
+fn a_finished_run_gets_rounds_until_all_is_decided_and_counts_the_looks() {
+    let mut bench = Bench::new();
+    let run = bench.begin(&plan(&format!("rounds = 2\n{LIMITS}")));
+    // Round 3 takes the place of round 1.
+    let provider = disturbed("bad", &[1]);
+    finished(&mut bench, &run, &provider);
+    assert_eq!(bench.load(&run).trials.len(), 6);
+    let error = bench.lab.add_rounds(&run, 2).unwrap_err().to_string();
+    assert_eq!(error, format!("`--rounds` must be above 2, which run {run} has already"));
+    bench.lab.add_rounds(&run, 4).unwrap();
+    let lines = finished(&mut bench, &run, &provider);
+    // Rounds 2 and 3 are good ones; a verdict needs three.
+    let first = "looked after 2 of 4, goes on: true";
+    assert_eq!((lines[0].as_str(), lines[1].as_str()), (first, "trial 4-1, 7 of 8"), "{lines:?}");
+    let data = bench.load(&run);
+    let course = &data.info.plan.course;
+    assert_eq!((data.info.plan.rounds, course.first_look), (4, Some(2)));
+    assert_eq!(data.info.state, RunState::Finished);
+}
+
+#[test]
+fn a_run_with_profiled_rounds_gets_no_others() {
+    let mut bench = Bench::new();
+    let run = bench.begin(&plan("rounds = 1\nquarantine = false"));
+    finished(&mut bench, &run, &FakeProvider::default());
+    bench.lab.add_profiled_rounds(&run, 1, false).unwrap();
+    let error = bench.lab.add_rounds(&run, 4).unwrap_err();
+    assert!(matches!(error, LabError::CannotHaveMore(_)), "{error}");
+}
+
+#[test]
 fn added_rounds_that_cannot_begin_are_taken_back() {
     let mut bench = Bench::new();
     let run = bench.begin(&plan("rounds = 1\nquarantine = false"));
     finished(&mut bench, &run, &FakeProvider::default());
-    let before = bench.lab.add_profiled_rounds(&run, 1, false).unwrap();
-    bench.lab.take_back_added_rounds(&run, &before).unwrap();
-    let info = bench.load(&run).info;
-    assert_eq!((info.state, info.plan), (RunState::Finished, before));
+    let planned = bench.load(&run).info.plan;
+    for is_profiled in [true, false] {
+        let before = if is_profiled {
+            bench.lab.add_profiled_rounds(&run, 1, false).unwrap()
+        } else {
+            bench.lab.add_rounds(&run, 2).unwrap()
+        };
+        assert_eq!(bench.load(&run).info.state, RunState::Unfinished);
+        bench.lab.take_back_added_rounds(&run, &before).unwrap();
+        let info = bench.load(&run).info;
+        assert_eq!((info.state, &info.plan), (RunState::Finished, &planned));
+    }
 }
 
 #[test]

@@ -205,6 +205,12 @@ impl Plan {
         self.course.added.push(added);
     }
 
+    /// Can further rounds follow the last one? Not where profiled ones have the numbers after it, nor in a part.
+    pub fn can_have_more_rounds(&self) -> bool {
+        let Course { profiled, counted, added, part, .. } = &self.course;
+        profiled + counted == 0 && added.is_empty() && part.is_none()
+    }
+
     fn orders(&self) -> Orders {
         let seed = mix(self.seed, &[u64::from(u32::from_be_bytes(*b"ordr"))]);
         Orders::new(seed, self.trials_a_round() as usize)

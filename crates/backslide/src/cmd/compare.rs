@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use lab::Lab;
-use model::{Comparison, Reason, RunData, RunState, System, Verdict};
+use model::{Comparison, Reason, RunData, RunInfo, RunState, System, Verdict};
 use report::format::plural;
 use report::tables::Shown;
 use report::{Input, Report};
@@ -179,23 +179,26 @@ fn over_clients(report: &Report<'_>, printer: Printer) -> bool {
     !tables.is_empty()
 }
 
+/// So many further rounds for each planned one are advised, at most.
+const MOST_FURTHER: u32 = 4;
+
 /// How a finished run of ours gets the rounds that would decide more; `None` if more would not.
 fn more_rounds(data: &RunData, comparisons: &[Comparison], shown: &Shown) -> Option<String> {
-    let wants_rounds = |one: &Comparison| {
-        matches!(one.verdict, Verdict::Inconclusive(Reason::TooNoisy { more_rounds: Some(_) }))
-    };
-    let is_ours = data.info.state == RunState::Finished && !data.info.is_imported();
-    let is_wanted = is_ours && asked(data, comparisons, shown).into_iter().any(wants_rounds);
-    let sooner = match data.info.plan.course.first_look {
-        Some(_) => "",
-        None => {
-            " With `rounds = { min = 3, max = 20 }` in the plan, it ends when everything is decided."
-        }
-    };
-    is_wanted.then(|| {
-        format!(
-            "To decide more steps, start a new run with more rounds (`run --rounds`, `quick --minutes`).{sooner}"
-        )
+    let RunInfo { id, plan, state, .. } = &data.info;
+    if *state != RunState::Finished || data.info.is_imported() {
+        return None;
+    }
+    let wanted = asked(data, comparisons, shown).into_iter().filter_map(|one| match &one.verdict {
+        Verdict::Inconclusive(Reason::TooNoisy { more_rounds }) => *more_rounds,
+        _ => None,
+    });
+    let planned = plan.rounds_of_each();
+    // Nobody waits for hundreds of rounds to decide the last step.
+    let most = planned + wanted.filter(|more| *more <= MOST_FURTHER * planned).max()?;
+    Some(if plan.can_have_more_rounds() {
+        format!("To decide more steps: `backslide run --resume {id} --rounds {most}`")
+    } else {
+        "To decide more steps, start a new run with more rounds (`run --rounds`).".to_owned()
     })
 }
 

@@ -19,8 +19,13 @@ use crate::progress::{self, Progress};
 use crate::{disturbed, input, runs, time_needed};
 
 pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit> {
+    let mut before = None;
     let (mut lab, run, secrets) = if let Some(resume) = &args.resume {
-        (runs::open(root)?, runs::named(resume), Secrets::default())
+        let (mut lab, run) = (runs::open(root)?, runs::named(resume));
+        if let Some(rounds) = args.with.rounds {
+            before = Some(lab.add_rounds(&run, rounds)?);
+        }
+        (lab, run, Secrets::default())
     } else {
         if args.what.options.iter().any(|option| option == "--help") {
             run_script::help(args.what.named(), printer)?;
@@ -63,7 +68,11 @@ pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit>
         Err(_) if args.resume.is_none() => {
             lab.store.discard_run(&run)?;
         }
-        Err(_) => {}
+        Err(_) => {
+            if let Some(before) = before {
+                lab.take_back_added_rounds(&run, &before)?;
+            }
+        }
     }
     exit
 }
