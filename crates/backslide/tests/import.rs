@@ -206,7 +206,10 @@ fn what_was_measured_differently_is_told_with_both_lines() {
         bench.write(name, &format!("{cpus} CPUs\n{}", sysbench(1000 + cpus)));
     }
     let text = told(&bench, &["mysql-8=a.txt", "mysql-9=b.txt"]);
-    assert!(text.contains("b.txt:1: the number of CPUs is 40") && text.contains("a.txt:1"), "{text}");
+    assert!(
+        text.contains("b.txt:1: the number of CPUs is 40") && text.contains("a.txt:1"),
+        "{text}"
+    );
 }
 
 #[test]
