@@ -1,11 +1,14 @@
 //! Expanding: names, base, control, settings and the order of trials.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use model::{Pacing, Plan, Settle, Statements, WorkloadSpec};
+use model::{Dbms, Pacing, Plan, Settle, Statements, WorkloadSpec};
 use proptest::prelude::*;
 
-use super::expand;
+use super::{CATALOG, HOST, build, expand};
+use crate::BuildRequest;
 
 fn plan(top: &str, systems: &[&str]) -> Plan {
     let systems = systems
@@ -211,4 +214,29 @@ fn a_library_and_huge_pages_reach_the_system_that_asks_for_them() {
     let sqlite = text.replace("build = \"mariadb\"\nlabel", "build = \"sqlite\"\nlabel");
     let error = expand(&sqlite).unwrap_err().to_string();
     assert!(error.contains("backslide starts no server process for it"), "{error}");
+}
+
+#[test]
+fn every_whole_plan_of_the_pages_loads() {
+    let any = |request: &BuildRequest| {
+        let dbms = request.dbms.unwrap_or(Dbms::Postgres);
+        let version = request.version.as_ref().map_or("18.6".to_owned(), ToString::to_string);
+        Ok(build(&BuildRequest { dbms: Some(dbms), ..request.clone() }, &version))
+    };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let docs = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let mut loaded = 0;
+    let is_page = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "md");
+    for page in docs.chain([root.join("README.md")]).filter(is_page) {
+        let (name, text) = (page.display().to_string(), fs::read_to_string(&page).unwrap());
+        let examples = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+        let is_whole = |text: &&str| text.contains("name ") && text.contains("\n[[system]]");
+        for example in examples.filter(is_whole) {
+            let file = crate::read(example, &name).unwrap_or_else(|e| panic!("{e}:\n{example}"));
+            let file = file.with_script(String::new(), "a.lua".to_owned(), Vec::new());
+            crate::expand(&file, &CATALOG, &any, HOST).unwrap();
+            loaded += 1;
+        }
+    }
+    assert!(loaded > 5, "found {loaded} plans");
 }
