@@ -13,6 +13,11 @@ struct PgbenchOutput<'a> {
     scale: Option<Stated<Scale>>,
     clients: Option<u32>,
     seconds: u64,
+    transactions: Option<u64>,
+    /// Seconds until all clients were connected.
+    connecting: f64,
+    /// Up to PostgreSQL 13: the rate with the time of connecting.
+    slower_tps: Option<f64>,
     /// Is the time in it in which each transaction connected?
     reconnects: bool,
     /// Was a rate asked for? Then latency counts from the time at which a transaction was due.
@@ -61,6 +66,9 @@ pub(crate) fn rows(system: &str, file: &File, options: &Options) -> Rows {
             let text = "pgbench -C: the rate includes the time each transaction took to connect";
             row.note("connections", text);
         }
+        if let Some(words) = found.disagreement(clients).filter(|_| place == 0) {
+            row.note("rate", words);
+        }
         row.put("rate", Unit::OpsPerSecond, tps);
         row.put_some(&format!("{time}.transaction.mean"), Unit::Micros, script.latency);
         row.put_some("errors.transaction", Unit::Count, script.failed.map(|failed| failed as f64));
@@ -97,9 +105,14 @@ impl<'a> PgbenchOutput<'a> {
         } else if let Some(count) = after("number of transactions actually processed:") {
             // With `-t` it is `4000/4000`.
             let count = count.split('/').next().unwrap_or_default();
-            if line.whole("transactions actually processed", count)? == 0 {
+            let count = line.whole("transactions actually processed", count)?;
+            if count == 0 {
                 return Err(line.wrong("no transaction was processed: nothing was measured"));
             }
+            self.transactions = Some(count);
+        } else if let Some(time) = after("initial connection time =") {
+            let millis = time.trim_end_matches(" ms");
+            self.connecting = line.number("initial connection time", millis)? / 1e3;
         } else if text.contains("the above results are incomplete") {
             return Err(
                 line.wrong("pgbench says that a client of this run was aborted: run it again")
@@ -114,6 +127,39 @@ impl<'a> PgbenchOutput<'a> {
         Ok(())
     }
 
+    /// What contradicts the rate: the count and the time, or a latency that needs more clients. Such a file was put
+    /// together or changed.
+    fn disagreement(&self, clients: u32) -> Option<String> {
+        /// How many seconds the time of the rate may differ from the duration, and which part of it.
+        const APART: f64 = 1.0;
+        const MOST: f64 = 0.1;
+        /// The last transactions end after the duration: how much longer than the mean they may take.
+        const LONG: f64 = 10.0;
+        let tps = self.slower_tps.or(self.all.tps)?;
+        let latency = self.all.latency.unwrap_or(0.0) / 1e6;
+        if let Some(count) = self.transactions.filter(|_| self.seconds > 0) {
+            let duration = self.seconds as f64;
+            let allowed = APART + MOST * duration;
+            let (shortest, longest) = (self.connecting + allowed, LONG * latency + allowed);
+            let longer = count as f64 / tps.max(f64::MIN_POSITIVE) - duration;
+            if longer < -shortest || longer > longest {
+                let computed = count as f64 / duration;
+                return Some(format!(
+                    "the file says {tps} transactions per second, and {count} in {duration} s, which are {computed:.2}: no run of pgbench printed both"
+                ));
+            }
+        }
+        // A transaction that was due earlier than a client was free has its wait in its latency.
+        let busy = tps * latency;
+        let is_too_busy = !self.is_throttled && busy > f64::from(clients) * (1.0 + MOST);
+        is_too_busy.then(|| {
+            format!(
+                "the file says {tps} transactions per second that take {} ms each, which need {busy:.0} clients, not {clients}: no run of pgbench printed both",
+                latency * 1e3
+            )
+        })
+    }
+
     /// `896.967014 (without initial connection time)`. Up to PostgreSQL 13 there are two lines; that with
     /// the time of connecting is passed over.
     fn read_rate(&mut self, line: FileLine<'_>, text: &str) -> Result<()> {
@@ -122,6 +168,7 @@ impl<'a> PgbenchOutput<'a> {
             line.wrong("no `(…)` after the rate says what it is of: the file is truncated")
         })?;
         if of_what == "including connections establishing" {
+            self.slower_tps = Some(line.number("tps", rate)?);
             return Ok(());
         }
         if self.all.tps.is_some() {
@@ -152,8 +199,9 @@ impl ScriptResult<'_> {
             self.failed = Some(line.whole("failed transactions", failed)?);
         } else if let Some(latency) = text.strip_prefix("latency average") {
             // `= 1.5 ms`, or with a colon, as it was up to PostgreSQL 9.6.
-            let millis =
-                latency.trim_start().trim_start_matches(['=', ':']).trim_end_matches(" ms");
+            let value = latency.trim_start().trim_start_matches(['=', ':']);
+            // `1.5 ms (including failures)`.
+            let millis = value.split(" ms").next().unwrap_or(value);
             self.latency = Some(line.number("latency average", millis)? * 1e3);
         }
         Ok(())
@@ -187,7 +235,7 @@ mod tests {
     }
 
     const NEW: &str = "pgbench (18.1)\ntransaction type: <builtin: select only>\nscaling factor: 10\n\
-        number of clients: 8\nduration: 60 s\nnumber of transactions actually processed: 1000\n\
+        number of clients: 8\nduration: 60 s\nnumber of transactions actually processed: 53818\n\
         number of failed transactions: 2 (0.200%)\nlatency average = 1.250 ms\n\
         initial connection time = 4.1 ms\ntps = 896.967014 (without initial connection time)\n";
     const OLD: &str = "transaction type: mine/a.sql\nnumber of clients: 1\n\
@@ -224,6 +272,28 @@ mod tests {
         assert_eq!(connecting.notes.len(), 1);
         let new = row("postgres-18.1", &file("a.txt", NEW)).unwrap();
         assert!(new.notes.is_empty());
+    }
+
+    #[test]
+    fn a_result_that_contradicts_itself_has_a_remark() {
+        let throttled =
+            NEW.replace("latency", "rate limit schedule lag: avg 5.0 (max 9.0) ms\nlatency");
+        for (text, changes, told) in [
+            (NEW, ["average = 1.250 ms", "average = 1.250 ms (including failures)"], ""),
+            (NEW, ["896.967014", "0.000000"], "says 0 transactions per second, and 53818 in 60 s"),
+            (NEW, ["896.967014", "9999.0"], "which are 896.97"),
+            // It had 50 s, and says so.
+            (NEW, ["time = 4.1 ms\ntps = 896.9", "time = 10000 ms\ntps = 1076.9"], ""),
+            (NEW, ["= 1.250", "= 10.250"], "take 10.25 ms each, which need 9 clients, not 8"),
+            (&throttled, ["= 1.250", "= 400"], ""),
+            (OLD, ["= 11.7", "= 11.8"], ""),
+        ] {
+            let changed = text.replace(changes[0], changes[1]);
+            assert_ne!(changed, text);
+            let notes = row("pg", &file("a.txt", &changed)).unwrap().notes;
+            let words = notes.first().map_or("", |note| &note.text);
+            assert!(words.contains(told) && words.is_empty() == told.is_empty(), "{words}");
+        }
     }
 
     #[test]
@@ -265,7 +335,7 @@ mod tests {
             (cut(OLD, "establishing)"), 4),
             // Of both rates of old versions only the first.
             (cut(OLD, "tps = 85.29"), 4),
-            (NEW.replace("processed: 1000", "processed: 0"), 6),
+            (NEW.replace("processed: 53818", "processed: 0"), 6),
             (format!("Run was aborted; the above results are incomplete.\n{NEW}"), 1),
         ] {
             let error = row("p", &file("a.txt", &text)).unwrap_err();
