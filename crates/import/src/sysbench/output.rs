@@ -50,12 +50,17 @@ impl Output {
         let (transactions, transactions_per_second) = fields.rate("transactions")?;
         let before = Self::before_result(file)?;
         let elapsed = fields.seconds("time elapsed").or_else(|| fields.seconds("total time"));
+        let cut = || {
+            fields.end.wrong(
+                "no line `total time:`, in sysbench 1.1 `time elapsed:`: the file is truncated",
+            )
+        };
         Ok(Self {
             queries,
             queries_per_second,
             transactions,
             transactions_per_second,
-            elapsed: elapsed.unwrap_or_else(|| Err(fields.missing("time elapsed")))?,
+            elapsed: elapsed.unwrap_or_else(|| Err(cut()))?,
             ignored_errors: fields.count_if_any("ignored errors")?,
             reconnects: fields.count_if_any("reconnects")?,
             latency: fields.latency()?,

@@ -272,6 +272,9 @@ fn damage_is_told_with_its_line() {
         let error = single("my", &file("sb.o", &text), &exact()).unwrap_err();
         assert_eq!(error.line, line, "{error}");
     }
+    let cut = READ_WRITE.replace("total time:  900.0008s\n", "");
+    let error = single("my", &file("sb.o", &cut), &exact()).unwrap_err();
+    assert!(error.what.contains("no line `total time:`"), "{error}");
     for (text, line) in [(MET.replace("14169.79", ""), 3), (MET.replace("26.0", "?"), 6)] {
         let error = Met::parse(&file("sb.met", &text)).unwrap_err();
         assert_eq!(error.line, line, "{error}");
