@@ -194,6 +194,9 @@ fn put_output(row: &mut ImportedStep, output: &Output) {
     if let Some(words) = output.disagreement() {
         row.note("rate", words);
     }
+    if let Some(words) = output.impossible() {
+        row.note("events", words);
+    }
     if output.reconnects > 0 {
         row.note("reconnects", output.reconnects.to_string());
     }

@@ -22,6 +22,8 @@ pub struct Output {
     pub queries_per_second: String,
     pub transactions: u64,
     pub transactions_per_second: String,
+    /// What sysbench prints once more; the same number as transactions.
+    pub events: Option<u64>,
     /// Errors after which a transaction was done again.
     pub ignored_errors: u64,
     pub reconnects: u64,
@@ -33,6 +35,7 @@ pub struct Output {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LatencyMillis {
+    pub min: Option<f64>,
     pub mean: f64,
     pub max: f64,
     pub percentile: Option<(u32, f64)>,
@@ -60,6 +63,7 @@ impl Output {
             queries_per_second,
             transactions,
             transactions_per_second,
+            events: fields.events()?,
             elapsed: elapsed.unwrap_or_else(|| Err(cut()))?,
             ignored_errors: fields.count_if_any("ignored errors")?,
             reconnects: fields.count_if_any("reconnects")?,
@@ -131,6 +135,23 @@ impl Output {
         (!agrees).then(|| {
             format!(
                 "the file says {printed} queries per second, and {count} in {elapsed} s, which are {computed:.2}: no run of sysbench printed both"
+            )
+        })
+    }
+
+    /// Latencies whose mean is not between the least and the greatest, or two numbers of transactions.
+    pub(crate) fn impossible(&self) -> Option<String> {
+        let transactions = self.transactions;
+        if let Some(events) = self.events.filter(|events| *events != transactions) {
+            return Some(format!(
+                "the file says {transactions} transactions, and {events} events: no run of sysbench printed both"
+            ));
+        }
+        let LatencyMillis { min, mean, max, .. } = self.latency?;
+        let min = min.unwrap_or(0.0);
+        (min > mean || mean > max).then(|| {
+            format!(
+                "the file says {min} ms minimum, {mean} ms average and {max} ms maximum latency: no run of sysbench printed these"
             )
         })
     }
@@ -232,6 +253,11 @@ impl<'a> Fields<'a> {
         if self.get(name).is_some() { Ok(self.rate(name)?.0) } else { Ok(0) }
     }
 
+    fn events(&self) -> Result<Option<u64>> {
+        let name = "total number of events";
+        self.get(name).map(|(line, text)| line.whole(name, text)).transpose()
+    }
+
     /// A time that is not zero: `605.3845s`.
     fn seconds(&self, name: &str) -> Option<Result<f64>> {
         self.get(name).map(|(line, text)| {
@@ -262,7 +288,7 @@ impl<'a> Fields<'a> {
                 percentile = Some((percent, line.number(name, text)?));
             }
         }
-        Ok(Some(LatencyMillis { mean, max, percentile, sum }))
+        Ok(Some(LatencyMillis { min: number("min")?, mean, max, percentile, sum }))
     }
 }
 

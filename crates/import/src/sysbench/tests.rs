@@ -79,6 +79,22 @@ fn a_rate_that_its_own_count_contradicts_is_told() {
     assert!(text.contains("27845672 in 900.0008 s, which are 30939.61"), "{text}");
 }
 
+#[test]
+fn events_that_no_run_has_are_told() {
+    for (changes, told) in [
+        (["avg:  1.01", "min: 1.01\n  avg:  1.01"], ""),
+        (["avg:  1.01", "min: 1.02\n  avg:  1.01"], "1.02 ms minimum, 1.01 ms average"),
+        (["avg:  1.01", "avg:  101"], "101 ms average and 61.82 ms maximum"),
+        (["Latency", "total number of events: 892284\nLatency"], ""),
+        (["Latency", "total number of events: 9\nLatency"], "892284 transactions, and 9 events"),
+    ] {
+        let text = READ_WRITE.replace(changes[0], changes[1]);
+        let notes = single("my", &file("oltp.txt", &text), &exact()).unwrap().notes;
+        let words = notes.first().map_or("", |note| &note.text);
+        assert!(words.contains(told) && words.is_empty() == told.is_empty(), "{words}");
+    }
+}
+
 /// Three hundred events by sysbench 1.0.20: its time for the rate is 1.1 ms longer than the one that it prints.
 const SHORT: &str = "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\nNumber of threads: 4\nSQL statistics:\n\
     transactions:                        300    (13103.16 per sec.)\n\
