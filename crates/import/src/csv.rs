@@ -94,11 +94,8 @@ fn columns(header: FileLine<'_>) -> Result<Vec<String>> {
 fn unit(line: FileLine<'_>, metric: &str, written: Option<&str>) -> Result<Unit> {
     let is_latency = metric.starts_with("service.") || metric.starts_with("response.");
     if let Some(name) = written {
-        let unit = Unit::from_name(name).ok_or_else(|| {
-            let name = quote(name);
-            line.wrong(format!(
-                "{name} is not a unit: ops/s, rows/s, 1/min, µs, µs/op, 1/op, KB/op, GiB, %, count"
-            ))
+        let unit = Unit::from_name(name).map_err(|units| {
+            line.wrong(format!("{} is not a unit: {}", quote(name), units.join(", ")))
         })?;
         // More of a rate is better, less of a time: values that are something else would be judged the wrong way.
         let per_time = [Unit::OpsPerSecond, Unit::RowsPerSecond, Unit::PerMinute];
@@ -193,6 +190,11 @@ mod tests {
             (format!("{header}\n\"a,b,rate,1\n"), 2, "without its end"),
             (format!("{header},round\na,b,rate,1,0\n"), 2, "from 1 to"),
             (format!("{header},unit\na,b,rate,1,µs\n"), 2, "not in µs"),
+            (
+                format!("{header},unit\na,b,rate,1,s\n"),
+                2,
+                "`s` is not a unit: ops/s, rows/s, 1/min, MB/s,",
+            ),
             (
                 format!("{header},unit\na,b,service.query.p99,1,ops/s\n"),
                 2,

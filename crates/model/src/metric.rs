@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn units_are_found_by_the_name_that_is_stored() {
         for unit in metrics().filter_map(|metric| metric.unit) {
-            assert_eq!(Unit::from_name(unit.name()), Some(unit));
+            assert_eq!(Unit::from_name(unit.name()), Ok(unit));
         }
     }
 

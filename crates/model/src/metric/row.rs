@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{KindTotals, StepRecord, from_word, words};
+use crate::{KindTotals, StepRecord, Words, from_word, words};
 
 /// The id of a metric: `rate`, `cpu/o`, `service.query.p99`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -274,8 +274,9 @@ impl Unit {
         words::<Self>()[self as usize]
     }
 
-    pub fn from_name(name: &str) -> Option<Self> {
-        from_word(name).ok()
+    /// The unit of this name; otherwise the names of all.
+    pub fn from_name(name: &str) -> Result<Self, Words> {
+        from_word(name)
     }
 }
 

@@ -65,7 +65,7 @@ pub(super) fn cells(state: &Connection, step: &FinishedStep) -> Result<Vec<Cell>
             clients: step.record.clients,
             metric: MetricId(row.get(0)?),
             unit: Unit::from_name(unit)
-                .ok_or_else(|| step.damaged("measurement of", &format!("unknown unit `{unit}`")))?,
+                .map_err(|_| step.damaged("measurement of", &format!("unknown unit `{unit}`")))?,
             value: row.get(2)?,
         })
     })?;
