@@ -23,7 +23,7 @@ pub(crate) fn rows(file: &File, options: &Options) -> Rows {
         line.expect_fields(columns.len(), "", fields.len())?;
         let field = |name: &str| {
             let place = columns.iter().position(|column| column == name)?;
-            Some(unguarded(&fields[place])).filter(|text| !text.is_empty())
+            Some(unguarded(&fields[place]).trim()).filter(|text| !text.is_empty())
         };
         let needed = |name: &str| field(name).ok_or_else(|| line.empty(name));
         let (system, step, metric) = (needed("system")?, needed("step")?, needed("metric")?);
@@ -161,7 +161,7 @@ mod tests {
     fn measurements_of_a_step_make_a_row() {
         let text = "run,round,position,system,step,clients,metric,unit,value\n\
             r1,1,1,\"a \"\"b\"\"\",point@8,8,rate,ops/s,100.5\nr1,1,1,\"a \"\"b\"\"\",point@8,8,cs/o,,3\n\
-            r1,2,1,\"a \"\"b\"\"\",point@8,8,rate,rows/s,101\n";
+            r1,2,1, a \"b\" ,point@8,8,rate,rows/s,101\n";
         let rows = rows(&file("a.csv", text), &Options::default()).unwrap();
         let shape: Vec<_> = rows
             .iter()

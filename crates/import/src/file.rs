@@ -1,5 +1,7 @@
 //! A file to import, its lines, the numbers in them, and what is wrong with them.
 
+use model::is_unseen;
+
 const LONGEST_QUOTE: usize = 40;
 const LONGEST_NAME: usize = 200;
 const MOST_COUNTED: u64 = 1_000_000;
@@ -80,11 +82,11 @@ impl<'a> FileLine<'a> {
         ImportError { origin: self.origin.to_owned(), line: self.number, what: what.into() }
     }
 
-    /// A name as plans have it: it is printed in tables and used in paths, so it has no control characters.
+    /// A name as plans have it: it is printed in tables and used in paths, so all of it can be seen.
     pub(crate) fn check_name(&self, name: &str) -> Result<()> {
         let quoted = quote(name);
-        if name.chars().any(char::is_control) {
-            return Err(self.wrong(format!("a name has no control characters, not {quoted}")));
+        if name.chars().any(is_unseen) {
+            return Err(self.wrong(format!("a name has no invisible characters, not {quoted}")));
         }
         if name.chars().nth(LONGEST_NAME).is_some() {
             let what =
@@ -145,8 +147,7 @@ pub(crate) fn labelled<'a>(
 
 /// A field as errors repeat it: between backticks, shortened, without what a terminal would obey.
 pub(crate) fn quote(field: &str) -> String {
-    let shown =
-        |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    let shown = |c: char| if is_unseen(c) { c.escape_default().to_string() } else { c.to_string() };
     let begins: String = field.chars().take(LONGEST_QUOTE).map(shown).collect();
     let more = if field.chars().nth(LONGEST_QUOTE).is_some() { "…" } else { "" };
     format!("`{begins}{more}`")
@@ -194,13 +195,15 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_refused_in_names_and_shown_escaped() {
+    fn invisible_characters_are_refused_in_names_and_shown_escaped() {
         let file = file("a.csv", "one");
         for (name, quoted) in [
             ("a\u{1b}[31m", "`a\\u{1b}[31m`"),
             ("a\nb", "`a\\nb`"),
             ("\u{7f}", "`\\u{7f}`"),
             ("\u{9b}2J", "`\\u{9b}2J`"),
+            ("pg\u{200b}18", "`pg\\u{200b}18`"),
+            ("\u{202e}81gp", "`\\u{202e}81gp`"),
         ] {
             assert_eq!(quote(name), quoted);
             let error = file.end().check_name(name).unwrap_err();

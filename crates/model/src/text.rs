@@ -29,6 +29,23 @@ fn is_formula(text: &str) -> bool {
     text.trim_start_matches(GUARD).starts_with(OBEYED)
 }
 
+/// Is it a character that nobody sees: of control, of format such as U+200B and U+202E, or the end of a line?
+pub fn is_unseen(c: char) -> bool {
+    let is_format = matches!(
+        c,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}'
+    );
+    c.is_control() || is_format
+}
+
 /// Lower-case hexadecimal digits, two a byte.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))

@@ -202,8 +202,8 @@ impl PlanFile {
 
 /// Names are printed in tables and used in paths: short, one line.
 fn name(item: Item<'_>) -> Result<String> {
-    item.fitting(&format!("one line of at most {MAX_NAME} characters"), |text| {
-        text.chars().count() <= MAX_NAME && !text.chars().any(char::is_control)
+    item.fitting(&format!("one line of at most {MAX_NAME} visible characters"), |text| {
+        text.chars().count() <= MAX_NAME && !text.chars().any(model::is_unseen)
     })
 }
 
