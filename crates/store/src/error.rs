@@ -24,7 +24,7 @@ pub enum StoreError {
     Newer { path: PathBuf, written_by: String, found: u32, known: u32 },
     #[error("{} is locked by another process, {doing} failed; wait for it, or end it", .path.display())]
     Locked { path: PathBuf, doing: &'static str },
-    #[error("the disk that holds {} is full, {doing} failed; make room, then resume the run", .path.display())]
+    #[error("the disk that holds {} is full, {doing} failed; make room", .path.display())]
     Full { path: PathBuf, doing: &'static str },
     #[error("{} is damaged: {what}: {cause}; restore it from a copy, or use another lab directory", .path.display())]
     Damaged { path: PathBuf, what: String, cause: String },

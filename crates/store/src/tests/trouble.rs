@@ -33,7 +33,7 @@ fn a_full_disk_is_called_one_and_loses_nothing() {
         assert!(kept < 10_000, "the limit of pages does not hold");
     };
     assert!(kept > 0);
-    insta::assert_snapshot!(lab.told(&error), @"the disk that holds LAB/lab.sqlite is full, saving an interval failed; make room, then resume the run");
+    insta::assert_snapshot!(lab.told(&error), @"the disk that holds LAB/lab.sqlite is full, saving an interval failed; make room");
     let kept_intervals = |lab: &Lab| lab.intervals(&run).len() as u32;
     assert_eq!(kept_intervals(&lab), kept);
     assert_eq!(lab.store.load(&run, Want::default()).unwrap().cells.len(), 1);
