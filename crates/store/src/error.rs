@@ -11,6 +11,8 @@ use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 pub enum StoreError {
     #[error("cannot open {}; check that its directory exists and that you may read and write there", .path.display())]
     Open { path: PathBuf, source: rusqlite::Error },
+    #[error("{} is a directory, not the store of a lab; move it away, or use another lab directory (--lab)", .path.display())]
+    Directory { path: PathBuf },
     #[error("{} is read-only here, {doing} failed; use a lab that you may write to", .path.display())]
     ReadOnly { path: PathBuf, doing: &'static str },
     #[error("{} is read-only here and cannot be read: {why}; copy the lab to a directory that you may write to", .path.display())]

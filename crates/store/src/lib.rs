@@ -76,6 +76,7 @@ impl Store {
     /// # Errors
     /// When the file is missing, is not a lab's store, or was written by another version of backslide.
     pub fn open_to_read(path: &Path) -> Result<Self> {
+        refuse_directory(path)?;
         Ok(Self { connection: read_only::open(path)?, path: path.to_owned() })
     }
 
@@ -96,6 +97,7 @@ impl Store {
     }
 
     fn open_to_write(path: &Path) -> Result<Self> {
+        refuse_directory(path)?;
         let _turn = turn(path);
         // Without the flag for URIs: a path is a path, whatever it starts with.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
@@ -155,6 +157,11 @@ impl Store {
     fn failed(&self, doing: &'static str, fault: Fault) -> StoreError {
         fault.at(&self.path, doing)
     }
+}
+
+/// `SQLite` only says that it is unable to open the file.
+fn refuse_directory(path: &Path) -> Result<()> {
+    if path.is_dir() { Err(StoreError::Directory { path: path.to_owned() }) } else { Ok(()) }
 }
 
 /// Waits for the turn to create, migrate or switch the journal of the store: these cannot be done by two

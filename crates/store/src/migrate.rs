@@ -143,6 +143,7 @@ mod tests {
         insta::assert_snapshot!(message(&path), @"LAB is not the store of a lab; choose another lab directory");
         let path = lab.path().join("nowhere").join("lab.sqlite");
         insta::assert_snapshot!(message(&path), @"cannot open LAB; check that its directory exists and that you may read and write there");
+        insta::assert_snapshot!(message(lab.path()), @"LAB is a directory, not the store of a lab; move it away, or use another lab directory (--lab)");
     }
 
     #[test]
