@@ -37,6 +37,7 @@ impl Lab {
 
     /// Opens the lab in `root` only to read its results, also while a run writes them. Neither creates nor migrates.
     pub fn open_to_read(root: &Path) -> Result<Self> {
+        refuse_emptied(root)?;
         let store = Store::open_to_read(&root.join("lab.sqlite"))?;
         Ok(Self { root: root.to_owned(), store, template_budget: None, counts_in: None })
     }
@@ -161,8 +162,17 @@ impl Lab {
 fn made(root: &Path) -> Result<(PathBuf, PathBuf)> {
     let root = std::path::absolute(root).map_err(PathError::of("find", root))?;
     let file = root.join("lab.sqlite");
+    refuse_emptied(&root)?;
     make_private(&root, file.exists()).map_err(PathError::of("create", &root))?;
     Ok((root, file))
+}
+
+/// Is the store empty of a lab that was used? A new lab has neither reports nor logs.
+fn refuse_emptied(root: &Path) -> Result<()> {
+    let path = root.join("lab.sqlite");
+    let is_empty = fs::metadata(&path).is_ok_and(|file| file.is_file() && file.len() == 0);
+    let left = ["reports", "logs"].into_iter().find(|name| is_empty && root.join(name).is_dir());
+    left.map_or(Ok(()), |left| Err(LabError::EmptyStore { path, left }))
 }
 
 fn lock(root: &Path) -> Result<RunLock> {
@@ -324,6 +334,16 @@ mod tests {
         drop(lock);
         lab.lock().unwrap();
         drop(inherited);
+    }
+
+    #[test]
+    fn an_empty_store_is_that_of_a_new_lab_only() {
+        for (left, is_used) in [("instances", false), ("logs", true), ("reports", true)] {
+            let root = tempfile::tempdir().unwrap();
+            fs::create_dir(root.path().join(left)).unwrap();
+            fs::write(root.path().join("lab.sqlite"), "").unwrap();
+            assert_eq!(Lab::open(root.path()).is_err(), is_used, "{left}");
+        }
     }
 
     fn mode(path: &Path) -> u32 {

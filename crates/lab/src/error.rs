@@ -18,6 +18,12 @@ pub enum LabError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Directory(#[from] PathError),
+    /// Runs would be numbered from r1 again, over the reports and logs of earlier ones.
+    #[error(
+        "{} is empty, although this lab was used: it has {left}/; restore the file from a copy, remove {left}/ to begin anew, or use another lab (--lab)",
+        .path.display()
+    )]
+    EmptyStore { path: PathBuf, left: &'static str },
     #[error("another run is under way in {} (process {owner}); wait for it, or use another lab directory (--lab)", .path.display())]
     Busy {
         path: PathBuf,
