@@ -10,12 +10,24 @@ use store::Want;
 
 use crate::printer::Printer;
 
-/// Opens the lab to look at what is there; one that does not exist is an error, not made.
-pub(crate) fn open(root: &Path) -> Result<Lab> {
+/// Is there a lab? An error where there cannot be one.
+pub(crate) fn lab_exists(root: &Path) -> Result<bool> {
     if root.is_file() {
         bail!("{} is a file; a lab is a directory", root.display());
     }
-    if !root.join("lab.sqlite").exists() {
+    if root.is_symlink() && !root.exists() {
+        let root = root.display();
+        bail!(
+            "{root} is a symbolic link that leads nowhere; repair it, or use another lab (--lab)"
+        );
+    }
+    let found = root.join("lab.sqlite").try_exists();
+    found.with_context(|| format!("no lab can be in {}; use another (--lab)", root.display()))
+}
+
+/// Opens the lab to look at what is there; one that does not exist is an error, not made.
+pub(crate) fn open(root: &Path) -> Result<Lab> {
+    if !lab_exists(root)? {
         bail!(
             "no lab in {}: `backslide run` makes one; for another directory use --lab",
             root.display()
@@ -153,6 +165,18 @@ mod tests {
             }
         }
         data
+    }
+
+    #[test]
+    fn a_lab_that_cannot_exist_is_not_merely_missing() {
+        let all = tempfile::tempdir().unwrap();
+        let at = |name: &str| all.path().join(name);
+        std::fs::write(at("file"), "").unwrap();
+        std::os::unix::fs::symlink("nowhere", at("link")).unwrap();
+        assert!(!lab_exists(&at("missing")).unwrap());
+        for name in ["file", "file/lab", "link", &"x".repeat(300)] {
+            assert!(lab_exists(&at(name)).is_err(), "{name}");
+        }
     }
 
     #[test]

@@ -14,11 +14,12 @@ use crate::printer::Printer;
 use crate::{runs, table};
 
 pub(crate) fn run(format: Format, root: &Path, printer: Printer) -> Result<Exit> {
-    let listed = match runs::open(root) {
-        Ok(lab) => with_rounds(&lab, lab.store.runs()?)?,
+    let listed = if runs::lab_exists(root)? {
+        let lab = runs::open(root)?;
+        with_rounds(&lab, lab.store.runs()?)?
+    } else {
         // An empty list is the right answer for a lab that is not there yet.
-        Err(_) if !root.is_file() && !root.join("lab.sqlite").exists() => Vec::new(),
-        Err(error) => return Err(error),
+        Vec::new()
     };
     match format {
         Format::Json => printer.json(&listed.iter().map(fields).collect::<Vec<_>>()),
