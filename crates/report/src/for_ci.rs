@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use model::{Comparison, Direction, MetricId, Reason, Verdict, describe};
 
-use crate::markdown::{escape, grid};
+use crate::markdown::{escape, grid, prose};
 use crate::plain::{line, replaced};
 use crate::rounds::rounds;
 use crate::verdict::{self, counted_as, is_certain};
@@ -178,7 +178,7 @@ fn remarks(text: &mut String, report: &Report<'_>) {
         let _infallible = writeln!(text, "> **{what}** is not equal: {sides}\n");
     }
     for finding in report.findings() {
-        let (title, said) = (escape(&finding.title), escape(&finding.text));
+        let (title, said) = (escape(&finding.title), prose(&finding.text));
         let _infallible = writeln!(text, "> **{title}.** {said}\n");
     }
 }

@@ -65,7 +65,7 @@ fn head(text: &mut String, report: &Report<'_>) {
         line(format!("> **{}.**\n>\n{lines}", findings::UNEQUAL));
     }
     for finding in report.findings() {
-        line(format!("> **{}.** {}", escape(&finding.title), escape(&finding.text)));
+        line(format!("> **{}.** {}", escape(&finding.title), prose(&finding.text)));
     }
 }
 
@@ -162,6 +162,25 @@ pub(crate) fn grid(text: &mut String, table: &Table) {
 
 fn push_row(text: &mut String, cells: impl Iterator<Item = String>) {
     let _infallible = writeln!(text, "| {} |", format::joined(cells, " | "));
+}
+
+/// An [`escape`]d text in which our own commands are code. Their words are plain, so that no name can leave the code.
+pub(crate) fn prose(text: &str) -> String {
+    const COMMAND: &str = "`backslide ";
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == ' ';
+    let (mut safe, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once(COMMAND) {
+        safe.push_str(&escape(before));
+        let command = after.split_once('`').filter(|(words, _)| words.chars().all(is_plain));
+        if let Some((words, behind)) = command {
+            let _infallible = write!(safe, "{COMMAND}{words}`");
+            rest = behind;
+        } else {
+            safe.push_str(&escape(COMMAND));
+            rest = after;
+        }
+    }
+    safe + &escape(rest)
 }
 
 /// Keeps names from becoming markup, or orders to a terminal.
@@ -275,7 +294,23 @@ fn tsv_cell(cell: &Cell) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::escape;
+    use super::{escape, prose};
+
+    #[test]
+    fn commands_of_ours_are_code_and_names_are_not() {
+        for (text, markdown) in [
+            (
+                "*; `backslide run --resume r7` goes on.",
+                "\\*; `backslide run --resume r7` goes on.",
+            ),
+            ("a``backslide show r7``<b>", "a\\``backslide show r7`\\`&lt;b&gt;"),
+            ("`backslide <b>`", "\\`backslide &lt;b&gt;\\`"),
+            ("`backslide show", "\\`backslide show"),
+            ("`rm`", "\\`rm\\`"),
+        ] {
+            assert_eq!(prose(text), markdown);
+        }
+    }
 
     #[test]
     fn markup_in_names_stays_text() {
