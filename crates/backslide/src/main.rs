@@ -36,7 +36,7 @@ const USAGE: u8 = 2;
 const PANICKED: u8 = 101;
 
 fn main() -> ExitCode {
-    lab::take_password();
+    lab::clean_environment();
     let thread = std::thread::Builder::new().name("main".to_owned());
     match thread.stack_size(STACK).spawn(work) {
         Ok(worker) => worker.join().unwrap_or_else(|_| ExitCode::from(PANICKED)),

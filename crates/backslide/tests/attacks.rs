@@ -77,7 +77,7 @@ fn a_small_stack_is_enough() {
 
 /// Curl is a stand-in that writes down its environment.
 #[test]
-fn no_program_that_is_started_gets_the_password() {
+fn no_program_that_is_started_gets_the_password_or_an_empty_tmpdir() {
     let bench = Bench::new();
     let bin = bench.path("bin");
     fs::create_dir(&bin).unwrap();
@@ -89,12 +89,16 @@ fn no_program_that_is_started_gets_the_password() {
     }
     let arguments = ["add", "mine", "--archive", "http://127.0.0.1:1/a.tar.gz"];
     let mut command = bench.command(&arguments);
-    command.env("PATH", &bin).env("KEPT", "yes").env("BACKSLIDE_PASSWORD", "open-sesame");
+    command
+        .env("PATH", &bin)
+        .env("KEPT", "yes")
+        .env("BACKSLIDE_PASSWORD", "open-sesame")
+        .env("TMPDIR", "");
     let output = command.output().unwrap();
     assert!(!output.status.success());
     let seen = fs::read_to_string(seen).unwrap_or_else(|_| panic!("{output:?}"));
     assert!(seen.contains("KEPT=yes"), "{seen}");
-    assert!(!seen.contains("sesame"), "{seen}");
+    assert!(!seen.contains("sesame") && !seen.contains("TMPDIR=\n"), "{seen}");
 }
 
 /// The measured path does without: `drivers`, `load` and `model`; `testkit` is for tests only.

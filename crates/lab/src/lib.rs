@@ -48,7 +48,7 @@ pub use judging::{check_margins, judging, margins};
 pub use obtain::now;
 pub use own::preview_config;
 pub use providers::Providers;
-pub use reach::{Secrets, take_password};
+pub use reach::{Secrets, clean_environment};
 pub use servers::refused_cpus;
 pub use settings::refused_setting;
 pub use site::{Idle, Provider, Site, SiteError, Watched};

@@ -105,15 +105,20 @@ impl std::fmt::Debug for Secrets {
 static GIVEN: OnceLock<String> = OnceLock::new();
 
 /// Takes the password out of the environment, so that no program that is started gets it: `curl` and `openssl` have no
-/// use for it. To be called first of all, before there is another thread.
+/// use for it. Also removes a `TMPDIR` that is empty, which would mean the current directory. To be called first of all,
+/// before there is another thread.
 #[expect(unsafe_code, reason = "the environment can only be changed while there is one thread")]
-pub fn take_password() {
+pub fn clean_environment() {
+    if std::env::var_os("TMPDIR").is_some_and(|directory| directory.is_empty()) {
+        // SAFETY: the caller is the only thread, so nobody reads the environment meanwhile.
+        unsafe { std::env::remove_var("TMPDIR") };
+    }
     if let Some(password) = std::env::var_os(PASSWORD) {
         // A server cannot receive a password that is not UTF-8.
         if let Ok(password) = password.into_string() {
             let _first = GIVEN.set(password);
         }
-        // SAFETY: the caller is the only thread, so nobody reads the environment meanwhile.
+        // SAFETY: as above.
         unsafe { std::env::remove_var(PASSWORD) };
     }
 }
