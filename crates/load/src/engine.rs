@@ -89,7 +89,7 @@ pub fn pass(
         window: cut.length,
         kinds,
         errors,
-        timed: !end.when_done(),
+        timed: end.is_timed(),
         cut_short: cut.short,
         ..StepRecord::default()
     })

@@ -2,7 +2,7 @@
 #![cfg(feature = "lua")]
 
 use load::{Blind, Result, StepError, Stop};
-use model::{Arrivals, LuaSpec, Note, NoteKind, SqlPace, StepRecord, WorkloadSpec};
+use model::{Arrivals, LuaSpec, Nanos, Note, NoteKind, SqlPace, StepRecord, WorkloadSpec};
 use testkit::databases::Database;
 
 const SCRIPT: &str = "
@@ -211,6 +211,9 @@ fn the_last_event_of_a_client_is_not_counted_and_ends_no_other() {
     assert_eq!(database.number("SELECT count(*) FROM t"), 5 + 15);
     let ops = |kind: &str| ran.kind(kind).unwrap().sums.ops;
     assert_eq!([ops("event"), ops("write")], [18, 20]);
+    // The rate is that of the time that it took.
+    assert!(ran.window < Nanos::SECOND, "{ran:?}");
+    assert!(ran.notes[0].text.ends_with(", because `event` returned true in every client"), "{ran:?}");
 
     let at_once = "function event() return true end";
     assert!(run(&spec(at_once), &database, 1).unwrap().checks.is_empty());

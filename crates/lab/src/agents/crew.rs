@@ -68,7 +68,7 @@ impl Crew for HostsCrew<'_> {
         };
         open.watch(observer)?;
         let note = open.note();
-        let mut record = open.merge.record(kinds, !window.end.when_done());
+        let mut record = open.merge.record(kinds, window.end.is_timed());
         record.notes.extend(note);
         links.follow_clocks(places, true)?;
         Ok(record)

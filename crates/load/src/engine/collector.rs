@@ -62,7 +62,7 @@ impl Collector<'_> {
             let given_up = state.given_up;
             drop(state);
             if done || given_up || at_limit {
-                return (index, at_limit && end.when_done() && !done);
+                return (index, at_limit && !end.is_timed() && !done);
             }
             if now < tick {
                 continue;

@@ -22,26 +22,34 @@ pub enum End {
     /// After exactly this time, whoever is done, bounded or not. What ended by then counts; what is under
     /// way then is late. With whole seconds, all intervals are whole.
     After(Nanos),
+    /// After this time, or when the last bounded client wants to do no more, if that is before.
+    DoneOrAfter(Nanos),
 }
 
 impl End {
     pub const fn at_latest(self) -> Nanos {
         match self {
             Self::AllDone { limit: None } => Nanos(u64::MAX),
-            Self::AllDone { limit: Some(at) } | Self::After(at) => at,
+            Self::AllDone { limit: Some(at) } | Self::After(at) | Self::DoneOrAfter(at) => at,
         }
     }
 
     /// The same where clients have a quota, and the quota if it decides: it takes the place of a time.
     pub(super) fn with(self, quota: Option<Quota>) -> (Self, Option<Quota>) {
         match (self, quota) {
-            (Self::After(_), Some(_)) => (Self::AllDone { limit: None }, quota),
+            (Self::After(_) | Self::DoneOrAfter(_), Some(_)) => (Self::AllDone { limit: None }, quota),
             (end, _) => (end, None),
         }
     }
 
+    /// Is it the time that ends it, rather than an amount of work?
+    pub const fn is_timed(self) -> bool {
+        !matches!(self, Self::AllDone { .. })
+    }
+
+    /// May bounded clients close the window?
     pub const fn when_done(self) -> bool {
-        matches!(self, Self::AllDone { .. })
+        !matches!(self, Self::After(_))
     }
 }
 

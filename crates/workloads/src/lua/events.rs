@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::{EVENT, Nanos, StepRecord, WarmUpEnd};
+use model::{EVENT, Nanos, Note, StepRecord, WarmUpEnd};
 
 use super::client::{Common, EVENTS, EventClient};
 use super::reports::{Reports, Seen};
@@ -30,14 +30,15 @@ impl CommandRun<'_> {
         for number in 0..spec.clients {
             let script = self.load(&program, number, &mut seeds)?;
             script.call("thread_init").map_err(failed(number))?;
-            let role = Role { name: name(number), bounded: spec.events > 0 };
+            let role = Role { name: name(number), bounded: true };
             clients.push((role, Box::new(EventClient::new(script, number, &common))));
         }
         let length = Nanos::from_secs(spec.seconds.into());
         let windows = Windows {
             warmup: WarmUp::of(WarmUpEnd::Fixed, spec.warmup_seconds),
             end: match spec.events {
-                0 => End::After(length),
+                0 if stream.is_some() => End::After(length),
+                0 => End::DoneOrAfter(length),
                 _ => End::AllDone { limit: Some(length) },
             },
             stream: stream.as_ref(),
@@ -61,15 +62,39 @@ impl CommandRun<'_> {
         whole.call("done").map_err(failed(0))?;
         keep_printed(&whole, &common.notes);
         record.elapsed = clock.now();
-        if common.ended_before() == spec.clients {
-            let message = "every client ended before the measured window: `event` returned true; set \
-                           `warmup_seconds = 0`, and let it return true later";
-            return Err(StepError::Unsupported(format!("{}: {message}", spec.script)));
+        if let Some(note) = self.all_ended(&common, &record)? {
+            record.notes.push(note);
         }
         if common.ended() == 0 {
             record.checks.push(ended(&record, EVENT));
         }
         record.notes.extend(printed(&common.notes));
         Ok(record)
+    }
+
+    /// What to say where no client wanted a further event; an error where the window then says nothing.
+    fn all_ended(&self, common: &Common, record: &StepRecord) -> Result<Option<Note>> {
+        let spec = self.spec;
+        let refuse = |message: &str| {
+            let text = format!("{}: {message}", spec.script);
+            Err(StepError::Unsupported(text))
+        };
+        if common.ended_before() == spec.clients {
+            return refuse(
+                "every client ended before the measured window: `event` returned true; set `warmup_seconds = 0`, and \
+                 let it return true later",
+            );
+        }
+        if common.ended() < spec.clients || record.window >= Nanos::from_secs(spec.seconds.into()) {
+            return Ok(None);
+        }
+        if common.queue.is_some() {
+            return refuse(
+                "every client ended before the window of the rate: `event` returned true; let it return true later, \
+                 or give no rate",
+            );
+        }
+        let text = format!("{}, because `event` returned true in every client", record.window);
+        Ok(Some(Note::new("window", text)))
     }
 }
