@@ -68,6 +68,10 @@ fn what_fails_says_script_and_line() {
             "function event()\n nothing() end",
             "client 0: dir/test.lua:2: attempt to call global 'nothing' (a nil value)",
         ),
+        (
+            "function event()\n print('a') print('b') nothing() end",
+            "client 0: dir/test.lua:2: attempt to call global 'nothing' (a nil value); printed before: a | b",
+        ),
         ("", "dir/test.lua defines no function `event`"),
     ] {
         let error = run(&spec(text), &database, 1).unwrap_err();

@@ -78,6 +78,12 @@ fn workload(script: &str, options: &[String]) -> Result<String> {
             _ => writeln!(table, "{key} = {value}")?,
         }
     }
+    if let Some(first) = commands.first().filter(|_| !options.iter().any(|it| it == LuaSpec::RUN)) {
+        bail!(
+            "after `--`, {first} is the name of a command, and `run`, which is measured, is missing: write \
+             `-- prepare run`, or leave commands out"
+        );
+    }
     if !commands.is_empty() {
         writeln!(table, "commands = [{}]", commands.join(", "))?;
     }
@@ -92,6 +98,9 @@ fn workload(script: &str, options: &[String]) -> Result<String> {
 
 /// The name of a command is no option that lacks its dashes, and no value that lacks its `=`.
 fn no_option(word: &str, before: Option<&str>) -> Result<()> {
+    if word.starts_with('-') {
+        bail!("`{word}` is no option of a script: options begin with two dashes, as in --time=30");
+    }
     if word.contains('=') {
         bail!("`{word}` is not a command; write the option as --{word}");
     }
@@ -163,6 +172,8 @@ mod tests {
             error("--pgsql-host=db")
                 .starts_with("--pgsql-host=db: the system arguments already name")
         );
+        assert!(error("-x").starts_with("`-x` is no option of a script: "));
+        assert!(error("oltp").starts_with("after `--`, \"oltp\" is the name of a command, and `run`"));
         assert_eq!(
             error("tables=4"),
             "`tables=4` is not a command; write the option as --tables=4"

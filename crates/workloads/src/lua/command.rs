@@ -3,7 +3,7 @@
 use lua::Script;
 use model::{COMMAND, KindSpec, LuaSpec, NoteKind, StepRecord};
 
-use super::{CommandRun, failed, keep_printed, name, printed, program};
+use super::{CommandRun, failed, keep_printed, name, printed, program, with_printed};
 use load::{
     Client, ClientContext, Clients, FixedWork, Notes, Observer, Result, StepError, bounded,
 };
@@ -42,7 +42,8 @@ impl CommandRun<'_> {
         let kinds = vec![KindSpec::unscheduled(COMMAND)];
         let work =
             FixedWork { kinds, clients, clock, notes: (NoteKind::Script, &Notes::default()) };
-        let mut record = work.run(self.stop, observer)?;
+        let done = work.run(self.stop, observer);
+        let mut record = done.map_err(|error| with_printed(error, &notes))?;
         record.notes.extend(printed(&notes));
         Ok(record)
     }

@@ -6,7 +6,7 @@ use model::{EVENT, Nanos, Note, StepRecord, WarmUpEnd};
 
 use super::client::{Common, EVENTS, EventClient};
 use super::reports::{Reports, Seen};
-use super::{CommandRun, failed, keep_printed, name, printed, program};
+use super::{CommandRun, failed, keep_printed, name, printed, program, with_printed};
 use load::measure::{Stream, Windows, ended};
 use load::warm::WarmUp;
 use load::{Clients, End, Observer, OwnCrew, Result, Role, Shared, StepError};
@@ -56,8 +56,9 @@ impl CommandRun<'_> {
             percentile: option("percentile").and_then(|text| text.parse().ok()),
             seen: Seen::default(),
         };
-        let mut record = windows.measure(&mut crew, self.stop, &mut reports)?;
+        let measured = windows.measure(&mut crew, self.stop, &mut reports);
         drop(crew);
+        let mut record = measured.map_err(|error| with_printed(error, &common.notes))?;
         reports.cumulative(&record);
         whole.call("done").map_err(failed(0))?;
         keep_printed(&whole, &common.notes);

@@ -189,6 +189,18 @@ fn printed(notes: &Notes) -> Vec<Note> {
     lines.into_iter().take(MOST_LINES).map(|(_, line)| Note::new(NoteKind::Script, line)).collect()
 }
 
+/// Of a script that failed, so many of the lines that it has printed are told with the error.
+const LAST_LINES: usize = 3;
+
+/// The error of a script with what it printed before, which is kept nowhere else.
+fn with_printed(error: StepError, notes: &Notes) -> StepError {
+    let StepError::Script { client, message } = error else { return error };
+    let lines: Vec<String> = printed(notes).into_iter().map(|note| note.text).collect();
+    let last = lines.get(lines.len().saturating_sub(LAST_LINES)..).unwrap_or_default();
+    let told = if last.is_empty() { "" } else { "; printed before: " };
+    StepError::Script { client, message: format!("{message}{told}{}", last.join(" | ")) }
+}
+
 /// Keeps what a script has printed.
 fn keep_printed(script: &Script, notes: &Notes) {
     script.printed().into_iter().for_each(|line| load::note(notes, line));
