@@ -16,11 +16,14 @@ use crate::looks::{Looks, p_among, tail_among};
 use crate::moderate::Prior;
 use crate::options::Options;
 use crate::paired::{Estimate, Paired, ratio_of};
-use crate::robust::{hodges_lehmann, outlying, sign_flip};
+use crate::robust::{hodges_lehmann, outlying, quiet_error, sign_flip};
 use crate::rounding::Rounding;
 use crate::slices::SlicePairs;
 use crate::student::{LEVEL, Quantiles};
 use crate::verdict::{Drift, Evidence, Rule, higher_is_better, judge, log_margin, magnitude};
+
+/// A round that moves the mean by less than the margin divided by this is not outlying.
+const PARTS_OF_MARGIN: f64 = 4.0;
 
 /// Compares every system of the run with the base.
 ///
@@ -197,7 +200,13 @@ impl Question<'_> {
         comparison.high = interval.map(|(_, high)| ratio_of(high));
         let p_value = estimate.p_value();
         let centre = hodges_lehmann(independent)?;
-        let outlying = outlying(&by_round, centre, estimate.error());
+        // Rounds of several hosts are not independent of each other.
+        let quiet = means.is_none().then(|| quiet_error(logs, centre)).flatten();
+        // What moves the mean by less than a part of the margin changes nothing.
+        let error = quiet.map_or(estimate.error(), |quiet| {
+            estimate.error().min(quiet.max(margin / PARTS_OF_MARGIN))
+        });
+        let outlying = outlying(&by_round, centre, error);
         comparison.evidence = Some(model::Evidence {
             sd: estimate.of_round(comparison.rounds, estimate.sd),
             sd_of_rounds: estimate.of_round(comparison.rounds, estimate.spread.rounds),
