@@ -7,7 +7,7 @@ mod shared;
 
 use std::thread::{self, Scope};
 
-use model::{Edge, KindSpec, StepRecord};
+use model::{Edge, KindSpec, KindTotals, Nanos, Note, NoteKind, StepRecord};
 
 pub use self::client::{Client, ClientContext, Role};
 use self::client::{ClientThread, Crew};
@@ -85,7 +85,9 @@ pub fn pass(
     // Somebody may have asked to stop meanwhile.
     shared.outcome(stop)?;
     let (kinds, errors) = recorder.totals();
+    let notes = cut_off(cut.under_way, &kinds).into_iter().collect();
     Ok(StepRecord {
+        notes,
         window: cut.length,
         kinds,
         errors,
@@ -93,6 +95,19 @@ pub fn pass(
         cut_short: cut.short,
         ..StepRecord::default()
     })
+}
+
+/// What the end of a window cuts off is in no number. That is told of an operation so long, if it also took at least
+/// twice as long as any that ended.
+const LONG: Nanos = Nanos::SECOND;
+
+fn cut_off(under_way: Nanos, kinds: &[KindTotals]) -> Option<Note> {
+    let longest = kinds.iter().map(|kind| kind.sums.service.max()).max().unwrap_or_default();
+    let text = format!(
+        "an operation had taken {under_way} when the window closed; the longest that ended took {longest}"
+    );
+    let is_longer = under_way >= LONG && under_way.0 / 2 >= longest.0;
+    is_longer.then(|| Note::new(NoteKind::CutOff, text))
 }
 
 fn spawn<'scope>(

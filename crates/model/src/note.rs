@@ -92,6 +92,8 @@ words! {
         LimitNotKept = "limit not kept",
         /// A rate that was tried where the highest was looked for.
         Ramp = "ramp",
+        /// An operation under way at the end of the window was longer than all that ended.
+        CutOff = "cut off",
         ConnectionsLost = "connections lost",
         RowsNotCounted = "rows not counted",
         SentAsText = "sent as text",

@@ -292,13 +292,13 @@ impl Stretches {
         later.all.iter().for_each(|stretch| self.add(*stretch));
     }
 
-    /// The drift over the window; `None` with fewer than three intervals, or where a third has no operation.
+    /// The drift over the window; `None` with fewer than three intervals, or where the first third has no operation.
     pub fn drift(&self) -> Option<Drift> {
         let third = self.all.len() / 3;
         let sum = |of: &[Stretch]| of.iter().copied().reduce(Stretch::plus);
         let first = sum(self.all.get(..third)?)?;
         let last = sum(self.all.get(self.all.len() - third..)?)?;
-        let ratio = |last: f64, first: f64| Some(last / first).filter(|r| r.is_normal());
+        let ratio = |last: f64, first: f64| Some(last / first).filter(|r| r.is_finite());
         Some(Drift {
             rate: ratio(last.rate(), first.rate())?,
             server_cpu: last
@@ -359,7 +359,9 @@ mod tests {
     fn what_cannot_be_told_is_absent() {
         assert_eq!(drift([second(1, 1); 2]), None);
         assert_eq!(drift([second(0, 0), second(5, 1), second(5, 1)]), None);
-        assert_eq!(drift([second(5, 1), second(5, 1), second(0, 0)]), None);
+        // It stood still: there is no cost of an operation.
+        let stood = drift([second(5, 1), second(5, 1), second(0, 0)]).unwrap();
+        assert_eq!((stood.rate, stood.server_cpu), (0.0, None));
         let blind = |count| Stretch { server_cpu: None, ..second(count, 0) };
         let found = drift([blind(10), blind(10), blind(20)]).unwrap();
         assert_eq!((found.rate, found.server_cpu), (2.0, None));

@@ -114,7 +114,9 @@ impl<'a> Grid<'a> {
             let cells = drift.and_then(|id| known.get(&(&row.first.step, id)));
             for cell in cells.into_iter().flatten() {
                 let of_system = row.drifts.entry(&cell.system).or_default();
-                of_system.insert(cell.round, (cell.value / 100.0).ln_1p());
+                // A system that stood still has no logarithm.
+                let log = Some((cell.value / 100.0).ln_1p()).filter(|log| log.is_finite());
+                of_system.extend(log.map(|log| (cell.round, log)));
             }
         }
     }

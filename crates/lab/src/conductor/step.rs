@@ -36,13 +36,14 @@ const EMBEDDED: [&str; 2] = [
 ];
 
 /// Notes of a step that are said at once: its numbers are not what the plan asked for.
-const SAID_AT_ONCE: [NoteKind; 10] = [
+const SAID_AT_ONCE: [NoteKind; 11] = [
     NoteKind::CutShort,
     NoteKind::Settle,
     NoteKind::NotDrained,
     NoteKind::NotSteady,
     NoteKind::RateNotSustained,
     NoteKind::LimitNotKept,
+    NoteKind::CutOff,
     NoteKind::ConnectionsLost,
     NoteKind::RowsNotCounted,
     NoteKind::SentAsText,

@@ -17,6 +17,8 @@ const GRACE_SHARE: u64 = 16;
 
 pub(super) struct Cut {
     pub(super) length: Nanos,
+    /// How long the oldest of the operations had taken that were under way at the end.
+    pub(super) under_way: Nanos,
     pub(super) short: bool,
 }
 
@@ -41,7 +43,8 @@ impl Collector<'_> {
             self.shared.wait(None, |s| s.running == 0);
         }
         self.last_intervals(seconds, closed, oldest, observer);
-        Cut { length: closed, short }
+        let under_way = oldest.map_or(Nanos(0), |since| closed.saturating_sub(since));
+        Cut { length: closed, under_way, short }
     }
 
     /// Hands out each interval until the window closes; how many, and whether the limit cut the work short.

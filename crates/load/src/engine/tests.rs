@@ -417,3 +417,33 @@ fn a_step_has_no_more_kinds_than_samples_can_name() {
     let error = run(setup, &Stop::default(), &mut Seen::default()).unwrap_err();
     assert_eq!(error.to_string(), "a step with 256 kinds of operations; 255 are possible");
 }
+
+/// Begins an operation that outlives the window.
+struct Stuck;
+
+impl Client for Stuck {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        let started = context.recorder.begin();
+        context.recorder.done(0, started, None, 1);
+        context.recorder.begin();
+        while !context.is_over() {
+            context.nap();
+        }
+        context.recorder.cut_off(0);
+        Ok(())
+    }
+}
+
+#[test]
+fn an_operation_that_the_window_cuts_off_is_told_where_none_was_as_long() {
+    let told = |window: Nanos| {
+        let clients: Vec<(Role, Box<dyn Client>)> =
+            vec![(Role { name: "stuck".to_owned(), bounded: false }, Box::new(Stuck))];
+        let kinds = vec![KindSpec::unscheduled("query")];
+        let setup = StepSetup { kinds, clients, end: End::After(window) };
+        run(setup, &Stop::default(), &mut Blind).unwrap().notes
+    };
+    assert_eq!(told(Nanos::from_millis(300)), []);
+    let notes = told(Nanos::from_millis(1_200));
+    assert_eq!((notes.len(), &notes[0].what), (1, &NoteKind::CutOff));
+}
