@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use explain::{Durability, Warning};
-use model::{Cell, NoteKind, RunState, Step, StepClass, StepNote};
+use model::{Cell, MetricId, NoteKind, RunState, Step, StepClass, StepNote};
 
 use crate::format::{self, plural};
 use crate::report::At;
@@ -16,12 +16,15 @@ const CLIENT_SHARE: f64 = 0.25;
 /// Per cent of one CPU that may be stolen before a machine counts as disturbed.
 const STEAL_PERCENT: f64 = 2.0;
 
+/// The same of what processes used that are neither server nor client; the usual limit of a quarantine.
+pub(crate) const FOREIGN_PERCENT: f64 = 30.0;
+
 impl<'a> Report<'a> {
     /// The input's own findings, then those that the data shows.
     pub fn findings(&self) -> Vec<Finding> {
         let own = self.input.findings.iter().cloned();
         let of_trials = [imported, unfinished, failed, quarantined, costs];
-        let of_values = [unsustained, limits, cardinality, client, steal];
+        let of_values = [unsustained, limits, cardinality, client, steal, foreign];
         let found = of_trials.iter().map(|find| find(self)).chain([noted(self, &CUT_SHORT)]);
         let found = found
             .chain([placements(self), in_turns(self), not_durable(self), builds::finding(self)])
@@ -240,16 +243,35 @@ fn client(report: &Report<'_>) -> Option<Finding> {
 }
 
 fn steal(report: &Report<'_>) -> Option<Finding> {
-    let stolen = report.input.data.cells.iter();
-    let worst = stolen
-        .filter(|c| c.metric.0 == "steal" && c.value > STEAL_PERCENT)
-        .max_by(|a, b| a.value.total_cmp(&b.value))?;
-    let Cell { system, step, round, .. } = worst;
     Some(Finding {
         title: "The hypervisor took CPU time away".to_owned(),
         text: format!(
-            "Up to {} % of one CPU was stolen ({system}, {step}, round {round}). Trust cost per operation over throughput, or measure on a dedicated machine.",
-            format::percent(worst.value)
+            "Up to {}. Trust cost per operation over throughput, or measure on a dedicated machine.",
+            worst(report, "steal", STEAL_PERCENT, "was stolen")?
         ),
     })
+}
+
+fn foreign(report: &Report<'_>) -> Option<Finding> {
+    Some(Finding {
+        title: "Other programs used the CPUs".to_owned(),
+        text: format!(
+            "Up to {}. Trust the server's CPU time per operation over throughput, or measure on a quiet machine. Costs of the host explain nothing in such steps.",
+            worst(
+                report,
+                MetricId::FOREIGN,
+                FOREIGN_PERCENT,
+                "went to processes that are neither server nor client"
+            )?
+        ),
+    })
+}
+
+/// Where the metric, in per cent of one CPU, was highest: if it was above the limit.
+fn worst(report: &Report<'_>, metric: &str, limit: f64, what: &str) -> Option<String> {
+    let above = report.input.data.cells.iter().filter(|c| c.metric.0 == metric && c.value > limit);
+    let worst = above.max_by(|a, b| a.value.total_cmp(&b.value))?;
+    let Cell { system, step, round, .. } = worst;
+    let percent = format::percent(worst.value);
+    Some(format!("{percent} % of one CPU {what} ({system}, {step}, round {round})"))
 }

@@ -217,7 +217,10 @@ fn the_last_event_of_a_client_is_not_counted_and_ends_no_other() {
     assert_eq!([ops("event"), ops("write")], [18, 20]);
     // The rate is that of the time that it took.
     assert!(ran.window < Nanos::SECOND, "{ran:?}");
-    assert!(ran.notes[0].text.ends_with(", because `event` returned true in every client"), "{ran:?}");
+    assert!(
+        ran.notes[0].text.ends_with(", because `event` returned true in every client"),
+        "{ran:?}"
+    );
 
     let at_once = "function event() return true end";
     assert!(run(&spec(at_once), &database, 1).unwrap().checks.is_empty());

@@ -173,7 +173,9 @@ mod tests {
                 .starts_with("--pgsql-host=db: the system arguments already name")
         );
         assert!(error("-x").starts_with("`-x` is no option of a script: "));
-        assert!(error("oltp").starts_with("after `--`, \"oltp\" is the name of a command, and `run`"));
+        assert!(
+            error("oltp").starts_with("after `--`, \"oltp\" is the name of a command, and `run`")
+        );
         assert_eq!(
             error("tables=4"),
             "`tables=4` is not a command; write the option as --tables=4"

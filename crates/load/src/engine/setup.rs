@@ -37,7 +37,9 @@ impl End {
     /// The same where clients have a quota, and the quota if it decides: it takes the place of a time.
     pub(super) fn with(self, quota: Option<Quota>) -> (Self, Option<Quota>) {
         match (self, quota) {
-            (Self::After(_) | Self::DoneOrAfter(_), Some(_)) => (Self::AllDone { limit: None }, quota),
+            (Self::After(_) | Self::DoneOrAfter(_), Some(_)) => {
+                (Self::AllDone { limit: None }, quota)
+            }
             (end, _) => (end, None),
         }
     }

@@ -54,7 +54,7 @@ pub(super) const COMPUTE: &[(&str, Compute)] = &[
     ("wKB/o", Step(|s| per_op(s, Counter::DISK_WRITTEN).map(|b| b / 1024.0))),
     ("d/o", Step(|s| per_op(s, Counter::DISK_DISCARDS))),
     ("steal", Step(|s| share_of_core(s, Counter::HOST_STEAL))),
-    ("foreign", Step(|s| share_of_core(s, Counter::HOST_FOREIGN))),
+    (MetricId::FOREIGN, Step(|s| share_of_core(s, Counter::HOST_FOREIGN))),
     ("client.cpu/o", Step(|s| micros_per_op(s, Counter::CLIENT_CPU))),
     ("client.cpu", Step(|s| share_of_core(s, Counter::CLIENT_CPU))),
     ("client.rss", Step(|s| gib(s.counters.get(Counter::CLIENT_RSS)))),

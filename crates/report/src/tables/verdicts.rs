@@ -1,8 +1,11 @@
 //! Each candidate against the base, a line a comparison.
 
-use model::{Comparison, Interleave, Metric, MetricId, Reason, Step, Verdict, describe, metrics};
+use model::{
+    Comparison, Group, Interleave, Metric, MetricId, Reason, Step, Verdict, describe, metrics,
+};
 
 use super::told_once;
+use crate::findings::FOREIGN_PERCENT;
 use crate::report::At;
 use crate::verdict::{self, is_certain, usable_ratio};
 use crate::{Cell, Columns, Header, Report, Table, format};
@@ -127,7 +130,10 @@ impl<'a> Report<'a> {
     /// The costs of a system in a step that certainly changed, with their ratios; what changed most comes first.
     pub(crate) fn movers(&self, step: &Step, system: &str) -> Vec<(&'a Comparison, f64)> {
         // Of two that changed alike, the host's says more than the server's.
+        let is_quiet = !self.is_shared(step, system) && !self.is_shared(step, self.base);
         let mut costs: Vec<&Metric> = metrics().filter(|metric| metric.explains).collect();
+        // The slower a step, the more other programs do meanwhile.
+        costs.retain(|metric| is_quiet || metric.group != Group::Host);
         costs.reverse();
         let mut movers: Vec<(&Comparison, f64)> = costs
             .iter()
@@ -137,6 +143,12 @@ impl<'a> Report<'a> {
             .collect();
         movers.sort_by(|a, b| b.1.ln().abs().total_cmp(&a.1.ln().abs()));
         movers
+    }
+
+    /// Did other programs use much of the CPUs in most rounds?
+    fn is_shared(&self, step: &Step, system: &str) -> bool {
+        let foreign = self.median(system, step, MetricId::FOREIGN);
+        foreign.is_some_and(|percent| percent > FOREIGN_PERCENT)
     }
 
     /// The evidence behind the ratios that decide a step: systems × rounds; `None` without any pair.

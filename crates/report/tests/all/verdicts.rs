@@ -1,8 +1,8 @@
 //! What tables and sentences conclude, and what they leave open.
 
 use model::{
-    Comparison, Counts, Evidence, Group, Interleave, MetricId, Nanos, Reason, Step, StepId,
-    Subject, Unit, Verdict,
+    Comparison, Counts, Evidence, Group, Interleave, MetricId, Nanos, Reason, RunData, Step,
+    StepId, Subject, Unit, Verdict,
 };
 use report::tables::Shown;
 use report::{Report, Table, Tone};
@@ -339,7 +339,7 @@ fn of_slices_a_note_says_what_the_ratio_is_of() {
     let mut data = made_up::run(&Shape::usual());
     let comparisons = made_up::comparisons(&data);
     let told = "In steps measured in slices the ratio is the mean of pairs of neighbouring slices; absolute values are of whole windows, so their ratio may differ.";
-    let has_note = |data: &model::RunData| {
+    let has_note = |data: &RunData| {
         let table = Report::new(&input(data, &comparisons)).verdicts(&Shown::default());
         table.note.lines().any(|line| line == told)
     };
@@ -509,4 +509,31 @@ fn two_hundred_systems_are_told_in_every_metric() {
     let each = Report::new(&input).verdicts_by_system(&shown);
     assert_eq!(each.len(), 199);
     assert!(each.iter().all(|table| table.rows.len() == of_one));
+}
+
+/// What other programs do meanwhile grows with the time that a step takes, which is no reason for it.
+#[test]
+fn costs_of_a_shared_host_are_no_reasons() {
+    let mut data = made_up::run(&Shape::usual());
+    let rates: Vec<_> = data.cells.iter().filter(|cell| cell.metric.0 == "rate").cloned().collect();
+    let add = |data: &mut RunData, metric: &str, unit: Unit, value: fn(&str) -> f64| {
+        data.cells.extend(rates.iter().map(|cell| model::Cell {
+            metric: MetricId::new(metric),
+            unit,
+            value: value(&cell.system),
+            ..cell.clone()
+        }));
+    };
+    let names_switches = |data: &RunData| {
+        let comparisons = made_up::comparisons(data);
+        let table = Report::new(&input(data, &comparisons)).verdicts(&Shown::default());
+        table.rows.iter().flatten().any(|cell| cell.shown().contains("cs/o ×8"))
+    };
+    add(&mut data, "cs/o", Unit::PerOp, |system| if system == CANDIDATE { 8.0 } else { 1.0 });
+    assert!(names_switches(&data));
+    assert_eq!(crate::finding(&data, "Other programs"), None);
+    add(&mut data, "foreign", Unit::Percent, |_| 106.0);
+    assert!(!names_switches(&data));
+    let told = crate::finding(&data, "Other programs").unwrap();
+    assert!(told.starts_with("Up to 106.0 % of one CPU went to processes"), "{told}");
 }
