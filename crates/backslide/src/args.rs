@@ -735,7 +735,7 @@ pub(crate) struct ServeArgs {
     override_usage = "backslide explain [OPTIONS] <RUN>\n       backslide explain [OPTIONS] [RUN] <A> <B>",
     after_help = include_str!("../help/explain.txt"))]
 pub(crate) struct ExplainArgs {
-    /// A run with profiles; or two systems, after a run unless it is the latest that has both: RUN, A B, or RUN A B
+    /// RUN with profiles; or two systems: RUN A B, or A B where the latest run has both
     #[arg(value_name = "NAME", num_args = 1..=3, required_unless_present = "variables")]
     pub(crate) names: Vec<String>,
     /// Compare the variables of A and B, which is the default

@@ -201,7 +201,8 @@ fn who_sets(difference: &Difference) -> &str {
     match difference.set_by {
         SetBy { a: true, b: true } => "both configs set it",
         SetBy { a: true, b: false } => "only the config of A sets it",
-        SetBy { a: false, .. } => "only the config of B sets it",
+        SetBy { a: false, b: true } => "only the config of B sets it",
+        SetBy { a: false, b: false } => "it follows from what the configs set",
     }
 }
 

@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, Error, Result};
+use anyhow::{Context, Error, Result, bail};
 use lab::{Builds, Ended, Lab, Providers, Secrets};
 use load::Stop;
 use model::{Event, HostShape, Nanos, Outcome, Plan, RunId, TrialKey};
@@ -133,6 +133,11 @@ pub(crate) fn check_script(plan: &Plan, file: Option<&PlanFile>) -> Result<()> {
 pub(crate) fn read(named: &str, with: &Overrides<'_>) -> Result<(PlanFile, Builds)> {
     let builds = Builds::of_user()?;
     let path = Path::new(named);
+    if path.extension().is_some_and(|extension| extension == "lua") {
+        bail!(
+            "{named} is a script of sysbench, not a plan: `backslide run {named} SYSTEM… -- OPTION…` runs it"
+        );
+    }
     // Names of the catalog may have dots: `mysql-5.6-to-9.7`.
     let looks_like_file = path.extension().is_some() || named.contains('/');
     let is_there = path.exists() && !path.is_dir();

@@ -39,29 +39,24 @@ impl Report<'_> {
 
     pub(crate) fn cost(&self, metric: &Metric, is_relative: bool) -> Table {
         let (relative, note) = if is_relative {
-            (", relative", "Relative to the base; below 1 is cheaper.".to_owned())
+            (", relative", "Relative to the base; below 1 is cheaper.")
         } else {
             ("", self.note_of_cost(metric))
         };
         let title = format!("{}: {}{relative}", metric.id, metric.title);
-        self.grid_of_metric(metric.id, (title, &note), is_relative, |step| {
+        self.grid_of_metric(metric.id, (title, note), is_relative, |step| {
             self.lists(step, metric.id)
         })
     }
 
     /// How to get from microseconds of the whole host to the unit of the published microbenchmarks, which is per
     /// cent of the whole machine times seconds: 1 µs is 10⁻⁶ s of one of n CPUs, so 10⁻⁴ / n per cent of all.
-    fn note_of_cost(&self, metric: &Metric) -> String {
-        let cpus = u64::from(self.input.data.info.host.shape.cpus);
+    fn note_of_cost(&self, metric: &Metric) -> &'static str {
         let is_cpu_of_host = metric.group == Group::Host && metric.unit == Some(Unit::MicrosPerOp);
-        if !is_cpu_of_host || !self.is_by_step() || cpus == 0 {
-            return "Median over the rounds.".to_owned();
+        if !is_cpu_of_host || !self.is_by_step() {
+            return "Median over the rounds.";
         }
-        format!(
-            "Median over the rounds. Divided by {} (10,000 × {}) it is the cpu/o of the published tables, per cent of the machine times seconds.",
-            format::count(10_000 * cpus),
-            format::plural(cpus as usize, "CPU")
-        )
+        "Median over the rounds, of all CPUs that the host has online. Divided by 10,000 × their number it is the cpu/o of the published tables, per cent of the machine times seconds."
     }
 
     /// Cost per operation in one step: systems × metrics of all three groups; `None` without any.

@@ -132,7 +132,7 @@ impl Report<'_> {
             });
         let groups = self.groups.iter().filter(|group| !group.title.is_empty());
         let parts = groups.map(|group| (group.title.clone(), summaries(self, group, &counts)));
-        let note = "Ratios of throughput over the tests of a group: smallest, largest, arithmetic mean (average), middle one (median), and geometric mean with the 95 % interval that the rounds give it. It is usually narrower than each test's interval, because noise averages out over the tests. Above 1 is faster than the base.";
+        let note = "Ratios of throughput over the tests of a group: smallest, largest, arithmetic mean (average), middle one (median), and geometric mean with the 95 % interval that the rounds give it. It is narrower than each test's interval where the tests scatter independently. Above 1 is faster than the base.";
         let title = format!("Groups of tests relative to {}", self.base);
         columns.in_parts(title, note, parts).unless_empty()
     }

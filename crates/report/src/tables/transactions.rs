@@ -91,10 +91,7 @@ impl Report<'_> {
 
     /// Throughput, writes, CPU and size of one step: the columns of the published tables.
     fn published(&self, step: &Step) -> Table {
-        let cpus = format::plural(self.input.data.info.host.shape.cpus as usize, "CPU");
-        let note = format!(
-            "Medians over the rounds; the columns of the published tables: wMB/s, MB of 1,000 KB written per second; wkb/t, KB written per second over tpmc; tpmc, New-Orders per minute, those rolled back on purpose included; cpu/s, busy time of all {cpus}, client included; Mcpu/t, a million times cpu/s over tpmc; size, the instance's allocated blocks after the step."
-        );
+        let note = "Medians over the rounds; the columns of the published tables: wMB/s, MB of 1,000 KB written per second; wkb/t, KB written per second over tpmc; tpmc, New-Orders per minute, those rolled back on purpose included; cpu/s, busy time of all CPUs that the host has online, client included; Mcpu/t, a million times cpu/s over tpmc; size, the instance's allocated blocks after the step.";
         let columns = systems().each(run_columns(self, step, RunTable::Published));
         columns.in_parts(format!("Run, {}", self.label(step)), note, by_engine(self))
     }
