@@ -142,6 +142,8 @@ words! {
         /// How the data was cloned from its template.
         Cloned = "cloned",
         ConfigFile = "config file",
+        /// A setting of which the server took another value.
+        Adjusted = "changed setting",
         /// The template that the trial began with.
         Template = "template",
     }

@@ -318,6 +318,8 @@ pub struct Costs {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Logs {
+    /// In the server's log: it takes another value than a setting asked for. The line names the option before it.
+    pub adjusted: Option<String>,
     pub files: Option<LogFiles>,
     pub capacity: Option<String>,
     pub binlog: Option<Binlog>,

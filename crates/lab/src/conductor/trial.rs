@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use load::{Stop, Workload};
 use model::{
-    Bytes, Capture, Event, Interleave, Outcome, Plan, RunId, Sizes, Step, System, Trial, TrialKey,
+    Bytes, Capture, Event, Fact, Interleave, Outcome, Plan, RunId, Sizes, Step, System, Trial,
+    TrialKey,
 };
 use store::StoreError;
 
@@ -270,6 +271,14 @@ impl<'a> Conductor<'a> {
             let restored = workload.restore(template.state());
             restored.map_err(|error| failed(None, error.to_string(), Vec::new()))?;
         }
+        let plan = self.plan;
+        let system = &plan.systems[trial.system];
+        for text in adjusted(system, &open.site.log_tail()) {
+            if trial.round == 1 {
+                self.warn(format!("{}: the server changed a setting: {text}", system.name))?;
+            }
+            provenance.0.push((Fact::Adjusted, text));
+        }
         self.emit(&Event::ServerReady { provenance })?;
         Ok(workload)
     }
@@ -321,6 +330,19 @@ impl<'a> Conductor<'a> {
     }
 }
 
+/// What the log of a server says of settings of its system that have other values than the plan gives.
+fn adjusted(system: &System, log: &[String]) -> Vec<String> {
+    let Some(words) = &system.build.dbms.product().logs.adjusted else { return Vec::new() };
+    let plain = |text: &str| text.to_ascii_lowercase().replace('-', "_");
+    let settings = &system.config.settings;
+    let is_of_plan = |line: &&String| {
+        let line = plain(line);
+        settings.iter().any(|setting| line.contains(&format!("'{}'", plain(&setting.name))))
+    };
+    let lines = log.iter().filter(|line| line.contains(words.as_str())).filter(is_of_plan);
+    lines.map(|line| line[line.find("option '").unwrap_or(0)..].to_owned()).collect()
+}
+
 /// A failure with its reason, where Valgrind's is in the log.
 fn explained(outcome: Outcome) -> Outcome {
     let unknown = match &outcome {
@@ -364,7 +386,7 @@ pub(crate) fn place_client(system: &System, cpus: &str) -> Result<(), LabError> 
 
 #[cfg(test)]
 mod tests {
-    use model::Dbms;
+    use model::{Dbms, Setting};
 
     use super::*;
     use crate::fixture;
@@ -376,5 +398,26 @@ mod tests {
         assert_eq!(clients_here(&system), "0-31");
         system.load_hosts = vec!["client1".to_owned()];
         assert_eq!(clients_here(&system), "");
+    }
+
+    #[test]
+    fn a_value_that_the_server_changed_is_told_where_the_plan_gives_it() {
+        let mut system = fixture::system(Dbms::Mysql);
+        let log = [
+            "0 [Warning] option 'innodb-flush-log-at-trx-commit': unsigned value 3 adjusted to 2",
+            "0 [Warning] option 'max_connections': unsigned value 2000000 adjusted to 100000",
+            "0 [Note] option 'innodb-flush-log-at-trx-commit' is fine",
+        ];
+        let log = log.map(str::to_owned);
+        assert_eq!(adjusted(&system, &log), [""; 0]);
+        let setting = Setting {
+            name: "innodb_flush_log_at_trx_commit".to_owned(),
+            value: Some("3".to_owned()),
+        };
+        system.config.settings.push(setting);
+        assert_eq!(
+            adjusted(&system, &log),
+            ["option 'innodb-flush-log-at-trx-commit': unsigned value 3 adjusted to 2"]
+        );
     }
 }
