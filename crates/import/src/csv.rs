@@ -23,7 +23,7 @@ pub(crate) fn rows(file: &File, options: &Options) -> Rows {
         line.expect_fields(columns.len(), "", fields.len())?;
         let field = |name: &str| {
             let place = columns.iter().position(|column| column == name)?;
-            Some(unguarded(&fields[place]).trim()).filter(|text| !text.is_empty())
+            Some(unguarded(fields[place].trim()).trim()).filter(|text| !text.is_empty())
         };
         let needed = |name: &str| field(name).ok_or_else(|| line.empty(name));
         let (system, step, metric) = (needed("system")?, needed("step")?, needed("metric")?);
@@ -68,6 +68,7 @@ pub(crate) fn rows(file: &File, options: &Options) -> Rows {
 fn columns(header: FileLine<'_>) -> Result<Vec<String>> {
     let text = header.text.trim_start_matches('\u{feff}');
     let columns = split(FileLine { text, ..header })?;
+    let columns: Vec<String> = columns.iter().map(|column| column.trim().to_owned()).collect();
     if let ([_], Some(other)) = (columns.as_slice(), text.chars().find(|c| ";|\t".contains(*c))) {
         let other = if other == '\t' { "a tab".to_owned() } else { format!("`{other}`") };
         return Err(header.wrong(format!("columns must be separated by `,`, not by {other}")));
