@@ -157,7 +157,8 @@ impl Windows<'_> {
         let measured = self.run(crew, Some(per_second), stop, observer)?;
         let open_loop = measured.open_loop.as_ref();
         let notes = open_loop.map(|open_loop| not_sustained(open_loop, &measured, self.counted));
-        Ok(StepRecord { notes: notes.unwrap_or_default(), ..measured })
+        let notes = notes.into_iter().flatten().chain(measured.notes).collect();
+        Ok(StepRecord { notes, ..measured })
     }
 
     fn run(

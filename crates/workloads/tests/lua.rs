@@ -70,7 +70,7 @@ fn what_fails_says_script_and_line() {
         ),
         (
             "function event()\n print('a') print('b') nothing() end",
-            "client 0: dir/test.lua:2: attempt to call global 'nothing' (a nil value); printed before: a | b",
+            "client 0: dir/test.lua:2: attempt to call global 'nothing' (a nil value); clients printed last: a | b",
         ),
         ("", "dir/test.lua defines no function `event`"),
     ] {
@@ -221,6 +221,10 @@ fn the_last_event_of_a_client_is_not_counted_and_ends_no_other() {
         ran.notes[0].text.ends_with(", because `event` returned true in every client"),
         "{ran:?}"
     );
+
+    let pace = SqlPace::Rate { per_second: 50, arrivals: Arrivals::Poisson, queue: 100 };
+    let error = run(&LuaSpec { pace, seconds: 1, ..ending }, &database, 1).unwrap_err();
+    assert!(error.to_string().contains("before the window of the rate"), "{error}");
 
     let at_once = "function event() return true end";
     assert!(run(&spec(at_once), &database, 1).unwrap().checks.is_empty());

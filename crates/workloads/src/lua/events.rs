@@ -86,7 +86,7 @@ impl CommandRun<'_> {
                  let it return true later",
             );
         }
-        if common.ended() < spec.clients || record.window >= Nanos::from_secs(spec.seconds.into()) {
+        if common.ended() < spec.clients {
             return Ok(None);
         }
         if common.queue.is_some() {
@@ -94,6 +94,9 @@ impl CommandRun<'_> {
                 "every client ended before the window of the rate: `event` returned true; let it return true later, \
                  or give no rate",
             );
+        }
+        if record.window >= Nanos::from_secs(spec.seconds.into()) {
+            return Ok(None);
         }
         let text = format!("{}, because `event` returned true in every client", record.window);
         Ok(Some(Note::new("window", text)))

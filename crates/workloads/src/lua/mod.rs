@@ -195,9 +195,9 @@ const LAST_LINES: usize = 3;
 /// The error of a script with what it printed before, which is kept nowhere else.
 fn with_printed(error: StepError, notes: &Notes) -> StepError {
     let StepError::Script { client, message } = error else { return error };
-    let lines: Vec<String> = printed(notes).into_iter().map(|note| note.text).collect();
+    let lines: Vec<String> = lock(notes).drain(..).map(|(_, line)| line).collect();
     let last = lines.get(lines.len().saturating_sub(LAST_LINES)..).unwrap_or_default();
-    let told = if last.is_empty() { "" } else { "; printed before: " };
+    let told = if last.is_empty() { "" } else { "; clients printed last: " };
     StepError::Script { client, message: format!("{message}{told}{}", last.join(" | ")) }
 }
 
