@@ -17,13 +17,17 @@ pub struct Before {
 impl Lab {
     /// Lets each system of a run have up to `most` rounds, which [`Lab::carry_out`] then runs until all is decided.
     /// Verdicts count the looks from the last round on that was planned so far: whoever asks for more rounds has seen them.
+    /// An unfinished run with as many goes on.
     ///
     /// # Errors
-    /// Also when the run has as many rounds, or others that come after them.
+    /// Also when the run has as many rounds or more, or others that come after them.
     pub fn add_rounds(&mut self, run: &RunId, most: u32) -> Result<Before> {
         let _lock = self.lock()?;
         let before = self.before(run)?;
         let planned = before.plan.rounds_of_each();
+        if most == planned && before.state == RunState::Unfinished {
+            return Ok(before);
+        }
         if most <= planned {
             return Err(LabError::HasRounds { run: run.clone(), planned });
         }
@@ -66,12 +70,13 @@ impl Lab {
         Ok(before)
     }
 
-    /// Takes back the rounds that were added since `before`, unless a further trial has an outcome.
-    pub fn take_back_added_rounds(&mut self, run: &RunId, before: &Before) -> Result<()> {
+    /// Takes back the rounds that were added since `before`, unless a further trial has an outcome. Were they?
+    pub fn take_back_added_rounds(&mut self, run: &RunId, before: &Before) -> Result<bool> {
         let _lock = self.lock()?;
         if self.store.journal(run)?.len() > before.trials {
-            return Ok(());
+            return Ok(false);
         }
-        Ok(self.store.set_plan(run, &before.plan, before.state)?)
+        self.store.set_plan(run, &before.plan, before.state)?;
+        Ok(before.state == RunState::Finished)
     }
 }

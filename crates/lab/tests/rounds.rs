@@ -185,6 +185,8 @@ fn a_finished_run_gets_rounds_until_all_is_decided_and_counts_the_looks() {
     let error = bench.lab.add_rounds(&run, 2).unwrap_err().to_string();
     assert_eq!(error, format!("`--rounds` must be above 2, which run {run} has already"));
     bench.lab.add_rounds(&run, 4).unwrap();
+    // Asked for again after an interruption.
+    bench.lab.add_rounds(&run, 4).unwrap();
     let lines = finished(&mut bench, &run, &provider);
     // Rounds 2 and 3 are good ones; a verdict needs three.
     let first = "looked after 2 of 4, goes on: true";

@@ -22,7 +22,9 @@ pub(crate) fn run(args: &ProfileArgs, root: &Path, printer: Printer) -> Result<E
             printer.note(&format!("`backslide explain {run}` · `backslide report {run}`"));
             printer.result(&run.to_string());
         }
-        Err(_) => lab.take_back_added_rounds(&run, &before)?,
+        Err(_) => {
+            lab.take_back_added_rounds(&run, &before)?;
+        }
     }
     exit
 }

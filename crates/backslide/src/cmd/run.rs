@@ -68,10 +68,15 @@ pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit>
         Err(_) if args.resume.is_none() => {
             lab.store.discard_run(&run)?;
         }
-        Err(_) => {
-            if let Some(before) = before {
-                lab.take_back_added_rounds(&run, &before)?;
+        Err(_) => {}
+    }
+    if let Some(before) = before.filter(|_| !matches!(exit, Ok(Exit::Fine | Exit::TrialFailed))) {
+        match lab.take_back_added_rounds(&run, &before) {
+            Ok(true) => {
+                printer.note("no further round was measured: the run is finished as before");
             }
+            Ok(false) => {}
+            Err(error) => printer.note(&format!("run {run} may have more rounds now: {error}")),
         }
     }
     exit

@@ -274,8 +274,9 @@ impl<'a> Conductor<'a> {
         let plan = self.plan;
         let system = &plan.systems[trial.system];
         for text in adjusted(system, &open.site.log_tail()) {
-            if trial.round == 1 {
-                self.warn(format!("{}: the server changed a setting: {text}", system.name))?;
+            let told = format!("{}: the server changed a setting: {text}", system.name);
+            if self.told.insert(told.clone()) {
+                self.warn(told)?;
             }
             provenance.0.push((Fact::Adjusted, text));
         }
