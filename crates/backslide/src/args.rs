@@ -354,7 +354,7 @@ pub(crate) struct PlanArgs {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) what: ScriptArgs,
-    /// Resume this run; with `--rounds`, let it have up to so many rounds
+    /// Resume this run; `--rounds N` allows up to N rounds
     #[arg(long, value_name = "RUN", conflicts_with_all = ["seconds", "set", "profile", "count"])]
     pub(crate) resume: Option<String>,
     /// Where this process, which runs under Valgrind, counts its instructions

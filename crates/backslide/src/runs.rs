@@ -22,7 +22,9 @@ pub(crate) fn lab_exists(root: &Path) -> Result<bool> {
         );
     }
     let found = root.join("lab.sqlite").try_exists();
-    found.with_context(|| format!("no lab can be in {}; use another (--lab)", root.display()))
+    found.with_context(|| {
+        format!("cannot open {} as a lab; use another directory (--lab)", root.display())
+    })
 }
 
 /// Opens the lab to look at what is there; one that does not exist is an error, not made.

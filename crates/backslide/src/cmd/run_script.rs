@@ -80,7 +80,7 @@ fn workload(script: &str, options: &[String]) -> Result<String> {
     }
     if let Some(first) = commands.first().filter(|_| !options.iter().any(|it| it == LuaSpec::RUN)) {
         bail!(
-            "after `--`, {first} is the name of a command, and `run`, which is measured, is missing: write \
+            "after `--`, {first} is the name of a command; add `run`, the command that is measured: \
              `-- prepare run`, or leave commands out"
         );
     }
@@ -99,7 +99,9 @@ fn workload(script: &str, options: &[String]) -> Result<String> {
 /// The name of a command is no option that lacks its dashes, and no value that lacks its `=`.
 fn no_option(word: &str, before: Option<&str>) -> Result<()> {
     if word.starts_with('-') {
-        bail!("`{word}` is no option of a script: options begin with two dashes, as in --time=30");
+        bail!(
+            "`{word}` is not an option of a script: options begin with two dashes, as in --time=30"
+        );
     }
     if word.contains('=') {
         bail!("`{word}` is not a command; write the option as --{word}");
@@ -172,9 +174,9 @@ mod tests {
             error("--pgsql-host=db")
                 .starts_with("--pgsql-host=db: the system arguments already name")
         );
-        assert!(error("-x").starts_with("`-x` is no option of a script: "));
+        assert!(error("-x").starts_with("`-x` is not an option of a script: "));
         assert!(
-            error("oltp").starts_with("after `--`, \"oltp\" is the name of a command, and `run`")
+            error("oltp").starts_with("after `--`, \"oltp\" is the name of a command; add `run`")
         );
         assert_eq!(
             error("tables=4"),

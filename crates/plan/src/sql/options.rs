@@ -271,6 +271,9 @@ fn tests(item: Item<'_>) -> Result<Vec<Mention>> {
 }
 
 fn seconds(item: Item<'_>) -> Result<Vec<(Mention, u32)>> {
+    item.table(
+        "a table of tests such as { scan = 10 } (for all tests: read_seconds, write_seconds, scan_seconds)",
+    )?;
     let each = Fields::named(item)?.all();
     each.map(|one| Ok((one.named(one.key), one.small(1..=MAX_SECONDS)?))).collect()
 }

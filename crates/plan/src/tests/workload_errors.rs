@@ -255,7 +255,7 @@ fn what_a_plan_asks() {
     assert_snapshot!(micro("errors = { retry = [1213] }"), @r#"my.toml:3: `retry` must be a list of codes in quotes such as "1213", "40P01" or "08*", not 1213"#);
     assert_snapshot!(micro("errors = { retry = [\"1213\"], fatal = [\"1213\"] }"), @"my.toml:3: `errors` has the code `1213` twice");
     assert_snapshot!(micro("load = { method = \"copy\" }"), @"my.toml:3: no way to load `copy`; available: fastest, bulk, insert");
-    assert_snapshot!(micro("seconds = 5"), @"my.toml:3: `seconds` must be a table, not 5");
+    assert_snapshot!(micro("seconds = 5"), @"my.toml:3: `seconds` must be a table of tests such as { scan = 10 } (for all tests: read_seconds, write_seconds, scan_seconds), not 5");
     assert_snapshot!(micro("seconds = { insert = 0 }"), @"my.toml:3: `insert` must be a whole number from 1 to 604_800, not 0");
     assert_snapshot!(micro("seconds = { insrt = 5 }"), @"my.toml:3: no test `insrt`; nearest `insert`; available: insert, scan, delete, point-query, update-one, update-inlist, update-index, update-zipf and 39 more (`backslide workloads micro`)");
     assert_snapshot!(micro("tests = [\"insert\"], seconds = { \"group:point\" = 5 }"), @"my.toml:3: `group:point` has seconds and is not among the tests that run");
