@@ -34,6 +34,7 @@ mod template;
 mod tryout;
 mod variables;
 
+pub use added::Before;
 pub use agents::run_agent;
 pub use builds::{Builds, expanded, hold_builds};
 pub use capacity::{Capacity, raise_limits_of};

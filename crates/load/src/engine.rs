@@ -39,11 +39,7 @@ pub fn pass(
     stop: &Stop,
     observer: &mut dyn Observer,
 ) -> Result<StepRecord> {
-    if kinds.len() > MOST_KINDS {
-        let message =
-            format!("a step with {} kinds of operations; {MOST_KINDS} are possible", kinds.len());
-        return Err(StepError::Unsupported(message));
-    }
+    check_number(kinds)?;
     let (end, quota) = end.with(stop.quota());
     let recorder = Recorder::new(kinds.to_vec(), clients.len(), stop.turns().length());
     recorder.close_at(end.at_latest());
@@ -85,9 +81,8 @@ pub fn pass(
     // Somebody may have asked to stop meanwhile.
     shared.outcome(stop)?;
     let (kinds, errors) = recorder.totals();
-    let notes = cut_off(cut.under_way, &kinds).into_iter().collect();
     Ok(StepRecord {
-        notes,
+        notes: cut_off(cut.under_way, &kinds).into_iter().collect(),
         window: cut.length,
         kinds,
         errors,
@@ -95,6 +90,12 @@ pub fn pass(
         cut_short: cut.short,
         ..StepRecord::default()
     })
+}
+
+fn check_number(kinds: &[KindSpec]) -> Result {
+    let number = kinds.len();
+    let message = format!("a step with {number} kinds of operations; {MOST_KINDS} are possible");
+    if number > MOST_KINDS { Err(StepError::Unsupported(message)) } else { Ok(()) }
 }
 
 /// What the end of a window cuts off is in no number. That is told of an operation so long, if it also took at least

@@ -25,6 +25,11 @@ use crate::verdict::{Drift, Evidence, Rule, higher_is_better, judge, log_margin,
 /// A round that moves the mean by less than the margin divided by this is not outlying.
 const PARTS_OF_MARGIN: f64 = 4.0;
 
+/// How far rounds may pull the mean before they are outlying: by `error`, or by the `quiet` one if that is smaller.
+fn limit_of_pull(error: f64, quiet: Option<f64>, margin: f64) -> f64 {
+    quiet.map_or(error, |quiet| error.min(quiet.max(margin / PARTS_OF_MARGIN)))
+}
+
 /// Compares every system of the run with the base.
 ///
 /// The result is ordered by system as the plan lists them, then by step, then by metric as the
@@ -202,11 +207,7 @@ impl Question<'_> {
         let centre = hodges_lehmann(independent)?;
         // Rounds of several hosts are not independent of each other.
         let quiet = means.is_none().then(|| quiet_error(logs, centre)).flatten();
-        // What moves the mean by less than a part of the margin changes nothing.
-        let error = quiet.map_or(estimate.error(), |quiet| {
-            estimate.error().min(quiet.max(margin / PARTS_OF_MARGIN))
-        });
-        let outlying = outlying(&by_round, centre, error);
+        let outlying = outlying(&by_round, centre, limit_of_pull(estimate.error(), quiet, margin));
         comparison.evidence = Some(model::Evidence {
             sd: estimate.of_round(comparison.rounds, estimate.sd),
             sd_of_rounds: estimate.of_round(comparison.rounds, estimate.spread.rounds),

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Error, Result, bail};
-use lab::{Builds, Ended, Lab, Providers, Secrets};
+use lab::{Before, Builds, Ended, Lab, Providers, Secrets};
 use load::Stop;
 use model::{Event, HostShape, Nanos, Outcome, Plan, RunId, TrialKey};
 use plan::{Catalog, Overrides, PlanFile};
@@ -71,15 +71,18 @@ pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit>
         Err(_) => {}
     }
     if let Some(before) = before.filter(|_| !matches!(exit, Ok(Exit::Fine | Exit::TrialFailed))) {
-        match lab.take_back_added_rounds(&run, &before) {
-            Ok(true) => {
-                printer.note("no further round was measured: the run is finished as before");
-            }
-            Ok(false) => {}
-            Err(error) => printer.note(&format!("run {run} may have more rounds now: {error}")),
-        }
+        take_back(&mut lab, &run, &before, printer);
     }
     exit
+}
+
+/// Takes added rounds back of which none was measured, and says so.
+fn take_back(lab: &mut Lab, run: &RunId, before: &Before, printer: Printer) {
+    match lab.take_back_added_rounds(run, before) {
+        Ok(true) => printer.note("no further round was measured: the run is finished as before"),
+        Ok(false) => {}
+        Err(error) => printer.note(&format!("run {run} may have more rounds now: {error}")),
+    }
 }
 
 /// What shows the results of a run; one system has nothing to be compared with.
