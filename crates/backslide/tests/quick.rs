@@ -122,7 +122,7 @@ fn a_script_is_run_with_the_options_of_sysbench() {
     bench.write("read.toml", &plan.replace("rows =", "row = 1 #"));
     insta::assert_snapshot!(error(bench.run(&["run", "read.toml"])), @"error: read.toml:8: DIR/read.lua has no option `row`; did you mean `rows`?");
     insta::assert_snapshot!(error(run(&["--threads=0"])), @"error: the plan of these arguments:12: `clients` must be a whole number from 1 to 10_000, not 0");
-    insta::assert_snapshot!(error(run(&["prepare"])), @r#"error: the plan of these arguments:12: `commands` without "run": it is the command that is measured"#);
+    insta::assert_snapshot!(error(run(&["prepare"])), @"error: after `--`, `prepare` is the name of a command; add `run`, the command that is measured: `-- prepare run`, or leave commands out");
     insta::assert_snapshot!(error(bench.run(&["run", "read.lua"])), @"error: name a system to run read.lua on: `backslide run read.lua postgres-18 -- --time=30`");
     insta::assert_snapshot!(error(bench.run(&["run", "reed.lua", "sqlite"])).split(" in ").next().unwrap(), @"error: no script `reed.lua`");
 }

@@ -78,9 +78,10 @@ fn workload(script: &str, options: &[String]) -> Result<String> {
             _ => writeln!(table, "{key} = {value}")?,
         }
     }
-    if let Some(first) = commands.first().filter(|_| !options.iter().any(|it| it == LuaSpec::RUN)) {
+    let command = options.iter().find(|option| !option.starts_with("--"));
+    if let Some(first) = command.filter(|_| !options.iter().any(|it| it == LuaSpec::RUN)) {
         bail!(
-            "after `--`, {first} is the name of a command; add `run`, the command that is measured: \
+            "after `--`, `{first}` is the name of a command; add `run`, the command that is measured: \
              `-- prepare run`, or leave commands out"
         );
     }
@@ -176,7 +177,7 @@ mod tests {
         );
         assert!(error("-x").starts_with("`-x` is not an option of a script: "));
         assert!(
-            error("oltp").starts_with("after `--`, \"oltp\" is the name of a command; add `run`")
+            error("oltp").starts_with("after `--`, `oltp` is the name of a command; add `run`")
         );
         assert_eq!(
             error("tables=4"),
