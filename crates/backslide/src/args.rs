@@ -467,7 +467,7 @@ pub(crate) struct ProfileArgs {
     /// Which run [default: the latest]
     pub(crate) run: Option<String>,
     /// Profiled rounds of each system; an interval needs 2, a certain change 3
-    #[arg(long, value_name = "N", default_value_t = plan::PROFILED, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    #[arg(long, value_name = "N", default_value_t = plan::PROFILED, value_parser = clap::value_parser!(u32).range(1..=i64::from(plan::MAX_ROUNDS)))]
     pub(crate) rounds: u32,
     /// Count the servers' instructions under Valgrind instead of sampling stacks
     #[arg(long)]
@@ -478,7 +478,7 @@ pub(crate) struct ProfileArgs {
 #[derive(Debug, Default, ClapArgs)]
 pub(crate) struct WithArgs {
     /// Rounds, in place of the plan's
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(plan::MAX_ROUNDS)))]
     pub(crate) rounds: Option<u32>,
     /// Length of the steps that run for a time, in place of the plan's
     #[arg(long, value_name = "S")]

@@ -16,7 +16,7 @@ use crate::keys::{self, Key};
 use crate::kind::WorkloadKind;
 use crate::{Place, Result};
 
-const MAX_ROUNDS: u32 = 1_000;
+pub const MAX_ROUNDS: u32 = 1_000;
 /// Rounds below which there is no verdict, so that nothing can be decided.
 const ROUNDS_FOR_A_VERDICT: u32 = 3;
 /// Milliseconds of a slice: a shorter one has too few operations, a longer one is less alike its neighbour.

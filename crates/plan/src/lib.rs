@@ -44,7 +44,7 @@ pub use arguments::{
 };
 pub use catalog::Catalog;
 pub use config::{ConfigFile, size as parse_size};
-pub use course::PROFILED;
+pub use course::{MAX_ROUNDS, PROFILED};
 pub(crate) use error::Result;
 pub use error::{Choices, Place, PlanError};
 pub use estimate::{Estimate, Loading, estimate, step_times};

@@ -181,8 +181,6 @@ fn over_clients(report: &Report<'_>, printer: Printer) -> bool {
 
 /// So many further rounds for each planned one are advised, at most.
 const MOST_FURTHER: u32 = 4;
-/// What `run --rounds` takes.
-const MOST_ROUNDS: u32 = 1_000;
 /// A run that gets more rounds has looks, whose last needs z = 2.24 in place of 1.96: more rounds by the square.
 const COST_OF_LOOKS: f64 = 1.31;
 
@@ -200,7 +198,7 @@ fn more_rounds(data: &RunData, comparisons: &[Comparison], shown: &Shown) -> Opt
     // Nobody waits for hundreds of rounds to decide the last step.
     let all = planned + wanted.filter(|more| *more <= MOST_FURTHER * planned).max()?;
     let looks = if plan.course.first_look.is_none() { COST_OF_LOOKS } else { 1.0 };
-    let most = (f64::from(all) * looks).ceil().min(f64::from(MOST_ROUNDS));
+    let most = (f64::from(all) * looks).ceil().min(f64::from(plan::MAX_ROUNDS));
     Some(if plan.can_have_more_rounds() {
         format!("To decide more steps: `backslide run --resume {id} --rounds {most}`")
     } else {
