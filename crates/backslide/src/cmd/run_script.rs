@@ -44,7 +44,7 @@ fn workload(script: &str, options: &[String]) -> Result<String> {
         let Some(text) = option.strip_prefix("--") else {
             let before = place.checked_sub(1).and_then(|before| options.get(before));
             no_option(option, before.map(String::as_str))?;
-            commands.push(plan::toml_string(option));
+            commands.push(option.as_str());
             continue;
         };
         // As sysbench: an option without a value is switched on.
@@ -78,14 +78,14 @@ fn workload(script: &str, options: &[String]) -> Result<String> {
             _ => writeln!(table, "{key} = {value}")?,
         }
     }
-    let command = options.iter().find(|option| !option.starts_with("--"));
-    if let Some(first) = command.filter(|_| !options.iter().any(|it| it == LuaSpec::RUN)) {
+    if let Some(first) = commands.first().filter(|_| !commands.contains(&LuaSpec::RUN)) {
         bail!(
             "after `--`, `{first}` is the name of a command; add `run`, the command that is measured: \
              `-- prepare run`, or leave commands out"
         );
     }
     if !commands.is_empty() {
+        let commands: Vec<String> = commands.into_iter().map(plan::toml_string).collect();
         writeln!(table, "commands = [{}]", commands.join(", "))?;
     }
     if !own.is_empty() {

@@ -129,11 +129,12 @@ impl<'a> Report<'a> {
 
     /// The costs of a system in a step that certainly changed, with their ratios; what changed most comes first.
     pub(crate) fn movers(&self, step: &Step, system: &str) -> Vec<(&'a Comparison, f64)> {
-        // Of two that changed alike, the host's says more than the server's.
-        let is_quiet = !self.is_shared(step, system) && !self.is_shared(step, self.base);
-        let mut costs: Vec<&Metric> = metrics().filter(|metric| metric.explains).collect();
         // The slower a step, the more other programs do meanwhile.
-        costs.retain(|metric| is_quiet || metric.group != Group::Host);
+        let is_quiet = !self.is_shared(step, system) && !self.is_shared(step, self.base);
+        let explains =
+            |metric: &&Metric| metric.explains && (is_quiet || metric.group != Group::Host);
+        let mut costs: Vec<&Metric> = metrics().filter(explains).collect();
+        // Of two that changed alike, the host's says more than the server's.
         costs.reverse();
         let mut movers: Vec<(&Comparison, f64)> = costs
             .iter()
