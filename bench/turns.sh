@@ -14,6 +14,7 @@
 #   TURNS_MS         length of a turn [500]
 #   TURNS_PLAN_KEYS  lines for the head of each plan, \n between them [server and client on one CPU]
 #   TURNS_WORKLOAD   keys of the workload [ten tests that write, 12 s each]
+#   TURNS_NEIGHBOUR  a CPU that neighbour.py shares meanwhile; the last one is that of server and client [none]
 #   TURNS_LAB        where the runs stay, and rows.csv with the ratio of each round [a scratch directory]
 #   TURNS_BACKSLIDE  the program [built from this tree]
 set -euo pipefail
@@ -29,7 +30,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 backslide=${TURNS_BACKSLIDE:-$PWD/target/release/backslide}
 [[ -n ${TURNS_BACKSLIDE:-} ]] || cargo build --release --quiet -p backslide
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+neighbour=
+trap '[[ -z $neighbour ]] || kill "$neighbour"; rm -rf "$scratch"' EXIT
 lab=${TURNS_LAB:-$scratch/lab}
 
 tests='"update-index", "update-nonindex", "update-zipf", "update-one", "update-inlist", "delete", "insert", "read-write_range=10", "read-write_range=100", "write-only_range=10000"'
@@ -53,6 +55,10 @@ plan() {
     done
 }
 
+if [[ -n ${TURNS_NEIGHBOUR:-} ]]; then
+    bench/neighbour.py "$TURNS_NEIGHBOUR" 1 &
+    neighbour=$!
+fi
 rows=$lab/rows.csv
 mkdir -p "$lab"
 for round in $(seq "${TURNS_ROUNDS:-8}"); do
