@@ -228,10 +228,7 @@ fn cardinality(report: &Report<'_>) -> Option<Finding> {
 }
 
 fn client(report: &Report<'_>) -> Option<Finding> {
-    let all = report.steps.iter().flat_map(|step| report.each_at(step));
-    let shares = all.filter_map(|at| Some((at.client_share()?, at)));
-    let (share, at) =
-        shares.filter(|(share, _)| *share > CLIENT_SHARE).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (share, at) = highest(report, CLIENT_SHARE, At::client_share)?;
     let (step, share) = (report.label(at.step), format::percent(100.0 * share));
     Some(Finding {
         title: "The client is a large part of the cost".to_owned(),
@@ -243,35 +240,37 @@ fn client(report: &Report<'_>) -> Option<Finding> {
 }
 
 fn steal(report: &Report<'_>) -> Option<Finding> {
-    Some(Finding {
+    let stolen = report.input.data.cells.iter().filter(|cell| cell.metric.0 == MetricId::STEAL);
+    let worst = stolen.max_by(|a, b| a.value.total_cmp(&b.value))?;
+    let Cell { system, step, round, value, .. } = worst;
+    (*value > STEAL_PERCENT).then(|| Finding {
         title: "The hypervisor took CPU time away".to_owned(),
         text: format!(
-            "Up to {}. Trust cost per operation over throughput, or measure on a dedicated machine.",
-            worst(report, "steal", STEAL_PERCENT, "was stolen")?
+            "Up to {} % of one CPU was stolen ({system}, {step}, round {round}). Trust cost per operation over throughput, or measure on a dedicated machine.",
+            format::percent(*value)
         ),
     })
 }
 
 fn foreign(report: &Report<'_>) -> Option<Finding> {
+    let (percent, at) = highest(report, FOREIGN_PERCENT, |at| at.median(MetricId::FOREIGN))?;
+    let (step, percent) = (report.label(at.step), format::percent(percent));
     Some(Finding {
         title: "Other programs used the CPUs".to_owned(),
         text: format!(
-            "Up to {}. Trust the server's CPU time per operation over throughput, or measure on a quiet machine. Costs of the host explain nothing in such steps.",
-            worst(
-                report,
-                MetricId::FOREIGN,
-                FOREIGN_PERCENT,
-                "went to processes that are neither server nor client"
-            )?
+            "In {step} processes that are neither server nor client took {percent} % of one CPU ({}, median of its rounds). Trust costs of server and client over throughput, or measure on a quiet machine. Costs of the host explain nothing in such steps.",
+            at.system.name
         ),
     })
 }
 
-/// Where the metric, in per cent of one CPU, was highest: if it was above the limit.
-fn worst(report: &Report<'_>, metric: &str, limit: f64, what: &str) -> Option<String> {
-    let above = report.input.data.cells.iter().filter(|c| c.metric.0 == metric && c.value > limit);
-    let worst = above.max_by(|a, b| a.value.total_cmp(&b.value))?;
-    let Cell { system, step, round, .. } = worst;
-    let percent = format::percent(worst.value);
-    Some(format!("{percent} % of one CPU {what} ({system}, {step}, round {round})"))
+/// The system and step where a value is highest: if it is above the limit.
+fn highest<'r>(
+    report: &'r Report<'_>,
+    limit: f64,
+    value: impl Fn(At<'r>) -> Option<f64>,
+) -> Option<(f64, At<'r>)> {
+    let all = report.steps.iter().flat_map(|step| report.each_at(step));
+    let values = all.filter_map(|at| Some((value(at)?, at)));
+    values.filter(|(value, _)| *value > limit).max_by(|a, b| a.0.total_cmp(&b.0))
 }

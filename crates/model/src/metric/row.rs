@@ -14,6 +14,8 @@ pub struct MetricId(pub String);
 impl MetricId {
     /// The throughput of what a step is about.
     pub const RATE: &'static str = "rate";
+    /// CPU time that the hypervisor took.
+    pub const STEAL: &'static str = "steal";
     /// CPU time of processes that are neither server nor client.
     pub const FOREIGN: &'static str = "foreign";
     /// How throughput drifted within the window.
