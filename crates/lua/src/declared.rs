@@ -6,12 +6,12 @@ use drivers::{
     Connector, Done, Param, ParamType, Row, Session, SessionError, SessionInfo, StatementId,
 };
 use mlua::Function;
-use model::{Dialect, Nanos};
+use model::{Dialect, LuaSpec, Nanos};
 
 use crate::{Program, Result, Script, ScriptError, Seeds, Thread, Watch};
 
-/// Loads the script of `program`, which checks the options that are given, and that it has `commands`; the options
-/// that it declares: each as it is given (`--table-size`), its usual value (empty where it has none), its meaning.
+/// Loads the script of `program`, which checks the options that are given, and that it has `commands`, or events for
+/// `run`; the options that it declares: each as it is given (`--table-size`), its usual value (empty where it has none), its meaning.
 pub fn declared(
     program: &Program,
     dialect: Dialect,
@@ -28,7 +28,12 @@ pub fn declared(
     };
     let script = Script::load(program, thread)?;
     for name in commands {
-        if script.command(name)?.is_none() {
+        if *name == LuaSpec::RUN {
+            // Functions called before the first event may define it.
+            if !script.has_event()? && !script.defines("init")? && !script.defines("thread_init")? {
+                return Err(ScriptError::without_event(&program.path));
+            }
+        } else if script.command(name)?.is_none() {
             return Err(ScriptError::new(format!("{} has no command `{name}`", program.path)));
         }
     }

@@ -19,6 +19,11 @@ impl ScriptError {
     pub(crate) fn of_option(option: &str, message: impl Into<String>) -> Self {
         Self { message: message.into(), option: Some(option.to_owned()) }
     }
+
+    /// Of a script that is to run events.
+    pub fn without_event(script: &str) -> Self {
+        Self::new(format!("{script} defines no function `event`"))
+    }
 }
 
 pub type Result<T = (), E = ScriptError> = std::result::Result<T, E>;

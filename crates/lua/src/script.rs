@@ -120,6 +120,11 @@ impl Script {
         Ok(self.calls.get::<Function>("command")?.call(name)?)
     }
 
+    /// Does it define a function, or another value, of this name?
+    pub(crate) fn defines(&self, name: &str) -> Result<bool> {
+        Ok(self.lua.globals().contains_key(name)?)
+    }
+
     /// Does it define `event`, or a loop of its own over events?
     pub fn has_event(&self) -> Result<bool> {
         Ok(self.calls.get::<Function>("has_event")?.call(())?)

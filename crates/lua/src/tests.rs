@@ -484,6 +484,8 @@ fn the_options_of_a_script_are_told_without_a_database() {
     assert_eq!(error.option.as_deref(), Some("row"));
     let error = crate::declared(&program("rows"), Dialect::Sqlite, &["check"]).unwrap_err();
     assert_eq!((error.message.as_str(), error.option), ("test.lua has no command `check`", None));
+    let without = crate::declared(&program("rows"), Dialect::Sqlite, &["run"]).unwrap_err();
+    assert_eq!(without.message, "test.lua defines no function `event`");
     let connects = "local con = sysbench.sql.driver():connect() sysbench.cmdline.options = { row = { '', 1 } }";
     let connecting = Program { text: connects.to_owned(), ..program("row") };
     assert_eq!(crate::declared(&connecting, Dialect::Sqlite, &[]).unwrap().len(), 1);

@@ -119,7 +119,8 @@ fn no_option(word: &str, before: Option<&str>) -> Result<()> {
 pub(super) fn help(named: &str, printer: Printer) -> Result<()> {
     let (found, directories) = script::find(named, &[], Path::new(""))?;
     let text = input::text_of(&found)?;
-    let spec = LuaSpec { path: directories, ..LuaSpec::usual(&found.display().to_string(), &text) };
+    let usual = LuaSpec::usual(&found.display().to_string(), &text);
+    let spec = LuaSpec { path: directories, commands: Vec::new(), ..usual };
     let options = workloads::script_options(&spec, Dialect::Mysql)?;
     if options.is_empty() {
         printer.result(&format!("{} declares no options", found.display()));

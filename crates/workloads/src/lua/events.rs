@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lua::ScriptError;
 use model::{EVENT, Nanos, Note, StepRecord, WarmUpEnd};
 
 use super::client::{Common, EVENTS, EventClient};
@@ -19,8 +20,7 @@ impl CommandRun<'_> {
         let whole = self.load(&program, 0, &mut self.seeds())?;
         whole.call("init").map_err(failed(0))?;
         if !whole.has_event().map_err(failed(0))? {
-            let message = format!("{} defines no function `event`", spec.script);
-            return Err(StepError::Unsupported(message));
+            return Err(StepError::Unsupported(ScriptError::without_event(&spec.script).message));
         }
         let stream = Stream::of(&spec.pace, EVENTS);
         let queue = stream.as_ref().map(|stream| stream.queue(self.seed));

@@ -101,7 +101,7 @@ pub(super) fn declared(
     spec: &LuaSpec,
     dialect: Dialect,
 ) -> Result<Vec<ScriptOption>, ScriptProblem> {
-    let optional = |name: &&str| *name != LuaSpec::RUN && !command::OPTIONAL.contains(name);
+    let optional = |name: &&str| !command::OPTIONAL.contains(name);
     let needed: Vec<&str> = spec.commands.iter().map(String::as_str).filter(optional).collect();
     lua::declared(&program(spec, LuaSpec::RUN), dialect, &needed)
         .map_err(|ScriptError { message, option }| ScriptProblem { message, option })
