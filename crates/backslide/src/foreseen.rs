@@ -28,9 +28,9 @@ const IN_TRIALS: Scatter = Scatter { between: 2.5e-3, ..IN_SLICES };
 const PRIOR_DF: f64 = 6.0;
 const FAMILY: u32 = 6;
 
-/// The most rounds that are advised for a plan that detects only changes above 100 %; no advice if more are needed.
+/// The most rounds that are advised; no advice if more are needed.
 const MOST_ADVISED: u32 = 50;
-/// The fewest rounds are advised that detect a change smaller than this.
+/// A plan that detects only larger changes than this is told the fewest rounds that detect smaller ones.
 const USEFUL: f64 = 0.2;
 
 /// What a step of a plan is expected to scatter by.
@@ -140,9 +140,10 @@ impl Noise {
         let cpu = self.cpu.as_ref().and_then(|(metric, steps)| {
             Some(format!(", {} in {metric}", percent(found(steps, Some(metric), rounds)?)))
         });
-        let more = (rounds + 1..=MOST_ADVISED).filter(|_| of_step >= 1.0).find_map(|rounds| {
-            let found = found(&self.deciding, None, rounds).filter(|found| *found < USEFUL)?;
-            Some(format!("; {rounds} rounds would detect {}", percent(found)))
+        let more = (rounds + 1..=MOST_ADVISED).filter(|_| of_step >= USEFUL).find_map(|more| {
+            let found = found(&self.deciding, None, more).filter(|found| *found < USEFUL)?;
+            let time = Nanos((time.0 / u64::from(rounds)).saturating_mul(u64::from(more)));
+            Some(format!("; {more} rounds, about {time}, would detect {}", percent(found)))
         });
         let at_most = plan.course.first_look.map_or("", |_| "at most ");
         Some(format!(

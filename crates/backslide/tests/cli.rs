@@ -83,7 +83,7 @@ fn the_demo_plan_for_people() {
     outside its turns
     quarantine is off: no trial is set aside, whatever disturbs the host
     in about TIME: 4 rounds with windows of TIME detect a change of 34.6 % per step, given an assumed
-    noise of 1 % between rounds and 10 % in a second
+    noise of 1 % between rounds and 10 % in a second; 9 rounds, about TIME, would detect 18.8 %
      trial  round  system           about 
          1      1  sqlite/wal       TIME
          2      1  control          TIME
