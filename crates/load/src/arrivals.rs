@@ -506,7 +506,7 @@ mod waiting {
     use model::Arrivals;
 
     use super::*;
-    use crate::engine::{Blind, End, Role, StepSetup, Stop, run};
+    use crate::engine::{Blind, End, Role, Stop, run};
     use crate::{Client, StepError};
 
     /// A client that is free at once, whatever arrives.
@@ -533,12 +533,9 @@ mod waiting {
         let arrivals = Arc::new(Mutex::new(Vec::new()));
         let client = Idle { queue: Arc::clone(queue), arrivals: Arc::clone(&arrivals) };
         let role = Role { name: "client 1".to_owned(), bounded: false };
-        let setup = StepSetup {
-            kinds: Vec::new(),
-            clients: vec![(role, Box::new(client))],
-            end: End::After(Nanos::from_millis(200)),
-        };
-        run(setup, &Stop::default(), &mut Blind).unwrap();
+        let clients: &mut [(Role, Box<dyn Client>)] = &mut [(role, Box::new(client))];
+        let end = End::After(Nanos::from_millis(200));
+        run(&[], clients, end, &Stop::default(), &mut Blind).unwrap();
         let arrivals = arrivals.lock().unwrap();
         arrivals.clone()
     }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use model::{KindSpec, Note, NoteKind, StepRecord};
 
-use crate::engine::{Blind, Client, End, Observer, Role, StepSetup, run};
+use crate::engine::{Blind, Client, End, Observer, Role, run};
 use crate::{Result, StepClock, Stop, lock};
 
 pub type Clients = Vec<(Role, Box<dyn Client>)>;
@@ -36,14 +36,9 @@ pub struct FixedWork<'a> {
 
 impl FixedWork<'_> {
     pub fn run(self, stop: &Stop, observer: &mut dyn Observer) -> Result<StepRecord> {
-        let setup = StepSetup {
-            kinds: self.kinds,
-            clients: self.clients,
-            end: End::AllDone { limit: None },
-        };
-        let record = run(setup, stop, observer)?;
-        let (name, notes) = self.notes;
-        Ok(StepRecord { elapsed: self.clock.now(), notes: taken(notes, &name), ..record })
+        let Self { kinds, mut clients, clock, notes: (name, notes) } = self;
+        let record = run(&kinds, &mut clients, End::AllDone { limit: None }, stop, observer)?;
+        Ok(StepRecord { elapsed: clock.now(), notes: taken(notes, &name), ..record })
     }
 }
 

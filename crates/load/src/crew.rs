@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::Result;
 use crate::arrivals::Queue;
 use crate::clients::Clients;
-use crate::engine::{Blind, End, Observer, Stop, pass};
+use crate::engine::{Blind, End, Observer, Stop, run};
 
 /// A window in which the clients of a step run operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub struct Window {
 pub trait Crew {
     fn kinds(&self) -> &[KindSpec];
 
-    /// Runs all clients once, from the opening of the window until every one has ended. Errors as of [`pass`].
+    /// Runs all clients once, from the opening of the window until every one has ended. Errors as of [`run`].
     fn window(
         &mut self,
         window: Window,
@@ -91,7 +91,7 @@ impl Crew for OwnCrew {
             queue.restart(per_second);
             queue.close_at(length);
         }
-        let record = pass(&self.kinds, &mut self.clients, end, stop, observer)?;
+        let record = run(&self.kinds, &mut self.clients, end, stop, observer)?;
         let open_loop = flow.map(|(queue, _)| queue.outcome(record.window));
         Ok(StepRecord { open_loop, ..record })
     }

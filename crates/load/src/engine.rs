@@ -12,7 +12,7 @@ use model::{Edge, KindSpec, KindTotals, Nanos, Note, NoteKind, StepRecord};
 pub use self::client::{Client, ClientContext, Role};
 use self::client::{ClientThread, Crew};
 use self::collector::Collector;
-pub use self::setup::{Blind, End, Observer, StepSetup};
+pub use self::setup::{Blind, End, Observer};
 use self::shared::Shared;
 use crate::recorder::{MOST_KINDS, Recorder};
 pub use crate::turns::{NAP, Stop};
@@ -21,18 +21,12 @@ use crate::{Result, StepError};
 /// Stack of a client's thread: its own frames are shallow, and only touched pages cost memory.
 pub const CLIENT_STACK: usize = 256 << 10;
 
-/// Runs all clients of a step and returns when every one has ended.
+/// Runs all clients once, from the opening of a window until every one has ended.
 ///
 /// # Errors
 /// What a client failed with first; [`StepError::Interrupted`] when the user or the observer ended the
 /// step; [`StepError::Thread`] when there are too many clients for the system.
-pub fn run(setup: StepSetup, stop: &Stop, observer: &mut dyn Observer) -> Result<StepRecord> {
-    let StepSetup { kinds, mut clients, end } = setup;
-    pass(&kinds, &mut clients, end, stop, observer)
-}
-
-/// Runs all clients once, from the opening of a window until every one has ended. Errors as of [`run`].
-pub fn pass(
+pub fn run(
     kinds: &[KindSpec],
     clients: &mut [(Role, Box<dyn Client>)],
     end: End,

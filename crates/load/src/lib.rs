@@ -28,9 +28,7 @@ pub mod workload;
 pub use arrivals::{Arrival, Queue};
 pub use clients::{Clients, FixedWork, Notes, bounded, note, unseen};
 pub use crew::{Closed, Crew, LoadHosts, OwnCrew, Shared, Window};
-pub use engine::{
-    Blind, CLIENT_STACK, Client, ClientContext, End, NAP, Observer, Role, StepSetup, run,
-};
+pub use engine::{Blind, CLIENT_STACK, Client, ClientContext, End, NAP, Observer, Role, run};
 pub use error::{Result, StepError};
 pub use errors::Reaction;
 pub use outages::Refused;

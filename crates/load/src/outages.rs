@@ -117,7 +117,7 @@ mod tests {
 
     use super::*;
     use crate::engine::Blind;
-    use crate::{Client, End, Role, StepError, StepSetup, Stop, run};
+    use crate::{Client, End, Role, StepError, Stop, run};
 
     /// A session that does nothing.
     #[derive(Default)]
@@ -200,12 +200,9 @@ mod tests {
         let ended: &'static Mutex<Option<Ended>> = Box::leak(Box::default());
         let client = Returning { server, limit, ended };
         let role = Role { name: "client 1".to_owned(), bounded: true };
-        let setup = StepSetup {
-            kinds: Vec::new(),
-            clients: vec![(role, Box::new(client))],
-            end: End::AllDone { limit: Some(window) },
-        };
-        run(setup, &Stop::default(), &mut Blind).unwrap();
+        let clients: &mut [(Role, Box<dyn Client>)] = &mut [(role, Box::new(client))];
+        let end = End::AllDone { limit: Some(window) };
+        run(&[], clients, end, &Stop::default(), &mut Blind).unwrap();
         ended.lock().unwrap().take().unwrap()
     }
 

@@ -5,7 +5,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use load::{Client, ClientContext, End, Observer, Role, StepError, StepSetup, Stop, run};
+use load::{Client, ClientContext, End, Observer, Role, StepError, Stop, run};
 use model::{Edge, Interval, KindSpec, Nanos};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -78,14 +78,12 @@ fn two_thousand_clients_begin_wait_and_end() {
         let role = Role { name: format!("client {number}"), bounded: false };
         (role, Box::new(Quick) as Box<dyn Client>)
     });
-    let setup = StepSetup {
-        kinds: vec![KindSpec { name: "query".to_owned(), scheduled: false }],
-        clients: clients.collect(),
-        end: End::After(Nanos::from_secs(SECONDS)),
-    };
+    let kinds = [KindSpec { name: "query".to_owned(), scheduled: false }];
+    let mut clients: Vec<_> = clients.collect();
+    let end = End::After(Nanos::from_secs(SECONDS));
     let mut watch = Watch::default();
     let (before, began) = (Used::now(), Instant::now());
-    let record = match run(setup, &Stop::default(), &mut watch) {
+    let record = match run(&kinds, &mut clients, end, &Stop::default(), &mut watch) {
         Err(error @ StepError::Thread { .. }) => {
             println!("skipped: {error}");
             return;

@@ -5,7 +5,7 @@ use model::KindSpec;
 
 use super::*;
 use load::clients::bounded;
-use load::engine::{Blind, End, StepSetup, Stop, run};
+use load::engine::{Blind, End, Stop, run};
 use load::{Client, StepError};
 
 type Answer = Result<Vec<Vec<String>>, SessionError>;
@@ -129,12 +129,9 @@ fn drained(
     let told = Arc::new(Mutex::new(None));
     let client =
         Waits { backlog, session: Scripted::new(answer), longest, told: Arc::clone(&told) };
-    let setup = StepSetup {
-        kinds: vec![KindSpec { name: "settle".to_owned(), scheduled: false }],
-        clients: vec![bounded("settle".to_owned(), client)],
-        end: End::AllDone { limit: None },
-    };
-    run(setup, &Stop::default(), &mut Blind).unwrap();
+    let kinds = [KindSpec { name: "settle".to_owned(), scheduled: false }];
+    let clients = &mut [bounded("settle".to_owned(), client)];
+    run(&kinds, clients, End::AllDone { limit: None }, &Stop::default(), &mut Blind).unwrap();
     let told = told.lock().unwrap();
     told.clone()
 }

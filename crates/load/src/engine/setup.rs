@@ -2,17 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use model::{Edge, Interval, KindSpec, Nanos};
+use model::{Edge, Interval, Nanos};
 use serde::{Deserialize, Serialize};
 
-use super::client::{Client, Role};
 use crate::turns::Quota;
-
-pub struct StepSetup {
-    pub kinds: Vec<KindSpec>,
-    pub clients: Vec<(Role, Box<dyn Client>)>,
-    pub end: End,
-}
 
 /// When a step's window closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

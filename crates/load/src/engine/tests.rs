@@ -139,6 +139,21 @@ impl Observer for Seen {
     }
 }
 
+struct StepSetup {
+    kinds: Vec<KindSpec>,
+    clients: Vec<(Role, Box<dyn Client>)>,
+    end: End,
+}
+
+fn run(
+    setup: StepSetup,
+    stop: &Stop,
+    observer: &mut dyn Observer,
+) -> Result<StepRecord, StepError> {
+    let StepSetup { kinds, mut clients, end } = setup;
+    super::run(&kinds, &mut clients, end, stop, observer)
+}
+
 fn setup(clients: Vec<(Role, Box<dyn Client>)>) -> StepSetup {
     let kinds = ["insert", "query"].map(|k| KindSpec { name: k.to_owned(), scheduled: false });
     StepSetup { kinds: kinds.to_vec(), clients, end: End::AllDone { limit: None } }
@@ -152,8 +167,8 @@ fn run_warm(
     observer: &mut dyn Observer,
 ) -> Result<StepRecord, StepError> {
     let StepSetup { kinds, mut clients, end } = setup;
-    pass(&kinds, &mut clients, End::After(length), stop, &mut Blind)?;
-    pass(&kinds, &mut clients, end, stop, observer)
+    super::run(&kinds, &mut clients, End::After(length), stop, &mut Blind)?;
+    super::run(&kinds, &mut clients, end, stop, observer)
 }
 
 fn client(name: &str, bounded: bool, client: impl Client + 'static) -> (Role, Box<dyn Client>) {

@@ -5,7 +5,7 @@ use std::time::Instant;
 use model::{Edge, Interval, KindSpec, StepRecord};
 
 use super::*;
-use crate::engine::{End, Observer, Role, StepSetup, Stop, run};
+use crate::engine::{End, Observer, Role, Stop, run};
 use crate::{Client, ClientContext, StepError};
 
 const TURN: Nanos = Nanos::from_millis(100);
@@ -76,11 +76,8 @@ fn played(
 ) -> (StepRecord, (Vec<Nanos>, Vec<Nanos>), u32) {
     let stop = Stop::in_turns(turns);
     let role = Role { name: "client".to_owned(), bounded: true };
-    let setup = StepSetup {
-        kinds: vec![KindSpec::unscheduled("query")],
-        clients: vec![(role, Box::new(client))],
-        end,
-    };
+    let kinds = [KindSpec::unscheduled("query")];
+    let mut clients: Vec<(Role, Box<dyn Client>)> = vec![(role, Box::new(client))];
     thread::scope(|scope| {
         let of_step = stop.clone();
         let step = scope.spawn(move || {
@@ -89,7 +86,7 @@ fn played(
             turns.await_turn();
             let (lengths, late) = (Vec::new(), Vec::new());
             let mut observer = Watching { turns, opened: Nanos(0), lengths, late };
-            let record = run(setup, &of_step, &mut observer);
+            let record = run(&kinds, &mut clients, end, &of_step, &mut observer);
             turns.leave();
             (record.unwrap(), (observer.lengths, observer.late))
         });

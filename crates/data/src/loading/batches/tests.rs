@@ -9,7 +9,7 @@ use model::{ErrorCount, ErrorRules, KindSpec, StepRecord};
 
 use super::*;
 use load::Client;
-use load::engine::{Blind, End, Role, StepSetup, Stop, run};
+use load::engine::{Blind, End, Role, Stop, run};
 
 /// Rows of the batch.
 const ROWS: u64 = 5;
@@ -157,12 +157,10 @@ fn load(talk: &[(&'static str, Answer)]) -> Result<StepRecord, StepError> {
     let role = Role { name: name.clone(), bounded: true };
     let worker = Worker::connect(&*connector, name)?;
     let batches = Batches { worker, sender: Inserting, sent: Vec::new() };
-    let setup = StepSetup {
-        kinds: vec![KindSpec { name: "insert".to_owned(), scheduled: false }],
-        clients: vec![(role, Box::new(Loader { recovery, batches }))],
-        end: End::AllDone { limit: None },
-    };
-    let window = run(setup, &Stop::default(), &mut Blind);
+    let kinds = [KindSpec { name: "insert".to_owned(), scheduled: false }];
+    let clients: &mut [(Role, Box<dyn Client>)] =
+        &mut [(role, Box::new(Loader { recovery, batches }))];
+    let window = run(&kinds, clients, End::AllDone { limit: None }, &Stop::default(), &mut Blind);
     let left = server.0.lock().unwrap();
     assert!(left.is_empty(), "not sent: {left:?}");
     drop(left);
