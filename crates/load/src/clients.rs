@@ -27,26 +27,19 @@ pub fn bounded(name: String, client: impl Client + 'static) -> (Role, Box<dyn Cl
     (role, Box::new(client))
 }
 
-pub struct FixedWork<'a> {
-    pub kinds: Vec<KindSpec>,
-    pub clients: Clients,
-    pub clock: StepClock,
-    pub notes: (NoteKind, &'a Notes),
-}
-
-impl FixedWork<'_> {
-    pub fn run(self, stop: &Stop, observer: &mut dyn Observer) -> Result<StepRecord> {
-        let Self { kinds, mut clients, clock, notes: (name, notes) } = self;
-        let record = run(&kinds, &mut clients, End::AllDone { limit: None }, stop, observer)?;
-        Ok(StepRecord { elapsed: clock.now(), notes: taken(notes, &name), ..record })
-    }
+/// Runs clients with a fixed amount of work. `clock` began with the step.
+pub fn fixed_work(
+    kinds: &[KindSpec],
+    mut clients: Clients,
+    clock: &StepClock,
+    stop: &Stop,
+    observer: &mut dyn Observer,
+) -> Result<StepRecord> {
+    let record = run(kinds, &mut clients, End::AllDone { limit: None }, stop, observer)?;
+    Ok(StepRecord { elapsed: clock.now(), ..record })
 }
 
 /// Runs clients whose work is no result: nobody looks at its rate. The kind of their operations is `kind`.
 pub fn unseen(kind: &str, clients: Clients, stop: &Stop) -> Result {
-    let notes = Notes::default();
-    let kinds = vec![KindSpec { name: kind.to_owned(), scheduled: false }];
-    let work = FixedWork { kinds, clients, clock: stop.clock(), notes: (kind.into(), &notes) };
-    work.run(stop, &mut Blind)?;
-    Ok(())
+    fixed_work(&[KindSpec::unscheduled(kind)], clients, &stop.clock(), stop, &mut Blind).map(drop)
 }

@@ -56,20 +56,12 @@ pub trait Shared {
     fn opens(&self) {}
 }
 
-/// What the clients of a closed loop share as far as windows know: nothing.
-pub struct Closed;
-
-impl Shared for Closed {
-    fn queue(&self) -> Option<&Queue> {
-        None
-    }
-}
-
 /// Clients of this process.
 pub struct OwnCrew {
     pub kinds: Vec<KindSpec>,
     pub clients: Clients,
-    pub shared: Arc<dyn Shared>,
+    /// `None` where windows need not know of it.
+    pub shared: Option<Arc<dyn Shared>>,
 }
 
 impl Crew for OwnCrew {
@@ -83,10 +75,11 @@ impl Crew for OwnCrew {
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<StepRecord> {
-        if measured {
-            self.shared.opens();
+        let shared = self.shared.as_deref();
+        if measured && let Some(shared) = shared {
+            shared.opens();
         }
-        let flow = self.shared.queue().zip(per_second);
+        let flow = shared.and_then(Shared::queue).zip(per_second);
         if let (Some((queue, per_second)), End::After(length)) = (flow, end) {
             queue.restart(per_second);
             queue.close_at(length);

@@ -26,8 +26,8 @@ pub mod worker;
 pub mod workload;
 
 pub use arrivals::{Arrival, Queue};
-pub use clients::{Clients, FixedWork, Notes, bounded, note, unseen};
-pub use crew::{Closed, Crew, LoadHosts, OwnCrew, Shared, Window};
+pub use clients::{Clients, Notes, bounded, fixed_work, note, unseen};
+pub use crew::{Crew, LoadHosts, OwnCrew, Shared, Window};
 pub use engine::{Blind, CLIENT_STACK, Client, ClientContext, End, NAP, Observer, Role, run};
 pub use error::{Result, StepError};
 pub use errors::Reaction;

@@ -277,7 +277,7 @@ mod tests {
     use model::{KindInterval, Latency};
 
     use super::*;
-    use crate::{Blind, Client, ClientContext, Closed, OwnCrew, Quota, Role};
+    use crate::{Blind, Client, ClientContext, OwnCrew, Quota, Role};
 
     /// A window of a hundred operations that took so long from their arrival, whose service was quick.
     fn window(response: Nanos) -> StepRecord {
@@ -333,7 +333,7 @@ mod tests {
         let quota = Quota { operations: 5, warm_up: 50, at_most: Nanos::from_secs(60) };
         let stop = Stop::default().with_quota(Some(quota));
         let clients = vec![(role, client)];
-        let mut crew = OwnCrew { kinds, clients, shared: Arc::new(Closed) };
+        let mut crew = OwnCrew { kinds, clients, shared: None };
         let measured = windows.measure(&mut crew, &stop, &mut Blind).unwrap();
         assert_eq!((measured.kinds[0].sums.ops, done.load(Ordering::Relaxed)), (5, 55));
     }

@@ -358,7 +358,7 @@ mod tests {
             limits: one_limit(limit),
             attempt: Nanos::from_millis(200),
         };
-        let mut crew = OwnCrew { kinds: vec![kind], clients, shared: queue };
+        let mut crew = OwnCrew { kinds: vec![kind], clients, shared: Some(queue) };
         ramp(&mut crew, &spec, &Stop::default()).unwrap()
     }
 

@@ -34,8 +34,8 @@ use self::writer::{
 use data::statements::{around_index, takes_several_rows};
 use data::{Found, Table, check, push_placeholder, settle, taken};
 use load::{
-    Client, Clients, Closed, Crew, End, Notes, Observer, OwnCrew, Pace, Result, Role, Schedule,
-    StepError, Stop, Target, Window, Worker, Workload, Wrong, clients, run_paced,
+    Client, Clients, Crew, End, Notes, Observer, OwnCrew, Pace, Result, Role, Schedule, StepError,
+    Stop, Target, Window, Worker, Workload, Wrong, clients, run_paced,
 };
 
 /// A query step is given up after this many times its nominal length.
@@ -74,7 +74,7 @@ impl Setup<'_> {
 
     fn own_crew(&mut self) -> OwnCrew {
         let (kinds, clients) = (self.kinds.0.clone(), std::mem::take(&mut self.clients));
-        OwnCrew { kinds, clients, shared: Arc::new(Closed) }
+        OwnCrew { kinds, clients, shared: None }
     }
 
     fn connect(&self, name: &str) -> Result<Worker> {

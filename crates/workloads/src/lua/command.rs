@@ -1,11 +1,11 @@
 //! A command that is no result: `prepare`, `cleanup`, or another of the script.
 
 use lua::Script;
-use model::{COMMAND, KindSpec, LuaSpec, NoteKind, StepRecord};
+use model::{COMMAND, KindSpec, LuaSpec, StepRecord};
 
 use super::{CommandRun, failed, keep_printed, name, printed, program, with_printed};
 use load::{
-    Client, ClientContext, Clients, FixedWork, Notes, Observer, Result, StepError, bounded,
+    Client, ClientContext, Clients, Notes, Observer, Result, StepError, bounded, fixed_work,
 };
 
 /// The commands that a script need not have.
@@ -39,10 +39,8 @@ impl CommandRun<'_> {
             bounded(name(number), client)
         };
         let clients: Clients = scripts.into_iter().zip(0..).map(client).collect();
-        let kinds = vec![KindSpec::unscheduled(COMMAND)];
-        let work =
-            FixedWork { kinds, clients, clock, notes: (NoteKind::Script, &Notes::default()) };
-        let done = work.run(self.stop, observer);
+        let kinds = [KindSpec::unscheduled(COMMAND)];
+        let done = fixed_work(&kinds, clients, &clock, self.stop, observer);
         let mut record = done.map_err(|error| with_printed(error, &notes))?;
         record.notes.extend(printed(&notes));
         Ok(record)

@@ -45,7 +45,7 @@ impl CommandRun<'_> {
             counted: &[EVENTS],
         };
         let shared: Arc<dyn Shared> = common.clone();
-        let mut crew = OwnCrew { kinds: spec.kinds(), clients, shared };
+        let mut crew = OwnCrew { kinds: spec.kinds(), clients, shared: Some(shared) };
         let option = |name: &str| spec.options.get(name);
         let mut reports = Reports {
             observer,

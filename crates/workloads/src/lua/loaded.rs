@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use drivers::{Session, SessionError};
-use model::{Check, Dialect, KindSpec, LuaSpec, NoteKind, StepRecord};
+use model::{Check, Dialect, KindSpec, LuaSpec, StepRecord};
 
 use super::name;
 use data::state;
 use load::{
-    Client, ClientContext, FixedWork, Notes, Observer, Result, StepError, Stop, Target, Worker,
-    bounded, lock,
+    Client, ClientContext, Observer, Result, StepError, Stop, Target, Worker, bounded, fixed_work,
+    lock,
 };
 
 /// The row count of each table, by its name as quoted in SQL.
@@ -83,10 +83,8 @@ pub(super) fn warm(
         let reader = Reader { worker, tables: own.cloned().collect(), found: Arc::clone(&found) };
         Ok(bounded(name(number), reader))
     });
-    let (kinds, notes) = (vec![KindSpec::unscheduled("scan")], Notes::default());
-    let (clients, clock) = (readers.collect::<Result<_>>()?, stop.clock());
-    let work = FixedWork { kinds, clients, clock, notes: (NoteKind::Script, &notes) };
-    let mut record = work.run(stop, observer)?;
+    let (kinds, clients) = ([KindSpec::unscheduled("scan")], readers.collect::<Result<_>>()?);
+    let mut record = fixed_work(&kinds, clients, &stop.clock(), stop, observer)?;
     let found = std::mem::take(&mut *lock(&found));
     record.checks =
         loaded.iter().map(|(table, rows)| check(table, *rows, found.get(table))).collect();

@@ -14,8 +14,8 @@ use data::{
     bounded_loader, settle, taken,
 };
 use load::{
-    Client, ClientContext, Clients, FixedWork, Notes, Observer, Result, StepError, Stop, Target,
-    Worker, bounded, note,
+    Client, ClientContext, Clients, Notes, Observer, Result, StepError, Stop, Target, Worker,
+    bounded, clients, fixed_work, note,
 };
 
 impl Sql {
@@ -30,8 +30,8 @@ impl Sql {
         let (clock, notes, found) = (stop.clock(), Notes::default(), Found::default());
         let (clients, about) = self.clients(work, target, &notes, &found)?;
         let kinds = work.map_or_else(|| vec![KindSpec::unscheduled("scan")], SqlWork::kinds);
-        let fixed = FixedWork { kinds, clients, clock, notes: (about, &notes) };
-        let mut result = fixed.run(stop, observer)?;
+        let mut result = fixed_work(&kinds, clients, &clock, stop, observer)?;
+        result.notes = clients::taken(&notes, &about);
         result.checks = taken(&found);
         if let Some(SqlWork::Load | SqlWork::Reset) = work {
             result.checks.extend(self.counts.check(&self.spec, target)?);

@@ -18,9 +18,7 @@ use crate::part::{Assignment, SqlAssignment};
 use data::state;
 use load::measure::{Stream, Windows, ended};
 use load::warm::WarmUp;
-use load::{
-    Clients, Crew, End, Observer, OwnCrew, Recovery, Result, Role, Share, Shared, StepError, Stop,
-};
+use load::{Clients, Crew, End, Observer, OwnCrew, Recovery, Result, Role, Share, StepError, Stop};
 
 pub(super) struct RunStep<'a> {
     pub(super) seed: u64,
@@ -131,8 +129,7 @@ impl RunStep<'_> {
         stop: &Stop,
     ) -> Result<OwnCrew> {
         let clients = self.clients(common, stop)?;
-        let shared: Arc<dyn Shared> = Arc::clone(common) as _;
-        Ok(OwnCrew { kinds: kinds.specs.clone(), clients, shared })
+        Ok(OwnCrew { kinds: kinds.specs.clone(), clients, shared: Some(Arc::clone(common) as _) })
     }
 
     pub(super) fn common(&self, kinds: &Kinds, stream: Option<&Stream>) -> Result<Arc<Common>> {

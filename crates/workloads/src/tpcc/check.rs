@@ -20,7 +20,7 @@ use super::loading::Setting;
 use super::meta;
 use super::receipts::Receipts;
 use super::tables::Table;
-use load::{Client, ClientContext, Clients, FixedWork, Notes, Observer, Result, Worker, bounded};
+use load::{Client, ClientContext, Clients, Observer, Result, Worker, bounded, fixed_work};
 
 /// Under which name it is noted how long each condition took.
 const NOTES: &str = "conditions";
@@ -34,11 +34,10 @@ pub(super) fn run(
     receipts: Option<&Receipts>,
     observer: &mut dyn Observer,
 ) -> Result<StepRecord> {
-    let (clock, notes) = (at.stop.clock(), Notes::default());
+    let clock = at.stop.clock();
     let checking = Arc::new(Checking::new(at, when));
     let (kinds, clients) = (TpccStage::Check.kinds(at.spec), connect(&checking, at)?);
-    let work = FixedWork { kinds, clients, clock, notes: (NOTES.into(), &notes) };
-    let mut result = work.run(at.stop, observer)?;
+    let mut result = fixed_work(&kinds, clients, &clock, at.stop, observer)?;
     result.notes.extend(checking.notes(at.spec.profile));
     result.checks = checking.findings.checks(&checking.proofs);
     if let Some(receipts) = receipts {

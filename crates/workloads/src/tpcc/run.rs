@@ -105,7 +105,7 @@ impl RunStep<'_> {
 
     pub(super) fn own_crew(&self, common: &Arc<Common>) -> Result<OwnCrew> {
         let clients = self.terminals(common)?;
-        Ok(OwnCrew { kinds: self.kinds(), clients, shared: Arc::clone(common) as _ })
+        Ok(OwnCrew { kinds: self.kinds(), clients, shared: Some(Arc::clone(common) as _) })
     }
 
     fn kinds(&self) -> Vec<KindSpec> {

@@ -16,8 +16,8 @@ use data::{
     Against, Found, IndexBuilder, LoadWork, ReadWork, Source, bounded_loader, statements, taken,
 };
 use load::{
-    Client, ClientContext, Clients, FixedWork, Notes, Observer, Result, StepError, Stop, Target,
-    Worker, bounded,
+    Client, ClientContext, Clients, Notes, Observer, Result, StepError, Stop, Target, Worker,
+    bounded, clients, fixed_work,
 };
 
 /// All tables, those that take longest first, so that clients end together.
@@ -47,13 +47,14 @@ impl Setting<'_> {
     pub(super) fn work(
         &self,
         stage: TpccStage,
-        name: NoteKind,
+        name: &NoteKind,
         observer: &mut dyn Observer,
         connect: impl FnOnce(&Notes) -> Result<Clients>,
     ) -> Result<StepRecord> {
         let (clock, notes) = (self.stop.clock(), Notes::default());
         let (kinds, clients) = (stage.kinds(self.spec), connect(&notes)?);
-        FixedWork { kinds, clients, clock, notes: (name, &notes) }.run(self.stop, observer)
+        let record = fixed_work(&kinds, clients, &clock, self.stop, observer)?;
+        Ok(StepRecord { notes: clients::taken(&notes, name), ..record })
     }
 
     pub(super) fn population(&self) -> Population {
@@ -70,7 +71,7 @@ impl Setting<'_> {
         let Setting { spec, target, .. } = *self;
         Scale::of(spec).check()?;
         let population = self.population();
-        let mut result = self.work(TpccStage::Load, "load".into(), observer, |notes| {
+        let mut result = self.work(TpccStage::Load, &"load".into(), observer, |notes| {
             let mut worker = self.worker("create tables")?;
             refuse_existing(&mut worker, target.dialect)?;
             let work = LoadWork {
@@ -103,7 +104,7 @@ impl Setting<'_> {
     /// Builds the indexes that the load has not built: one client for each table that has something left, and one for
     /// the foreign keys, which come when all indexes are there. The rows of a table count once, about.
     pub(super) fn index(&self, observer: &mut dyn Observer) -> Result<StepRecord> {
-        self.work(TpccStage::Index, "index".into(), observer, |_| self.builders())
+        self.work(TpccStage::Index, &"index".into(), observer, |_| self.builders())
     }
 
     fn builders(&self) -> Result<Clients> {
@@ -132,7 +133,7 @@ impl Setting<'_> {
         let rows = Table::ALL.into_iter().map(|table| scale.rows(table)).sum();
         let length = data::settle::length(self.spec.settle, rows);
         let names = Table::ALL.map(|table| table.name().to_owned());
-        self.work(TpccStage::Settle, NoteKind::Settle, observer, |notes| {
+        self.work(TpccStage::Settle, &NoteKind::Settle, observer, |notes| {
             data::settle::clients(self.target, &names, length, notes)
         })
     }
@@ -141,7 +142,7 @@ impl Setting<'_> {
     /// they do after a load; compares each row with what was to be loaded.
     pub(super) fn warm(&self, observer: &mut dyn Observer) -> Result<StepRecord> {
         let found = Found::default();
-        let mut result = self.work(TpccStage::Warm, "read".into(), observer, |_| {
+        let mut result = self.work(TpccStage::Warm, &"read".into(), observer, |_| {
             self.reading(true)?.clients(self.target, &found)
         })?;
         result.checks = taken(&found);
