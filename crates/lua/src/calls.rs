@@ -5,12 +5,13 @@
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use drivers::SessionError;
 use mlua::{LightUserData, Lua, Table};
 
 use crate::connection::Channel;
+use crate::lock;
 use crate::random::{LAWS, Random};
 use crate::slot::Slot;
 
@@ -60,7 +61,7 @@ pub(crate) fn address<T>(shared: &Arc<Mutex<T>>) -> LightUserData {
 #[expect(unsafe_code, reason = "Lua has only the address")]
 unsafe fn locked<'a, T>(shared: *const Mutex<T>) -> MutexGuard<'a, T> {
     // SAFETY: see above.
-    unsafe { &*shared }.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(unsafe { &*shared })
 }
 
 #[expect(unsafe_code, reason = "called by the prelude with what it got from here")]
@@ -107,7 +108,7 @@ unsafe extern "C" fn draw(random: *const Mutex<Random>, law: usize, low: u32, hi
     // SAFETY: the script keeps it alive; so do the others below.
     let mut random = unsafe { locked(random) };
     let law = LAWS.get(law).map_or(random.shape.law, |(_, law)| *law);
-    random.of(law, low, high)
+    law(&mut random, low, high)
 }
 
 #[expect(unsafe_code, reason = "called by the prelude with what it got from here")]

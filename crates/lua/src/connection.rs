@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use drivers::{Connector, Done, ParamType, Session, SessionError, StatementId};
 use mlua::{LightUserData, LuaString, UserData, UserDataMethods, Value, Variadic};
@@ -10,6 +10,7 @@ use model::{Dialect, Nanos};
 
 use crate::calls::{How, Returned, address};
 use crate::ledger::{Ledger, SentKind};
+use crate::lock;
 use crate::placeholders::numbered;
 use crate::rows::Rows;
 use crate::slot::Slot;
@@ -64,10 +65,6 @@ impl Connection {
     /// Where the functions of `ffi` find the channel, as long as Lua has this.
     pub(crate) fn address(&self) -> LightUserData {
         address(&self.0)
-    }
-
-    fn channel(&self) -> MutexGuard<'_, Channel> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -211,7 +208,7 @@ impl UserData for Connection {
     fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
         // The place; nil where the statement must be sent as text, and `false` where it fails.
         methods.add_method("prepare", |_, this, (sql, types): (LuaString, Variadic<u32>)| {
-            let mut channel = this.channel();
+            let mut channel = lock(&this.0);
             let types = types.iter().map(|number| param_type(*number)).collect();
             let place = sql.to_str().map_or(Ok(None), |sql| channel.prepare(&sql, types));
             Ok(match place {
@@ -223,14 +220,14 @@ impl UserData for Connection {
                 }
             })
         });
-        methods.add_method("failure", |_, this, ()| Ok(this.channel().failure()));
-        methods.add_method("fetch", |lua, this, ()| this.channel().rows.fetch(lua));
+        methods.add_method("failure", |_, this, ()| Ok(lock(&this.0).failure()));
+        methods.add_method("fetch", |lua, this, ()| lock(&this.0).rows.fetch(lua));
         methods.add_method("disconnect", |_, this, ()| {
-            this.channel().session = None;
+            lock(&this.0).session = None;
             Ok(())
         });
         methods.add_method("reconnect", |_, this, ()| {
-            let mut channel = this.channel();
+            let mut channel = lock(&this.0);
             let done = channel.reconnect();
             Ok(done.map_err(|error| channel.fails(error)).is_ok())
         });

@@ -4,7 +4,8 @@
 pub(crate) const MOST_MEMORY: usize = 1 << 30;
 
 /// An error of a script: what Lua says, which begins with script and line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct ScriptError {
     pub message: String,
     /// The name of the wrong option, with underscores.
@@ -27,14 +28,6 @@ impl ScriptError {
 }
 
 pub type Result<T = (), E = ScriptError> = std::result::Result<T, E>;
-
-impl std::fmt::Display for ScriptError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for ScriptError {}
 
 impl From<mlua::Error> for ScriptError {
     fn from(error: mlua::Error) -> Self {

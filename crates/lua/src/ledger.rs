@@ -1,8 +1,10 @@
 //! What the statements of an event were, for whoever records them.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use model::Nanos;
+
+use crate::lock;
 
 /// The clock of a script's step; it stops between the turns of its system.
 pub type Clock = Arc<dyn Fn() -> Nanos + Send + Sync>;
@@ -48,16 +50,12 @@ impl Ledger {
     }
 
     pub(crate) fn add(&self, kind: SentKind, started: Nanos, rows: u64) {
-        self.lock().push(Sent { kind, started, ended: self.now(), rows });
+        lock(&self.sent).push(Sent { kind, started, ended: self.now(), rows });
     }
 
     /// Moves all entries to `sent`, which is emptied before.
     pub(crate) fn take(&self, sent: &mut Vec<Sent>) {
         sent.clear();
-        std::mem::swap(sent, &mut self.lock());
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Sent>> {
-        self.sent.lock().unwrap_or_else(PoisonError::into_inner)
+        std::mem::swap(sent, &mut lock(&self.sent));
     }
 }

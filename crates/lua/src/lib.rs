@@ -18,9 +18,16 @@ mod slot;
 mod tests;
 mod watch;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 pub use declared::declared;
 pub use error::{Result, ScriptError};
 pub use ledger::{Clock, Sent, SentKind};
 pub use random::Seeds;
 pub use script::{Outcome, Program, Script, Thread};
 pub use watch::Watch;
+
+/// One that panicked leaves what it had locked whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use drivers::Connector;
 use mlua::chunk::ChunkMode;
@@ -18,7 +18,7 @@ use crate::error::{MOST_MEMORY, no_memory};
 use crate::ledger::{Clock, Ledger, Sent, SentKind};
 use crate::random::{LAWS, Random, Shape};
 use crate::watch::Watched;
-use crate::{Result, ScriptError, Seeds, Watch};
+use crate::{Result, ScriptError, Seeds, Watch, lock};
 
 /// Lines that a script may print before the rest is dropped.
 const MOST_LINES: usize = 100;
@@ -139,7 +139,7 @@ impl Script {
         };
         if outcome == Outcome::Done {
             // sysbench draws a place in its histogram when an event ends; the next one's numbers follow.
-            self.random.lock().unwrap_or_else(PoisonError::into_inner).word();
+            lock(&self.random).word();
         }
         Ok(outcome)
     }
@@ -162,8 +162,7 @@ impl Script {
 
     /// The lines that it has printed, in order.
     pub fn printed(&self) -> Vec<String> {
-        let text =
-            std::mem::take(&mut *self.printed.lock().unwrap_or_else(PoisonError::into_inner));
+        let text = std::mem::take(&mut *lock(&self.printed));
         let mut lines: Vec<String> = text.lines().take(MOST_LINES).map(str::to_owned).collect();
         if text.lines().count() > MOST_LINES {
             lines.push(format!("(only the first {MOST_LINES} lines are kept)"));
@@ -257,7 +256,7 @@ fn set_functions(
     native.set("connect", lua.create_function(connect)?)?;
     let printed = Arc::clone(printed);
     let print = move |_: &Lua, text: LuaString| {
-        let mut printed = printed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut printed = lock(&printed);
         if printed.len() < MOST_PRINTED {
             printed.push_str(&text.to_string_lossy());
         }

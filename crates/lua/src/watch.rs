@@ -3,9 +3,11 @@
 //! LuaJIT allows another thread to set a hook for the next instruction. Compiled code looks for one where LuaJIT was
 //! built with `LUAJIT_ENABLE_CHECKHOOK`; `.cargo/config.toml` says so.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use mlua::{Lua, ffi};
+
+use crate::lock;
 
 /// The states of Lua that may have to be ended.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +24,7 @@ unsafe impl Send for State {}
 impl Watch {
     /// Lets every script that runs fail at its next instruction, and at each one that follows.
     pub fn end_all(&self) {
-        for State(state) in self.lock().iter() {
+        for State(state) in lock(&self.0).iter() {
             // SAFETY: the state lives, see above.
             #[expect(unsafe_code, reason = "mlua's own hooks need the state for themselves")]
             unsafe {
@@ -38,12 +40,8 @@ impl Watch {
         unsafe {
             lua.exec_raw::<()>((), |raw| state.set(State(raw)))?;
         }
-        self.lock().push(state.get());
+        lock(&self.0).push(state.get());
         Ok(Watched { watch: self.clone(), state: state.get() })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<State>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -56,7 +54,7 @@ pub(crate) struct Watched {
 impl Drop for Watched {
     fn drop(&mut self) {
         let state = self.state;
-        self.watch.lock().retain(|other| *other != state);
+        lock(&self.watch.0).retain(|other| *other != state);
     }
 }
 

@@ -58,20 +58,13 @@ pub fn part(assignment: &str, target: &Target, share: Share, stop: &Stop) -> Res
 pub type ScriptOption = [String; 3];
 
 /// An error in a script, or in an option that the plan gives to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct ScriptProblem {
     pub message: String,
     /// The option, with underscores.
     pub option: Option<String>,
 }
-
-impl std::fmt::Display for ScriptProblem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for ScriptProblem {}
 
 /// The options that a script declares. Those that the plan gives are checked.
 #[cfg(feature = "lua")]
