@@ -1,8 +1,8 @@
 //! The clients of a step that run in several processes: what each process is given, and what it makes of that.
 
-use data::Counted;
-use load::{OwnCrew, Result};
-use model::{InsertSpec, InsertStage, SqlRun, SqlSpec, StepId, TpccSpec};
+use data::{Counted, state};
+use load::{Client, Clients, Crew, OwnCrew, Result, Role, Share, StepError, Stop, Target};
+use model::{InsertSpec, InsertStage, KindSpec, SqlRun, SqlSpec, StepId, TpccSpec};
 use serde::{Deserialize, Serialize};
 
 /// What the clients of a step do, whichever process they are in.
@@ -39,6 +39,37 @@ pub(crate) struct TpccAssignment {
     pub(crate) rows_seed: u64,
     pub(crate) seed: u64,
     pub(crate) number: u32,
+}
+
+/// The clients of a step, connected: on the load hosts if the target has some, otherwise here.
+pub(crate) fn crew<'t>(
+    target: &'t Target,
+    share: &Share,
+    kinds: Vec<KindSpec>,
+    assignment: impl FnOnce() -> Assignment,
+    own: impl FnOnce(Vec<KindSpec>) -> Result<OwnCrew>,
+) -> Result<Box<dyn Crew + 't>> {
+    match &target.load_hosts {
+        Some(hosts) => hosts.crew(state::write(&assignment())?, kinds, share.all_clients, 1),
+        None => Ok(Box::new(own(kinds)?)),
+    }
+}
+
+/// Connects the clients of a share, one after the other.
+pub(crate) fn connected<C: Client + 'static>(
+    share: &Share,
+    stop: &Stop,
+    role: impl Fn(u32) -> Role,
+    connect: impl Fn(u32) -> Result<C>,
+) -> Result<Clients> {
+    let mut clients = Clients::new();
+    for number in share.clients.clone() {
+        if stop.is_asked() {
+            return Err(StepError::Interrupted);
+        }
+        clients.push((role(number), Box::new(connect(number)?)));
+    }
+    Ok(clients)
 }
 
 /// A share of a step's clients, connected.

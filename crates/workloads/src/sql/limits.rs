@@ -10,36 +10,18 @@ use load::{Result, StepError, Target};
 pub(crate) const BESIDES: u64 = 1;
 
 /// The most that a step needs, and which step that is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Most {
-    number: u64,
-    step: String,
-}
-
-impl Most {
-    pub(crate) fn of(number: u64, step: &str) -> Self {
-        let step = step.to_owned();
-        Self { number, step }
-    }
-
-    fn see(&mut self, number: u64, step: &str) {
-        if number > self.number {
-            step.clone_into(&mut self.step);
-            self.number = number;
-        }
-    }
-}
+pub(crate) type Most<'a> = (u64, &'a str);
 
 /// Fails with a sentence that has the numbers when a step of the workload needs more connections or
 /// prepared statements than the server allows, and when a step's operations make no sense here.
 pub(super) fn check(spec: &SqlSpec, target: &Target) -> Result {
     let (connections, prepared) = needed(spec, target.dialect)?;
-    check_needs(&connections, &prepared, target)
+    check_needs(connections, prepared, target)
 }
 
 /// Fails with a sentence that has the numbers when the server allows fewer connections, or prepared
 /// statements of all sessions together, than a step needs.
-pub(crate) fn check_needs(connections: &Most, prepared: &Most, target: &Target) -> Result {
+pub(crate) fn check_needs(connections: Most<'_>, prepared: Most<'_>, target: &Target) -> Result {
     let question = match target.dialect {
         Dialect::Mysql => "SELECT @@GLOBAL.max_connections, @@GLOBAL.max_prepared_stmt_count",
         // Those reserved may be open to this user, but somebody else may have them by then.
@@ -69,7 +51,7 @@ pub(crate) fn check_needs(connections: &Most, prepared: &Most, target: &Target) 
 }
 
 /// The most connections, and the most prepared statements, that a step needs.
-fn needed(spec: &SqlSpec, dialect: Dialect) -> Result<(Most, Most)> {
+fn needed(spec: &SqlSpec, dialect: Dialect) -> Result<(Most<'_>, Most<'_>)> {
     let (mut connections, mut prepared) = (Most::default(), Most::default());
     let copies = spec.tables.iter().map(|table| table.copies).sum::<u32>();
     for step in &spec.steps {
@@ -80,40 +62,40 @@ fn needed(spec: &SqlSpec, dialect: Dialect) -> Result<(Most, Most)> {
             SqlWork::Settle(_) => copies.saturating_add(1),
             SqlWork::Run(_) => step.clients,
         };
-        connections.see(u64::from(clients) + BESIDES, &step.id.0);
+        connections = larger(connections, (u64::from(clients) + BESIDES, &step.id.0));
         if let SqlWork::Run(run) = &step.work {
             let program = compile(spec, run, &Kinds::of(run), dialect)
                 .map_err(|error| StepError::Unsupported(format!("step `{}`: {error}", step.id)))?;
-            prepared.see(u64::from(clients) * program.prepared() as u64, &step.id.0);
+            let all = u64::from(clients) * program.prepared() as u64;
+            prepared = larger(prepared, (all, &step.id.0));
         }
     }
     Ok((connections, prepared))
+}
+
+/// The first one where both are the same.
+fn larger<'a>(most: Most<'a>, other: Most<'a>) -> Most<'a> {
+    if other.0 > most.0 { other } else { most }
 }
 
 /// Prepared statements of all sessions together have a `limit`, except where it is `None`.
 fn compare(
     dialect: Dialect,
     (allowed, limit): (u64, Option<u64>),
-    connections: &Most,
-    prepared: &Most,
+    (connections, step): Most<'_>,
+    (prepared, preparing): Most<'_>,
 ) -> Result {
-    if connections.number > allowed {
+    if connections > allowed {
+        // PostgreSQL keeps some of them back.
+        let enough = connections + if dialect == Dialect::Postgres { 10 } else { 0 };
         return Err(StepError::Unsupported(format!(
-            "step `{}` needs {} connections and the server allows {allowed}; set max_connections to at least {}",
-            connections.step,
-            connections.number,
-            match dialect {
-                // Some of them are kept back.
-                Dialect::Postgres => connections.number + 10,
-                Dialect::Mysql | Dialect::Sqlite => connections.number,
-            }
+            "step `{step}` needs {connections} connections and the server allows {allowed}; set max_connections to at least {enough}"
         )));
     }
     match limit {
-        Some(limit) if prepared.number > limit => Err(StepError::Unsupported(format!(
-            "step `{}` needs {} prepared statements and the server allows {limit}; \
-             set max_prepared_stmt_count to at least {}, or use fewer tables or clients",
-            prepared.step, prepared.number, prepared.number
+        Some(limit) if prepared > limit => Err(StepError::Unsupported(format!(
+            "step `{preparing}` needs {prepared} prepared statements and the server allows {limit}; \
+             set max_prepared_stmt_count to at least {prepared}, or use fewer tables or clients"
         ))),
         Some(_) | None => Ok(()),
     }
@@ -126,13 +108,13 @@ mod tests {
     use super::*;
     use crate::sql::tests::fixture::{operation, run, spec, step};
 
-    fn most(number: u64) -> Most {
-        Most { number, step: "point@64".to_owned() }
+    fn most(number: u64) -> Most<'static> {
+        (number, "point@64")
     }
 
     fn said(dialect: Dialect, connections: u64, prepared: u64) -> String {
         let allowed = (151, (dialect == Dialect::Mysql).then_some(16_382));
-        match compare(dialect, allowed, &most(connections), &most(prepared)) {
+        match compare(dialect, allowed, most(connections), most(prepared)) {
             Ok(()) => String::new(),
             Err(error) => error.to_string(),
         }
@@ -165,9 +147,9 @@ mod tests {
         ]);
         spec.tables[0].copies = 8;
         let (connections, prepared) = needed(&spec, Dialect::Mysql).unwrap();
-        assert_eq!((connections.number, connections.step.as_str()), (65, "large"));
+        assert_eq!(connections, (65, "large"));
         // Two statements for each table, BEGIN and COMMIT.
-        assert_eq!(prepared.number, 64 * (2 * 8 + 2));
+        assert_eq!(prepared.0, 64 * (2 * 8 + 2));
     }
 
     #[test]
@@ -175,7 +157,7 @@ mod tests {
         let of = |work| {
             let mut spec = spec(vec![SqlStep { work, ..step("phase", 1, run(Vec::new())) }]);
             spec.tables[0].copies = 8;
-            needed(&spec, Dialect::Postgres).unwrap().0.number
+            needed(&spec, Dialect::Postgres).unwrap().0.0
         };
         assert_eq!(of(SqlWork::Load), 2);
         assert_eq!(of(SqlWork::Index), 9);

@@ -3,22 +3,21 @@
 use std::sync::Arc;
 
 use model::{
-    Check, Nanos, Note, NoteKind, Rng, SqlKinds as Kinds, SqlRun, SqlStatement, StepRecord, Verb,
-    mix,
+    Check, KindSpec, Nanos, Note, NoteKind, Rng, SqlKinds as Kinds, SqlRun, SqlStatement,
+    StepRecord, Verb, mix,
 };
 
 use super::answers::Answers;
 use super::client::{Common, SqlClient, name};
 use super::compile::compile;
 use super::contents::{Contents, Edge};
-use super::report;
+use super::part::take;
 use super::sampled::Sampled;
 use super::statements::Facts;
-use crate::part::{Assignment, SqlAssignment};
-use data::state;
+use crate::part::{Assignment, SqlAssignment, connected, crew};
 use load::measure::{Stream, Windows, ended};
 use load::warm::WarmUp;
-use load::{Clients, Crew, End, Observer, OwnCrew, Recovery, Result, Role, Share, StepError, Stop};
+use load::{End, Observer, OwnCrew, Recovery, Result, Role, Share, Stop};
 
 pub(super) struct RunStep<'a> {
     pub(super) seed: u64,
@@ -43,7 +42,8 @@ impl RunStep<'_> {
         let Edge { spec, target, counts, .. } = self.edge;
         contents.begin(spec, self.run, target.dialect);
         let (all, subject) = (kinds.of_all(), &kinds.subject.kind);
-        let mut crew = self.crew(&kinds, &common, stop)?;
+        let own = |kinds| self.own_crew(kinds, &common, stop);
+        let mut crew = crew(target, &self.share, kinds.specs.clone(), || self.assignment(), own)?;
         let windows = Windows {
             warmup: WarmUp::of(self.run.warmup_end, self.run.warmup_seconds),
             end: if self.run.whole {
@@ -56,7 +56,7 @@ impl RunStep<'_> {
         };
         let mut measured = windows.measure(&mut *crew, stop, observer)?;
         for report in crew.end()? {
-            report::take(&report, &common, &before)?;
+            take(&report, &common, &before)?;
         }
         let elapsed = clock.now();
         let mut notes = std::mem::take(&mut measured.notes);
@@ -94,42 +94,29 @@ impl RunStep<'_> {
         checks
     }
 
-    /// The clients, connected: on the load hosts if the target has some, otherwise here.
-    fn crew<'t>(
-        &'t self,
-        kinds: &Kinds,
-        common: &Arc<Common>,
-        stop: &Stop,
-    ) -> Result<Box<dyn Crew + 't>> {
-        match &self.edge.target.load_hosts {
-            Some(hosts) => {
-                let clients = self.share.all_clients;
-                hosts.crew(self.assignment()?, kinds.specs.clone(), clients, 1)
-            }
-            None => Ok(Box::new(self.own_crew(kinds, common, stop)?)),
-        }
-    }
-
     /// For a process that has some of the clients.
-    fn assignment(&self) -> Result<String> {
+    fn assignment(&self) -> Assignment {
         let Edge { spec, step, counts, .. } = self.edge;
-        state::write(&Assignment::Sql(SqlAssignment {
+        Assignment::Sql(SqlAssignment {
             spec: spec.clone(),
             step: step.clone(),
             run: self.run.clone(),
             seed: self.seed,
             counts: counts.counted(),
-        }))
+        })
     }
 
     pub(super) fn own_crew(
         &self,
-        kinds: &Kinds,
+        kinds: Vec<KindSpec>,
         common: &Arc<Common>,
         stop: &Stop,
     ) -> Result<OwnCrew> {
-        let clients = self.clients(common, stop)?;
-        Ok(OwnCrew { kinds: kinds.specs.clone(), clients, shared: Some(Arc::clone(common) as _) })
+        let role = |number| Role { name: name(number), bounded: self.run.whole };
+        let clients = connected(&self.share, stop, role, |number| {
+            SqlClient::connect(common, number, Rng::new(self.seed_of(number)))
+        })?;
+        Ok(OwnCrew { kinds, clients, shared: Some(Arc::clone(common) as _) })
     }
 
     pub(super) fn common(&self, kinds: &Kinds, stream: Option<&Stream>) -> Result<Arc<Common>> {
@@ -148,19 +135,6 @@ impl RunStep<'_> {
             pipeline: target.connection.pipeline,
             sampled: Sampled::new(self.share.all_clients),
         }))
-    }
-
-    fn clients(&self, common: &Arc<Common>, stop: &Stop) -> Result<Clients> {
-        let mut clients = Clients::new();
-        for number in self.share.clients.clone() {
-            if stop.is_asked() {
-                return Err(StepError::Interrupted);
-            }
-            let role = Role { name: name(number), bounded: self.run.whole };
-            let client = SqlClient::connect(common, number, Rng::new(self.seed_of(number)))?;
-            clients.push((role, Box::new(client)));
-        }
-        Ok(clients)
     }
 
     /// A seed for `number`, other than in any other step.

@@ -20,7 +20,6 @@ mod population;
 mod procedures;
 mod random;
 mod receipts;
-mod report;
 mod run;
 mod scale;
 mod statements;

@@ -1,9 +1,15 @@
-//! A share of the terminals of a step, in a process that measures nothing itself.
+//! A share of the terminals of a step, in a process that measures nothing itself, and what that process reports.
 
+use model::Nanos;
+use serde::{Deserialize, Serialize};
+
+use super::audit::Tally;
 use super::loading::Setting;
-use super::report::report;
 use super::run::RunStep;
+use super::terminal::Common;
 use crate::part::{Part, TpccAssignment};
+use crate::sql::answers::WrongAnswers;
+use data::state;
 use load::{Result, Share, Stop, Target};
 
 /// Connects them.
@@ -17,6 +23,31 @@ pub(crate) fn part(
     let at = &Setting { spec: &spec, rows_seed, target, stop };
     let step = RunStep { at, number, seed, share, log: None };
     let common = step.common(step.stream().as_ref());
-    let crew = step.own_crew(&common)?;
+    let crew = step.own_crew(step.kinds(), &common)?;
     Ok(Part { crew, report: Box::new(move || report(&common)) })
+}
+
+/// What the terminals of one process found out.
+#[derive(Serialize, Deserialize)]
+struct Report {
+    tally: Tally,
+    wrong: WrongAnswers,
+    outages: (u64, Nanos),
+}
+
+fn report(common: &Common) -> Result<String> {
+    state::write(&Report {
+        tally: common.tallies.sum(),
+        wrong: common.answers.counted(),
+        outages: common.recovery.outages.counted(),
+    })
+}
+
+/// Takes over what the terminals of a process found out.
+pub(super) fn take(report: &str, common: &Common) -> Result {
+    let Report { tally, wrong, outages } = state::read(report)?;
+    common.tallies.add(&tally);
+    common.answers.add_all(wrong);
+    common.recovery.outages.add_all(outages);
+    Ok(())
 }

@@ -11,19 +11,18 @@ use super::acknowledged::log::Acknowledged;
 use super::audit::{self, Tallies};
 use super::loading::Setting;
 use super::meta::refuse_other;
+use super::part::take;
 use super::random::Constants;
 use super::receipts::Receipts;
-use super::report;
 use super::statements::{StepStatements, isolate};
 use super::terminal::{Common, Terminal, kind, name};
-use crate::part::{Assignment, TpccAssignment};
+use crate::part::{Assignment, TpccAssignment, connected, crew};
 use crate::sql::answers::Answers;
-use crate::sql::limits::{BESIDES, Most, check_needs};
-use data::state;
+use crate::sql::limits::{BESIDES, check_needs};
 use load::measure::{Stream, Windows};
 use load::ramp::{Limit, RampSpec};
 use load::warm::WarmUp;
-use load::{Clients, Crew, End, Observer, OwnCrew, Recovery, Result, Role, Share, StepError};
+use load::{End, Observer, OwnCrew, Recovery, Result, Role, Share};
 
 /// The sum of the districts' next order numbers: it grows by one with each order.
 const ORDERS: &str = "SELECT SUM(d_next_o_id) FROM district";
@@ -66,7 +65,9 @@ impl RunStep<'_> {
         let stream = self.stream();
         let common = self.common(stream.as_ref());
         self.check_limits(&common.statements)?;
-        let mut crew = self.crew(&common)?;
+        let own = |kinds| self.own_crew(kinds, &common);
+        let (target, kinds) = (self.at.target, self.kinds());
+        let mut crew = crew(target, &self.share, kinds, || self.assignment(), own)?;
         let windows = Windows {
             warmup: WarmUp::of(WarmUpEnd::Fixed, spec.warmup_seconds),
             end: End::After(Nanos::from_secs(spec.seconds.into())),
@@ -75,7 +76,7 @@ impl RunStep<'_> {
         };
         let measured = windows.measure(&mut *crew, stop, observer)?;
         for report in crew.end()? {
-            report::take(&report, &common)?;
+            take(&report, &common)?;
         }
         let measured = StepRecord { elapsed: clock.now(), ..measured };
         let mut worker = self.at.worker(COUNTER)?;
@@ -85,30 +86,22 @@ impl RunStep<'_> {
         Ok((self.result(&common, measured, counted, backlog), receipts))
     }
 
-    /// The terminals, connected: on the load hosts if the target has some, otherwise here.
-    fn crew<'t>(&'t self, common: &Arc<Common>) -> Result<Box<dyn Crew + 't>> {
-        match &self.at.target.load_hosts {
-            Some(hosts) => {
-                let (kinds, clients) = (self.kinds(), self.share.all_clients);
-                hosts.crew(self.assignment()?, kinds, clients, 1)
-            }
-            None => Ok(Box::new(self.own_crew(common)?)),
-        }
-    }
-
     /// For a process that has some of the terminals.
-    fn assignment(&self) -> Result<String> {
+    fn assignment(&self) -> Assignment {
         let Setting { spec, rows_seed, .. } = *self.at;
         let (spec, seed, number) = (spec.clone(), self.seed, self.number);
-        state::write(&Assignment::Tpcc(TpccAssignment { spec, rows_seed, seed, number }))
+        Assignment::Tpcc(TpccAssignment { spec, rows_seed, seed, number })
     }
 
-    pub(super) fn own_crew(&self, common: &Arc<Common>) -> Result<OwnCrew> {
-        let clients = self.terminals(common)?;
-        Ok(OwnCrew { kinds: self.kinds(), clients, shared: Some(Arc::clone(common) as _) })
+    pub(super) fn own_crew(&self, kinds: Vec<KindSpec>, common: &Arc<Common>) -> Result<OwnCrew> {
+        let role = |number| Role { name: name(number), bounded: false };
+        let clients = connected(&self.share, self.at.stop, role, |number| {
+            Terminal::connect(common, number, self.seed_of(number))
+        })?;
+        Ok(OwnCrew { kinds, clients, shared: Some(Arc::clone(common) as _) })
     }
 
-    fn kinds(&self) -> Vec<KindSpec> {
+    pub(super) fn kinds(&self) -> Vec<KindSpec> {
         TpccStage::Run(self.number).kinds(self.at.spec)
     }
 
@@ -131,19 +124,6 @@ impl RunStep<'_> {
         })
     }
 
-    fn terminals(&self, common: &Arc<Common>) -> Result<Clients> {
-        let mut clients = Clients::new();
-        for number in self.share.clients.clone() {
-            if self.at.stop.is_asked() {
-                return Err(StepError::Interrupted);
-            }
-            let role = Role { name: name(number), bounded: false };
-            let terminal = Terminal::connect(common, number, self.seed_of(number))?;
-            clients.push((role, Box::new(terminal)));
-        }
-        Ok(clients)
-    }
-
     /// Says before anybody connects that the server allows too little.
     fn check_limits(&self, statements: &StepStatements) -> Result {
         let step = format!("h{}", self.number);
@@ -152,9 +132,8 @@ impl RunStep<'_> {
             TpccForm::Procedures => TpccTransaction::ALL.len(),
         };
         let clients = u64::from(self.at.spec.clients);
-        let connections = Most::of(clients + BESIDES, &step);
-        let prepared = Most::of(clients * of_each as u64, &step);
-        check_needs(&connections, &prepared, self.at.target)
+        let connections = (clients + BESIDES, step.as_str());
+        check_needs(connections, (clients * of_each as u64, &step), self.at.target)
     }
 
     /// A seed for `number`, other than in any other step.
