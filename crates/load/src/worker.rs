@@ -1,6 +1,6 @@
 //! A session with a name: runs operations, repeats what may be repeated, records everything.
 
-use drivers::{Connector, ParamType, Row, Session, SessionError, StatementId};
+use drivers::{Connector, Done, ParamType, Row, Session, SessionError, StatementId};
 use model::Nanos;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -111,9 +111,9 @@ impl Worker {
         self.named(shown).map(drop)
     }
 
-    pub fn run(&mut self, sql: &str) -> Result {
+    pub fn run(&mut self, sql: &str) -> Result<Done> {
         let done = self.session.execute(sql);
-        self.named(done).map(drop)
+        self.named(done)
     }
 
     pub fn prepare(&mut self, sql: &str, types: &[ParamType]) -> Result<StatementId> {

@@ -5,7 +5,6 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use drivers::{Session, SessionError};
 use model::{Check, Dialect, KindSpec, LuaSpec, StepRecord};
 
 use super::name;
@@ -32,18 +31,14 @@ pub(crate) fn loading(spec: &LuaSpec) -> Result<String> {
 
 /// Counts the rows of each table in the database.
 pub(super) fn tables(target: &Target) -> Result<Tables> {
-    let count = |session: &mut dyn Session| -> Result<Tables, SessionError> {
-        let mut names = Vec::new();
-        session.query(names_of(target.dialect), &mut |row| names.extend(row.value(0).to_text()))?;
-        let mut tables = Tables::new();
-        for name in names {
-            let rows = session.execute(&read(&name))?.rows;
-            tables.insert(name, rows);
-        }
-        Ok(tables)
-    };
-    let tables = target.patient.connect().and_then(|mut session| count(&mut *session));
-    tables.map_err(|source| StepError::Session { client: "count rows".to_owned(), source })
+    let mut worker = Worker::connect(&*target.patient, "count rows".to_owned())?;
+    let mut names = Vec::new();
+    worker.rows(names_of(target.dialect), &mut |row| names.extend(row.value(0).to_text()))?;
+    let counted = names.into_iter().map(|name| {
+        let rows = worker.run(&read(&name))?.rows;
+        Ok((name, rows))
+    });
+    counted.collect()
 }
 
 /// A query of the names of all tables, in quotes.
@@ -86,18 +81,14 @@ pub(super) fn warm(
     let (kinds, clients) = ([KindSpec::unscheduled("scan")], readers.collect::<Result<_>>()?);
     let mut record = fixed_work(&kinds, clients, &stop.clock(), stop, observer)?;
     let found = std::mem::take(&mut *lock(&found));
-    record.checks =
-        loaded.iter().map(|(table, rows)| check(table, *rows, found.get(table))).collect();
-    Ok(record)
-}
-
-fn check(table: &str, loaded: u64, found: Option<&u64>) -> Check {
-    Check {
+    let checks = loaded.iter().map(|(table, rows)| Check {
         what: format!("rows in {table} of the template"),
-        expected: loaded.to_string(),
-        actual: found.map_or_else(|| "not read".to_owned(), u64::to_string),
-        holds: found == Some(&loaded),
-    }
+        expected: rows.to_string(),
+        actual: found.get(table).map_or_else(|| "not read".to_owned(), u64::to_string),
+        holds: found.get(table) == Some(rows),
+    });
+    record.checks = checks.collect();
+    Ok(record)
 }
 
 struct Reader {

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use drivers::{Row, SessionError};
+use drivers::Row;
 use model::{Dialect, Nanos};
 
 use super::log::{Record, each};
 use crate::tpcc::input::Committed;
 use crate::tpcc::money;
-use load::{Result, StepError, Target};
+use load::{Result, StepError, Target, Worker};
 
 /// Missing commits that are listed one by one.
 const SHOWN: usize = 10;
@@ -120,20 +120,14 @@ impl Present {
 }
 
 fn each_row(target: &Target, see: &mut dyn FnMut(Committed)) -> Result {
-    let dialect = target.dialect;
-    let failed = |source: SessionError| StepError::Session {
-        client: "reading orders and payments".to_owned(),
-        source,
-    };
     let tables: [(&str, Read); 2] = [(ORDERS, order), (PAYMENTS, payment)];
-    let mut session = target.patient.connect().map_err(failed)?;
+    let mut worker = Worker::connect(&*target.patient, "reading orders and payments".to_owned())?;
     for (sql, read) in tables {
         let mut wrong = None;
-        let mut look = |answer: &dyn Row| match read(answer, dialect) {
+        worker.rows(sql, &mut |answer| match read(answer, target.dialect) {
             Some(row) => see(row),
             None => wrong = Some(text(answer)),
-        };
-        session.query(sql, &mut look).map_err(failed)?;
+        })?;
         if let Some(text) = wrong {
             let text = format!("the answer to `{sql}` has a row that cannot be read: {text}");
             return Err(StepError::Load(text));
