@@ -126,7 +126,10 @@ impl RowHash {
             Form::Integer => self.word_or_bytes(Value::Bytes(text).as_int(), text),
             Form::Units(decimals) => self.word_or_bytes(parse(text, decimals.into()), text),
             Form::Decimal => self.bytes(decimal(text)),
-            Form::Padded => self.bytes(without_blanks(text)),
+            Form::Padded => {
+                let last = text.iter().rposition(|byte| *byte != b' ');
+                self.bytes(&text[..last.map_or(0, |last| last + 1)]);
+            }
             Form::Exact => self.bytes(text),
         }
     }
@@ -156,13 +159,6 @@ impl RowHash {
         // A shift alone would leave a row of zeros at zero, however long.
         self.0 = (mixed ^ (mixed >> 32)).wrapping_add(MULTIPLIER);
     }
-}
-
-fn without_blanks(mut text: &[u8]) -> &[u8] {
-    while let [before @ .., b' '] = text {
-        text = before;
-    }
-    text
 }
 
 /// A decimal number without the zeros at the end of its fraction; zero has no sign.

@@ -65,6 +65,8 @@ impl Backlog {
     ) -> Option<(NoteKind, String)> {
         let clock = context.recorder.clock();
         let give_up = clock.now() + longest;
+        // How often in a row little must be left. Servers have pauses between two pieces of work.
+        let looks = if self.dialect == Dialect::Sqlite { 1 } else { 2 };
         let mut quiet = 0;
         while !context.is_over() {
             let left = match self.left(session) {
@@ -79,7 +81,7 @@ impl Backlog {
             quiet = if left.iter().all(is_little) { quiet + 1 } else { 0 };
             let now = clock.now();
             let told = format!("{} after {}", listed(&left), now.saturating_sub(since));
-            if quiet >= self.looks() {
+            if quiet >= looks {
                 return Some((NoteKind::LeftOver, told));
             }
             if now >= give_up {
@@ -88,14 +90,6 @@ impl Backlog {
             context.wait_until(now + POLL);
         }
         None
-    }
-
-    /// How often in a row little must be left. Servers have pauses between two pieces of work.
-    const fn looks(self) -> u32 {
-        match self.dialect {
-            Dialect::Mysql | Dialect::Postgres => 2,
-            Dialect::Sqlite => 1,
-        }
     }
 
     fn left(self, session: &mut dyn Session) -> Result<Vec<Left>> {

@@ -141,15 +141,11 @@ fn content(draw: &Draw, maker: &Maker) -> Content {
         return Content::Number;
     }
     if let Draw::Template(text) | Draw::Fixed(text) = draw
-        && text.contains(needs_care)
+        && text.contains(|c: char| matches!(c, '\'' | '\\') || c.is_control())
     {
         return Content::Text;
     }
     Content::Plain
-}
-
-fn needs_care(character: char) -> bool {
-    matches!(character, '\'' | '\\') || character.is_control()
 }
 
 #[cfg(test)]

@@ -159,7 +159,9 @@ pub(super) struct ClientThread<'a> {
 
 impl ClientThread<'_> {
     pub(super) fn run(self, client: &mut dyn Client) {
-        wake_punctually();
+        // Lets the kernel wake this thread when it asked for, not up to 50 µs later (its timer slack). Where it
+        // refuses, operations of a schedule start that much later, which is part of their response time.
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         // No clock: given up before this client began, by one that was quicker to fail.
         if let Some(clock) = self.shared.pass_gate() {
             let _working = self.stop.turns().work();
@@ -190,12 +192,6 @@ impl ClientThread<'_> {
             self.shared.close_window();
         }
     }
-}
-
-/// Lets the kernel wake this thread when it asked for, not up to 50 µs later (its timer slack). Where it
-/// refuses, operations of a schedule start that much later, which is part of their response time.
-fn wake_punctually() {
-    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
 fn panic_text(payload: &(dyn Any + Send)) -> String {

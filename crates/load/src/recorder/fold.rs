@@ -164,14 +164,11 @@ impl Fold {
 
     fn at(&mut self, end: Nanos) -> &mut [Tally] {
         let index = (self.interval_of(end) as u32).max(self.next);
-        let kinds = &self.kinds;
-        self.open.entry(index).or_insert_with(|| kinds.iter().map(Tally::of).collect())
-    }
-}
-
-impl Tally {
-    fn of(kind: &KindSpec) -> Self {
-        Self { response: kind.scheduled.then(Buckets::default), ..Self::default() }
+        let tally = |kind: &KindSpec| Tally {
+            response: kind.scheduled.then(Buckets::default),
+            ..Tally::default()
+        };
+        self.open.entry(index).or_insert_with(|| self.kinds.iter().map(tally).collect())
     }
 }
 

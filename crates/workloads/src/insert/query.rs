@@ -123,17 +123,14 @@ impl Client for RangeQueries {
                 self.session.worker.operate(context, self.session.kind, None, |session| {
                     (last, ordered) = (lowest, true);
                     kept.clear();
-                    let mut check = |row: &dyn Row| {
+                    let each = &mut |row: &dyn Row| {
                         let value = row.value(0).as_int().unwrap_or(i64::MIN);
                         ordered &= value >= last;
                         last = value;
+                        if is_kept {
+                            kept.push(entry(row));
+                        }
                     };
-                    let mut keep = |row: &dyn Row| {
-                        check(row);
-                        kept.push(entry(row));
-                    };
-                    let each: &mut dyn FnMut(&dyn Row) =
-                        if is_kept { &mut keep } else { &mut check };
                     let done = match statement {
                         RangeStatement::Text(..) => session.query(sql, each)?,
                         RangeStatement::Prepared(id) => {
@@ -262,16 +259,13 @@ impl Client for PointQueries {
                 self.session.worker.operate(context, self.session.kind, None, |session| {
                     known = true;
                     kept.clear();
-                    let mut check = |row: &dyn Row| {
+                    let each = &mut |row: &dyn Row| {
                         let id = row.value(0).as_int();
                         known &= id.is_some_and(|id| sorted.binary_search(&id).is_ok());
+                        if is_kept {
+                            kept.push(Point::of(row));
+                        }
                     };
-                    let mut keep = |row: &dyn Row| {
-                        check(row);
-                        kept.push(Point::of(row));
-                    };
-                    let each: &mut dyn FnMut(&dyn Row) =
-                        if is_kept { &mut keep } else { &mut check };
                     let done = match prepared {
                         None => session.query(sql, each)?,
                         Some(id) => session.execute_prepared(id, keys, each)?,

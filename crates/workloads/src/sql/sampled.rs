@@ -271,7 +271,13 @@ impl Answer {
         for hash in rows {
             expected.add_row(hash);
         }
-        self.exactly(expected)
+        if self.sum == expected {
+            return Ok(());
+        }
+        Err(format!(
+            "the answer of {} rows has checksum {:016x}, expected {:016x} of {} rows",
+            self.sum.rows, self.sum.hash, expected.hash, expected.rows
+        ))
     }
 
     /// Where a query asks by another column than the number, the answer holds only what was asked for.
@@ -318,16 +324,6 @@ impl Answer {
             Numbers::List(list) => !list.iter().all(|number| judge.is_loaded(*number)),
             Numbers::Range(low, high) => !judge.is_loaded(*low) || !judge.is_loaded(*high),
         }
-    }
-
-    fn exactly(&self, expected: Sum) -> Result<(), String> {
-        if self.sum == expected {
-            return Ok(());
-        }
-        Err(format!(
-            "the answer of {} rows has checksum {:016x}, expected {:016x} of {} rows",
-            self.sum.rows, self.sum.hash, expected.hash, expected.rows
-        ))
     }
 
     /// `None`: NULL.

@@ -109,7 +109,10 @@ pub(super) fn checks(audit: &TpccAudit, transactions: u64, warehouses: u32) -> V
 
 fn check(range: &AuditRange, audit: &TpccAudit) -> Option<Check> {
     let share = range.share(audit)?;
-    let slack = ERRORS * standard_error(range, audit);
+    // The standard error of a share, in its own unit, if it were in the middle of its range.
+    let middle = f64::midpoint(range.low, range.high);
+    let variance = if range.is_percent() { middle * (100.0 - middle) } else { VARIANCE_OF_LINES };
+    let slack = ERRORS * (variance / (range.of)(audit).1.max(1) as f64).sqrt();
     let unit = if range.is_percent() { " %" } else { "" };
     let (low, high) = (range.low, range.high);
     Some(Check {
@@ -118,13 +121,6 @@ fn check(range: &AuditRange, audit: &TpccAudit) -> Option<Check> {
         actual: format!("{share:.2}{unit}"),
         holds: (low - slack..=high + slack).contains(&share),
     })
-}
-
-/// Standard error of a share, in its own unit, if it were in the middle of its range.
-fn standard_error(range: &AuditRange, audit: &TpccAudit) -> f64 {
-    let middle = f64::midpoint(range.low, range.high);
-    let variance = if range.is_percent() { middle * (100.0 - middle) } else { VARIANCE_OF_LINES };
-    (variance / (range.of)(audit).1.max(1) as f64).sqrt()
 }
 
 #[cfg(test)]

@@ -25,19 +25,14 @@ impl Receipts {
                 self.paid([warehouse, district, customer.0, customer.1, customer.2], cents);
             }
             Committed::Order { order, .. } => {
-                if let Input::NewOrder(input) = input {
-                    self.entered(input, order);
+                let Input::NewOrder(input) = input else { return };
+                let NewOrder { warehouse, district, customer, .. } = *input;
+                let (lines, is_local) = (input.lines(), u32::from(input.is_local()));
+                self.order([warehouse, district, order, customer, lines.len() as u32, is_local]);
+                for (&Line { item, supply, quantity }, number) in lines.iter().zip(1..) {
+                    self.line([warehouse, district, order, number, item, supply, quantity]);
                 }
             }
-        }
-    }
-
-    fn entered(&mut self, input: &NewOrder, order: u32) {
-        let NewOrder { warehouse, district, customer, .. } = *input;
-        let (lines, is_local) = (input.lines(), u32::from(input.is_local()));
-        self.order([warehouse, district, order, customer, lines.len() as u32, is_local]);
-        for (&Line { item, supply, quantity }, number) in lines.iter().zip(1..) {
-            self.line([warehouse, district, order, number, item, supply, quantity]);
         }
     }
 

@@ -116,8 +116,19 @@ impl Table {
         let Described { name, columns, partitioned_by, group, number, .. } = self.described();
         let partitioned_by = partitioned_by.filter(|_| schema.partitions > 0);
         let mut key = self.key().to_vec();
-        let mut columns: Vec<table::Column> =
-            columns.iter().map(|column| column.table_column(dialect)).collect();
+        let columns = columns.iter().map(|Column { name, kind, nullable, .. }| table::Column {
+            name: (*name).to_owned(),
+            definition: format!(
+                "{}{}",
+                kind.sql(dialect),
+                if *nullable { "" } else { " NOT NULL" }
+            ),
+            param: kind.param_type(dialect),
+            form: kind.form(),
+            nullable: *nullable,
+            is_loaded: true,
+        });
+        let mut columns: Vec<table::Column> = columns.collect();
         if self == Self::History && schema.history_key {
             columns.insert(0, number_column(dialect));
             key.push("h_id");
@@ -345,20 +356,6 @@ fn column(line: &'static str) -> Option<Column> {
         Some(_) | None => &[],
     };
     Some(Column { name, kind, nullable: last == Some("null"), written_by })
-}
-
-impl Column {
-    fn table_column(&self, dialect: Dialect) -> table::Column {
-        let null = if self.nullable { "" } else { " NOT NULL" };
-        table::Column {
-            name: self.name.to_owned(),
-            definition: format!("{}{null}", self.kind.sql(dialect)),
-            param: self.kind.param_type(dialect),
-            form: self.kind.form(),
-            nullable: self.nullable,
-            is_loaded: true,
-        }
-    }
 }
 
 impl Kind {
