@@ -48,7 +48,6 @@ impl Stream {
         }
     }
 
-    /// Their queue; `seed` decides random times.
     pub fn queue(&self, seed: u64) -> Queue {
         Queue::new(self.per_second, self.arrivals, self.queue, seed)
     }
@@ -62,40 +61,29 @@ impl Windows<'_> {
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<StepRecord> {
-        let per_second = self.stream.map(|stream| stream.per_second);
+        let mut per_second = self.stream.map(|stream| stream.per_second);
         let mut notes = self.warm_up(crew, per_second, stop)?;
-        let measured = match self.stream {
-            Some(Stream { ramp: Some(spec), .. }) => {
-                self.measure_ramp(crew, spec, stop, observer)?
-            }
-            Some(stream) => self.at_rate(crew, stream.per_second, stop, observer)?,
-            None => self.run(crew, None, stop, observer)?,
+        let ramped = match self.stream.and_then(|stream| stream.ramp.as_ref()) {
+            Some(spec) => Some((spec, ramp(crew, spec, stop)?)),
+            None => None,
         };
-        notes.extend(measured.notes);
-        Ok(StepRecord { notes, ..measured })
-    }
-
-    fn measure_ramp(
-        &self,
-        crew: &mut dyn Crew,
-        spec: &RampSpec,
-        stop: &Stop,
-        observer: &mut dyn Observer,
-    ) -> Result<StepRecord> {
-        let ramped = ramp(crew, spec, stop)?;
-        let mut notes = ramp_notes(&ramped, spec, crew.kinds());
-        let rate = ramped.highest.unwrap_or(spec.from);
-        let measured = self.at_rate(crew, rate, stop, observer)?;
-        if ramped.highest.is_some() {
-            notes.extend(limits_not_kept(&measured, rate, spec));
+        if let Some((spec, ramped)) = &ramped {
+            notes.extend(ramp_notes(ramped, spec, crew.kinds()));
+            per_second = Some(ramped.highest.unwrap_or(spec.from));
         }
-        notes.extend(measured.notes);
-        let highest_rate = Some(ramped.highest.unwrap_or(0));
-        Ok(StepRecord {
-            open_loop: measured.open_loop.map(|open_loop| OpenLoop { highest_rate, ..open_loop }),
-            notes,
-            ..measured
-        })
+        let window = Window { end: self.end, per_second, measured: true };
+        let mut measured = crew.window(window, stop, observer)?;
+        if let Some((spec, Ramped { highest: Some(rate), .. })) = &ramped {
+            notes.extend(limits_not_kept(&measured, *rate, spec));
+        }
+        if let Some(open_loop) = &measured.open_loop {
+            notes.extend(not_sustained(open_loop, &measured, self.counted));
+        }
+        if let (Some(open_loop), Some((_, ramped))) = (&mut measured.open_loop, &ramped) {
+            open_loop.highest_rate = Some(ramped.highest.unwrap_or(0));
+        }
+        notes.append(&mut measured.notes);
+        Ok(StepRecord { notes, ..measured })
     }
 
     /// Lets the clients run before what is measured; what came of it, where that was open.
@@ -146,31 +134,6 @@ impl Windows<'_> {
             }
         }
     }
-
-    fn at_rate(
-        &self,
-        crew: &mut dyn Crew,
-        per_second: u64,
-        stop: &Stop,
-        observer: &mut dyn Observer,
-    ) -> Result<StepRecord> {
-        let measured = self.run(crew, Some(per_second), stop, observer)?;
-        let open_loop = measured.open_loop.as_ref();
-        let notes = open_loop.map(|open_loop| not_sustained(open_loop, &measured, self.counted));
-        let notes = notes.into_iter().flatten().chain(measured.notes).collect();
-        Ok(StepRecord { notes, ..measured })
-    }
-
-    fn run(
-        &self,
-        crew: &mut dyn Crew,
-        per_second: Option<u64>,
-        stop: &Stop,
-        observer: &mut dyn Observer,
-    ) -> Result<StepRecord> {
-        let window = Window { end: self.end, per_second, measured: true };
-        crew.window(window, stop, observer)
-    }
 }
 
 fn done(measured: &StepRecord, counted: &[usize], number: impl Fn(&KindTotals) -> u64) -> u64 {
@@ -195,10 +158,9 @@ pub fn ended(measured: &StepRecord, kind: &str) -> Check {
     }
 }
 
-/// A note where the arrivals were more than was done.
-fn not_sustained(open_loop: &OpenLoop, measured: &StepRecord, counted: &[usize]) -> Vec<Note> {
+fn not_sustained(open_loop: &OpenLoop, measured: &StepRecord, counted: &[usize]) -> Option<Note> {
     if open_loop.is_sustained() {
-        return Vec::new();
+        return None;
     }
     let done = done(measured, counted, |kind| kind.sums.ops);
     let per_second = done as f64 / measured.window.as_secs_f64().max(1e-9);
@@ -209,10 +171,9 @@ fn not_sustained(open_loop: &OpenLoop, measured: &StepRecord, counted: &[usize])
         grouped(open_loop.shed),
         grouped(open_loop.waiting)
     );
-    vec![Note::new(NoteKind::RateNotSustained, text)]
+    Some(Note::new(NoteKind::RateNotSustained, text))
 }
 
-/// A note for each rate that was tried, in the order of the tries.
 fn ramp_notes(ramped: &Ramped, spec: &RampSpec, kinds: &[KindSpec]) -> Vec<Note> {
     let attempts = ramped.attempts.iter().map(|attempt| {
         let rate = grouped(attempt.per_second);
