@@ -129,9 +129,7 @@ impl Share {
 }
 
 /// The two digits of each number below a hundred.
-const PAIRS: [[u8; 2]; 100] = pairs();
-
-const fn pairs() -> [[u8; 2]; 100] {
+const PAIRS: [[u8; 2]; 100] = {
     let mut pairs = [[0; 2]; 100];
     let mut number = 0;
     while number < 100 {
@@ -139,7 +137,7 @@ const fn pairs() -> [[u8; 2]; 100] {
         number += 1;
     }
     pairs
-}
+};
 
 /// A text with places for random digits and letters.
 #[derive(Clone, Debug)]

@@ -215,20 +215,21 @@ impl Turns {
 
     /// While it lives, this thread works.
     pub fn work(&self) -> Counted<'_> {
-        self.count(|working| working + 1);
+        self.count(true);
         Counted { turns: self, works: true }
     }
 
     /// While it lives, a thread that works only waits.
     pub fn rest(&self) -> Counted<'_> {
-        self.count(|working| working.saturating_sub(1));
+        self.count(false);
         Counted { turns: self, works: false }
     }
 
-    fn count(&self, change: impl FnOnce(usize) -> usize) {
+    /// One thread more works, or one less.
+    fn count(&self, more: bool) {
         if self.gated {
             let mut state = self.state();
-            state.working = change(state.working);
+            state.working = if more { state.working + 1 } else { state.working.saturating_sub(1) };
             let is_last = state.working == 0;
             drop(state);
             if is_last {
@@ -270,8 +271,7 @@ pub struct Counted<'a> {
 
 impl Drop for Counted<'_> {
     fn drop(&mut self) {
-        let works = self.works;
-        self.turns.count(|working| if works { working.saturating_sub(1) } else { working + 1 });
+        self.turns.count(!self.works);
     }
 }
 
@@ -315,7 +315,6 @@ pub struct Stop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
     pub operations: u64,
-    /// What it does before.
     pub warm_up: u64,
     pub at_most: Nanos,
 }
