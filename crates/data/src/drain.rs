@@ -9,7 +9,6 @@ use load::ClientContext;
 /// The longest wait: what is left then goes on beneath the next steps, which is said.
 pub const LONGEST: Nanos = Nanos::from_secs(300);
 
-/// How often the server is asked.
 const POLL: Nanos = Nanos::from_millis(250);
 
 /// Changes that purge may leave while it is at work. It keeps a few at all times.
@@ -44,7 +43,6 @@ struct Left {
     at_most: Option<u64>,
 }
 
-/// The server whose work is waited for.
 #[derive(Clone, Copy, Debug)]
 pub struct Backlog {
     pub dialect: Dialect,

@@ -163,7 +163,6 @@ impl Judge {
         })
     }
 
-    /// Has the load made a row of this number?
     pub fn is_loaded(&self, number: i64) -> bool {
         u64::try_from(number).is_ok_and(|number| (1..=self.loaded).contains(&number))
     }

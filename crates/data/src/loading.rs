@@ -38,7 +38,6 @@ pub struct LoadWork<S> {
     pub with_times: bool,
 }
 
-/// What the clients of a load share.
 pub struct Load<S> {
     shared: Arc<Shared<S>>,
     spec: LoadSpec,
@@ -124,7 +123,6 @@ impl<S> Load<S> {
     }
 }
 
-/// A client that loads: takes batches until none are left.
 pub struct Loader<S: Source> {
     load: Arc<Load<S>>,
     batches: Batches<Sender<S>>,
@@ -157,7 +155,6 @@ pub fn bounded_loader<S: Source>(
     Ok(bounded(name(number), Loader::connect(load, number)?))
 }
 
-/// Builds the indexes of one table, one after the other.
 pub struct IndexBuilder {
     pub worker: Worker,
     pub statements: Vec<String>,

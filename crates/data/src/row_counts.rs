@@ -106,7 +106,6 @@ impl RowCounts {
         }
     }
 
-    /// Is it known how many rows there must be?
     pub fn is_known(&self) -> bool {
         self.known.load(Ordering::Relaxed)
     }

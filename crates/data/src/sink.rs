@@ -230,7 +230,6 @@ impl Cells {
         }
     }
 
-    /// The next value to be set.
     #[inline]
     fn next(&mut self) -> &mut Cell {
         if self.used == self.all.len() {

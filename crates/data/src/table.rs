@@ -123,7 +123,6 @@ impl Table {
         format!("CREATE {unique}INDEX {name} ON {} ({})", self.name, columns.join(", "))
     }
 
-    /// The columns whose values a load brings.
     pub fn loaded(&self) -> impl Iterator<Item = &Column> + Clone {
         self.columns.iter().filter(|column| column.is_loaded)
     }

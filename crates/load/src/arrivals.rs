@@ -102,14 +102,12 @@ impl Queue {
         due
     }
 
-    /// How many wait at `now`.
     pub fn waiting(&self, now: Nanos) -> usize {
         let mut state = self.state();
         self.let_in(&mut state, now);
         state.waiting.len()
     }
 
-    /// Is the window closed at `now`, as [`Queue::close_at`] was told?
     pub fn is_closed(&self, now: Nanos) -> bool {
         now > self.state().closes
     }

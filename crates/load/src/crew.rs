@@ -36,7 +36,6 @@ pub trait Crew {
     fn end(self: Box<Self>) -> Result<Vec<String>>;
 }
 
-/// Runs a window that nobody sees.
 pub(crate) fn unseen(
     crew: &mut dyn Crew,
     per_second: Option<u64>,
@@ -56,7 +55,6 @@ pub trait Shared {
     fn opens(&self) {}
 }
 
-/// Clients of this process.
 pub struct OwnCrew {
     pub kinds: Vec<KindSpec>,
     pub clients: Clients,

@@ -96,7 +96,6 @@ impl Rules {
         }
     }
 
-    /// Does the plan itself say what to do about `error`?
     pub fn is_of_plan(&self, error: &SessionError) -> bool {
         self.of_plan(error.code()).is_some()
     }

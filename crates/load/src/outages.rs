@@ -45,7 +45,6 @@ impl Outages {
         *lock(&self.0)
     }
 
-    /// Adds those of other processes.
     pub fn add_all(&self, (lost, longest): (u64, Nanos)) {
         let mut outage = lock(&self.0);
         *outage = (outage.0 + lost, outage.1.max(longest));

@@ -103,7 +103,6 @@ fn double(mut kept: u64, keeps: &mut dyn FnMut(u64) -> Result<bool>) -> Result<(
     }
 }
 
-/// Halves a rate that is not kept, until one is.
 fn halve(
     mut broken: u64,
     keeps: &mut dyn FnMut(u64) -> Result<bool>,

@@ -15,7 +15,6 @@ use self::fold::{Failure, Fold};
 use self::slot::{NONE, Sample, Slot};
 use crate::{StepClock, lock};
 
-/// Operation kinds that a step can have.
 pub const MOST_KINDS: usize = NONE as usize;
 
 /// Samples in the buffers of all clients together, where there are many of them: 2 MiB.

@@ -22,10 +22,8 @@ pub struct Recovery {
     patience: Duration,
 }
 
-/// What follows on an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// The operation is repeated.
     Again,
     GivenUp,
     /// The step was over before it succeeded.
@@ -46,7 +44,6 @@ pub trait Recovering {
 
     fn replace(&mut self, session: Box<dyn Session>, ready: Self::Ready);
 
-    /// May a transaction be open?
     fn is_in_transaction(&self) -> bool;
 
     /// The connection was lost: nobody knows whether the server still did what it was sent last.

@@ -8,7 +8,6 @@ use std::collections::VecDeque;
 
 use model::{Nanos, Note, NoteKind, WarmUpEnd, grouped};
 
-/// How long clients run before what is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarmUp {
     None,

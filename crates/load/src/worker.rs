@@ -9,7 +9,6 @@ use crate::{ClientContext, Result, StepError};
 /// Tries of one operation before the step fails: a deadlock storm ends, a broken server does not.
 const MAX_TRIES: u32 = 1000;
 
-/// A connected client.
 pub struct Worker {
     pub name: String,
     pub session: Box<dyn Session>,

@@ -27,7 +27,6 @@ pub(crate) enum How {
     AsText = 3,
 }
 
-/// What a statement returned.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Returned {

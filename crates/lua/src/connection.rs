@@ -146,7 +146,6 @@ impl Channel {
         How::NoRows
     }
 
-    /// Keeps the error for the script.
     #[cold]
     pub(crate) fn fails(&mut self, error: SessionError) -> How {
         self.failure = Some(error);
@@ -175,7 +174,6 @@ impl Channel {
         }
     }
 
-    /// The error that was kept.
     fn failure(&mut self) -> Failure {
         let Some(error) = self.failure.take() else { return Failure::default() };
         let is_of_server = matches!(error, SessionError::Server { .. });

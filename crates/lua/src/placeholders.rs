@@ -1,6 +1,5 @@
 //! Placeholders of prepared statements: scripts write `?`, PostgreSQL wants `$1`.
 
-/// `sql` with its placeholders numbered.
 pub(crate) fn numbered(sql: &str) -> String {
     let (mut text, mut quote, mut number) = (String::with_capacity(sql.len() + 8), None, 0);
     for c in sql.chars() {

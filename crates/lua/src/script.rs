@@ -60,7 +60,6 @@ pub struct Thread<'a> {
     pub seeds: &'a mut Seeds,
 }
 
-/// How an event ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Done,
@@ -160,7 +159,6 @@ impl Script {
         self.ledger.take(sent);
     }
 
-    /// The lines that it has printed, in order.
     pub fn printed(&self) -> Vec<String> {
         let text = std::mem::take(&mut *lock(&self.printed));
         let mut lines: Vec<String> = text.lines().take(MOST_LINES).map(str::to_owned).collect();

@@ -45,7 +45,6 @@ pub(super) struct Loaded {
 pub(super) struct Batches<S> {
     pub(super) worker: Worker,
     pub(super) sender: S,
-    /// The statements of the transaction under way.
     pub(super) sent: Vec<Sent>,
 }
 

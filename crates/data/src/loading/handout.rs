@@ -14,7 +14,6 @@ use std::sync::Mutex;
 
 use load::lock;
 
-/// Batches that are not handed out yet.
 #[derive(Debug)]
 pub(super) struct Handout(Mutex<Vec<Part>>);
 

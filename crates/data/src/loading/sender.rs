@@ -26,7 +26,6 @@ const ROWS_AT_ONCE: usize = 100;
 /// Parameters that every server takes in one statement: SQLite 32,766, the others 65,535.
 const PARAMETERS: usize = 32_766;
 
-/// What the senders of all clients share.
 pub(super) struct Shared<S> {
     pub(super) source: S,
     pub(super) tables: Vec<Table>,

@@ -22,7 +22,6 @@ pub(super) struct Cut {
     pub(super) short: bool,
 }
 
-/// What the collecting thread works with while the window is open.
 pub(super) struct Collector<'a> {
     pub(super) recorder: &'a Recorder,
     pub(super) shared: &'a Shared,

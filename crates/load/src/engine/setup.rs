@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::turns::Quota;
 
-/// When a step's window closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
     /// When the last bounded client is done, or at the limit. The last interval is as long as is left.
@@ -60,7 +59,6 @@ pub trait Observer {
     fn ended(&mut self) {}
 }
 
-/// Sees nothing: for windows that are no result.
 pub struct Blind;
 
 impl Observer for Blind {

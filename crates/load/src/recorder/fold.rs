@@ -231,7 +231,6 @@ const DIGITS: u32 = 10;
 
 const BUCKETS: usize = place((1 << LENGTH) - 1) + 1;
 
-/// Buckets that are looked at together.
 const BLOCK: usize = 64;
 
 /// Latencies of one kind in one interval, counted in few instructions; a [`Latency`] once a second.

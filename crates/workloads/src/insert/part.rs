@@ -11,7 +11,6 @@ use crate::part::{Assignment, InsertAssignment, Part};
 use data::state;
 use load::{Crew, LoadHosts, Result, Share, Stop, Target, Wrong, lock};
 
-/// What the clients of one process did and found out.
 #[derive(Serialize, Deserialize)]
 struct Report {
     /// The rows that each client inserted, after its number.
@@ -23,7 +22,6 @@ struct Report {
     samples: Vec<Samples>,
 }
 
-/// Connects them.
 pub(crate) fn part(
     assignment: InsertAssignment,
     target: &Target,
@@ -67,7 +65,6 @@ impl Insert {
         Ok(crew)
     }
 
-    /// For a process that has some of the clients.
     fn assignment(&self, step: &Setup<'_>) -> Result<String> {
         state::write(&Assignment::Insert(InsertAssignment {
             spec: self.spec.clone(),
@@ -78,7 +75,6 @@ impl Insert {
         }))
     }
 
-    /// Takes over what the clients of a process did and found out.
     pub(super) fn take(&self, report: &str, step: &Setup<'_>) -> Result {
         let Report { inserted, deleted, wrong, samples } = state::read(report)?;
         for (client, rows) in inserted {

@@ -107,7 +107,6 @@ pub(super) fn declared(
         .map_err(|ScriptError { message, option }| ScriptProblem { message, option })
 }
 
-/// A command of a script as it is carried out.
 struct CommandRun<'a> {
     spec: &'a LuaSpec,
     command: &'a str,
@@ -201,7 +200,6 @@ fn with_printed(error: StepError, notes: &Notes) -> StepError {
     StepError::Script { client, message: format!("{message}{told}{}", last.join(" | ")) }
 }
 
-/// Keeps what a script has printed.
 fn keep_printed(script: &Script, notes: &Notes) {
     script.printed().into_iter().for_each(|line| load::note(notes, line));
 }

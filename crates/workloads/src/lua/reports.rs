@@ -69,7 +69,6 @@ fn ends_a_report(start: Nanos, length: Nanos, every_seconds: u32) -> bool {
 }
 
 impl Reports<'_> {
-    /// The report of the window as a whole.
     pub(super) fn cumulative(&self, record: &StepRecord) {
         let kinds: Vec<KindInterval> = record.kinds.iter().map(|kind| kind.sums.clone()).collect();
         let reconnects = self.common.reconnects.load(Ordering::Relaxed);

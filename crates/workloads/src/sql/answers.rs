@@ -25,7 +25,6 @@ pub(crate) struct Answers {
     told: Mutex<Vec<String>>,
 }
 
-/// The wrong answers of one process, for another one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct WrongAnswers {
     number: u64,
@@ -65,7 +64,6 @@ impl Answers {
     }
 }
 
-/// Looks at the answers of one client.
 #[derive(Debug)]
 pub(super) struct Checker {
     answers: Arc<Answers>,

@@ -51,19 +51,16 @@ impl Common {
         self.whole_after.is_some_and(|length| now >= length) && context.is_awaited()
     }
 
-    /// Makes the session of client `number` ready for operations.
     fn prepare(&self, number: u32, session: &mut dyn Session) -> Result<Ids, Refused> {
         Ids::prepare(&self.program, &self.facts, self.pipeline, number, session)
     }
 }
 
-/// A client with its session, generator and memory.
 pub(super) struct SqlClient {
     common: Arc<Common>,
     own: Own,
 }
 
-/// What a client has for itself.
 struct Own {
     name: String,
     /// Its number, from zero.
@@ -117,7 +114,6 @@ enum Ended {
 }
 
 impl SqlClient {
-    /// Connects client `number` and prepares its statements.
     pub(super) fn connect(common: &Arc<Common>, number: u32, rng: Rng) -> Result<Self> {
         let Worker { name, mut session } =
             Worker::connect(&*common.recovery.connector, name(number))?;

@@ -332,7 +332,6 @@ pub(super) struct Sent<'a> {
 }
 
 impl Sent<'_> {
-    /// Appends its text with the values in it.
     pub(super) fn write(self, dialect: Dialect, values: &Values, sql: &mut String) {
         let base = self.sending.base;
         self.statement.write(self.copy, sql, |sql, place, n| match place.kind {

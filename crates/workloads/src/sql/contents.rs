@@ -60,7 +60,6 @@ pub(super) struct Edge<'a> {
     pub(super) next: Next<'a>,
 }
 
-/// What was read of a copy after a step.
 #[derive(Default)]
 struct Sample {
     seen: Seen,

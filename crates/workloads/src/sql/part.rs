@@ -15,7 +15,6 @@ use data::{Counted, RowCounts, state};
 use load::measure::Stream;
 use load::{Result, Share, Stop, Target};
 
-/// Connects them.
 pub(crate) fn part(
     assignment: SqlAssignment,
     target: &Target,
@@ -34,7 +33,6 @@ pub(crate) fn part(
     Ok(Part { crew, report: Box::new(move || report(&common)) })
 }
 
-/// What the clients of one process found out.
 #[derive(Serialize, Deserialize)]
 struct Report {
     counts: Counted,

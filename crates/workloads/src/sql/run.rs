@@ -94,7 +94,6 @@ impl RunStep<'_> {
         checks
     }
 
-    /// For a process that has some of the clients.
     fn assignment(&self) -> Assignment {
         let Edge { spec, step, counts, .. } = self.edge;
         Assignment::Sql(SqlAssignment {

@@ -26,7 +26,6 @@ const KEPT_OF_CLIENT: std::ops::RangeInclusive<usize> = 4..=16;
 /// Rows of an answer that are kept whole; all others are in its checksum only.
 const ROWS: usize = 64;
 
-/// Says when a client keeps answers.
 #[derive(Debug)]
 pub(super) struct Turn {
     /// Operations until the next one that is kept.
@@ -45,7 +44,6 @@ impl Turn {
     }
 }
 
-/// The kept answers of each client of a step.
 #[derive(Debug)]
 pub(super) struct Sampled {
     clients: Mutex<Vec<Client>>,
@@ -115,7 +113,6 @@ impl Sampled {
         lock(&self.clients).iter().flat_map(|client| client.operations.clone()).collect()
     }
 
-    /// Adds the answers to operations of clients of another process.
     pub(super) fn add_all(&self, operations: Vec<Vec<Answer>>) {
         lock(&self.clients).push(Client { operations, ..Client::default() });
     }
@@ -318,7 +315,6 @@ impl Answer {
         }
     }
 
-    /// Does it ask for rows that were not loaded?
     fn asks_beyond(&self, judge: &Judge) -> bool {
         match &self.asked {
             Numbers::List(list) => !list.iter().all(|number| judge.is_loaded(*number)),

@@ -10,7 +10,6 @@ use super::tokens::{Token, tokens};
 use data::Form;
 use data::schema::column;
 
-/// What such a query asks for and gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) key: usize,
@@ -20,7 +19,6 @@ pub(super) struct Shape {
     pub(super) forms: Vec<Form>,
 }
 
-/// The condition on the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     /// One of these integers.
@@ -28,7 +26,6 @@ pub(super) enum Asked {
     Range(Place, Place),
 }
 
-/// What the rows of the answer hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Gives {
     Columns(Vec<usize>),

@@ -80,7 +80,6 @@ impl NewOrder {
         Committed::Order { warehouse: self.warehouse, district: self.district, order }
     }
 
-    /// Do all lines come from the terminal's own warehouse?
     pub(super) fn is_local(&self) -> bool {
         let mut lines = self.lines().iter();
         lines.all(|line| line.supply == self.warehouse)
@@ -154,7 +153,6 @@ pub(crate) struct Outcome {
     pub(crate) wrong: Option<String>,
 }
 
-/// What a transaction left in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Committed {
     Order {
@@ -199,7 +197,6 @@ pub(crate) struct Progress {
     pub(crate) skipped: u32,
 }
 
-/// Draws the inputs of one terminal.
 #[derive(Debug)]
 pub(super) struct Inputs {
     scale: Scale,

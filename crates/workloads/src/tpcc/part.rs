@@ -12,7 +12,6 @@ use crate::sql::answers::WrongAnswers;
 use data::state;
 use load::{Result, Share, Stop, Target};
 
-/// Connects them.
 pub(crate) fn part(
     assignment: TpccAssignment,
     target: &Target,
@@ -27,7 +26,6 @@ pub(crate) fn part(
     Ok(Part { crew, report: Box::new(move || report(&common)) })
 }
 
-/// What the terminals of one process found out.
 #[derive(Serialize, Deserialize)]
 struct Report {
     tally: Tally,
@@ -43,7 +41,6 @@ fn report(common: &Common) -> Result<String> {
     })
 }
 
-/// Takes over what the terminals of a process found out.
 pub(super) fn take(report: &str, common: &Common) -> Result {
     let Report { tally, wrong, outages } = state::read(report)?;
     common.tallies.add(&tally);

@@ -124,7 +124,6 @@ fn types(transaction: TpccTransaction, dialect: Dialect) -> Vec<ParamType> {
     [vec![ParamType::Int; numbers], rest.to_vec()].concat()
 }
 
-/// The statement that calls it with parameters of these types.
 fn call(transaction: TpccTransaction, types: &[ParamType], dialect: Dialect) -> Result<String> {
     let name = procedure(transaction);
     match dialect {

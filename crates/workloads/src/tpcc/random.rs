@@ -70,7 +70,6 @@ pub(super) fn nurand(rng: &mut Rng, a: u32, low: u32, high: u32, c: u32) -> u32 
     low + ((u64::from(either) + u64::from(c)) % range) as u32
 }
 
-/// What last names are made of.
 const SYLLABLES: [&str; 10] =
     ["BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"];
 
@@ -107,7 +106,6 @@ pub(super) fn zip(rng: &mut Rng, out: &mut String) {
     out.push_str("11111");
 }
 
-/// The mark of goods that are original.
 pub(super) const ORIGINAL: &str = "ORIGINAL";
 
 /// Appends data of an item or stock: 26 to 50 letters and digits, one in ten with [`ORIGINAL`] somewhere.

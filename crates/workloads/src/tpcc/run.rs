@@ -86,7 +86,6 @@ impl RunStep<'_> {
         Ok((self.result(&common, measured, counted, backlog), receipts))
     }
 
-    /// For a process that has some of the terminals.
     fn assignment(&self) -> Assignment {
         let Setting { spec, rows_seed, .. } = *self.at;
         let (spec, seed, number) = (spec.clone(), self.seed, self.number);

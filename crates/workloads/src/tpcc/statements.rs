@@ -148,7 +148,6 @@ impl StepStatements {
     }
 }
 
-/// The statements of a step in one session.
 #[derive(Debug)]
 pub(super) struct PreparedStatements {
     statements: Arc<StepStatements>,
@@ -170,7 +169,6 @@ impl PreparedStatements {
         Ok(Self { statements: Arc::clone(statements), ids, sql: String::new() })
     }
 
-    /// Sends the statement at a place with these parameters and shows the rows that come back.
     #[inline]
     pub(super) fn send(
         &mut self,
@@ -344,7 +342,6 @@ fn manner(spec: &TpccSpec, dialect: Dialect) -> [&'static str; 5] {
     ]
 }
 
-/// Can a transaction come up?
 fn is_in(mix: TpccMix, transaction: TpccTransaction) -> bool {
     match mix {
         TpccMix::Deck => true,

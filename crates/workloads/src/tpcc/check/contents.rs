@@ -51,7 +51,6 @@ fn query(table: Table, dialect: Dialect, warehouses: Warehouses) -> String {
     format!("SELECT {columns} FROM {}{hint}{condition}", table.name())
 }
 
-/// Looks at the rows of a table, one after the other.
 struct Reader<'a> {
     seeded: &'a Seeded,
     table: Table,

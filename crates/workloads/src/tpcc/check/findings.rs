@@ -100,7 +100,6 @@ impl Findings {
         added
     }
 
-    /// How long the queries of each proof took together.
     pub(super) fn took(&self, proofs: &[Proof]) -> String {
         let all = self.all();
         let told = proofs.iter().enumerate().map(|(index, proof)| {

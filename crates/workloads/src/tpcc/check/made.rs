@@ -110,7 +110,6 @@ fn no_such_row() -> Unlike {
     (0, "no such row".to_owned())
 }
 
-/// A row whose columns are looked at by place.
 pub(super) struct View<'a> {
     pub(super) seeded: &'a Seeded,
     pub(super) table: Table,

@@ -127,7 +127,6 @@ impl Setting<'_> {
         Ok(clients)
     }
 
-    /// Settles all tables, one client each, and one that leads.
     pub(super) fn settle(&self, observer: &mut dyn Observer) -> Result<StepRecord> {
         let scale = Scale::of(self.spec);
         let rows = Table::ALL.into_iter().map(|table| scale.rows(table)).sum();

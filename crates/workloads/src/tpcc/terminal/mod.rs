@@ -67,7 +67,6 @@ impl Shared for Common {
 }
 
 impl Common {
-    /// Makes a session ready for transactions.
     fn prepare(&self, session: &mut dyn Session) -> Result<Runner, Refused> {
         if let Some(sql) = &self.isolate {
             session.execute(sql).map_err(|source| Refused { statement: sql.clone(), source })?;
@@ -76,7 +75,6 @@ impl Common {
     }
 }
 
-/// A terminal with its session, generators and memory.
 pub(super) struct Terminal {
     common: Arc<Common>,
     name: String,
@@ -196,7 +194,6 @@ impl Terminal {
         Ok(goes_on)
     }
 
-    /// Records what came of a transaction.
     fn finish(
         &mut self,
         common: &Common,

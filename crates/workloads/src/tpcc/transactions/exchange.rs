@@ -8,7 +8,6 @@ use model::{Dialect, TpccSpec};
 use crate::tpcc::money;
 use crate::tpcc::statements::{Ask, PreparedStatements};
 
-/// Why a transaction did not come to its end.
 #[derive(Debug)]
 pub(super) enum Stopped {
     Session(SessionError),
@@ -152,7 +151,6 @@ pub(super) fn int(number: u32) -> Param<'static> {
     Param::Int(i64::from(number))
 }
 
-/// A column's number, from zero.
 #[inline]
 pub(super) fn number(row: &dyn Row, column: usize) -> Option<u32> {
     u32::try_from(row.value(column).as_int()?).ok()

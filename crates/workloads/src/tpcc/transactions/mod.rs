@@ -22,7 +22,6 @@ use super::procedures::ProcedureRunner;
 use super::statements::{PreparedStatements, StepStatements};
 use load::Refused;
 
-/// Runs transactions in one session.
 pub(super) enum Runner {
     Statements(Box<StatementRunner>),
     Procedures(Box<ProcedureRunner>),
@@ -108,7 +107,6 @@ struct Work {
     amount: i64,
 }
 
-/// An order that is delivered.
 #[derive(Debug)]
 struct Parcel {
     district: u32,
