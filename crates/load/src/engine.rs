@@ -42,7 +42,7 @@ pub fn run(
     let shared = Shared::new(clients.len(), awaited);
     let cut = thread::scope(|scope| {
         // Both end the clients when they are dropped, so that nobody waits for ever, whatever happens here.
-        let mut crew = Crew::new(&shared, clients.len());
+        let mut crew = Crew { shared: &shared, threads: Vec::with_capacity(clients.len()) };
         let mut gate = shared.shut_gate();
         let of = clients.len();
         for (index, (role, client)) in clients.iter_mut().enumerate() {
@@ -115,7 +115,7 @@ fn spawn<'scope>(
     let number = thread.index + 1;
     let builder = thread::Builder::new().stack_size(CLIENT_STACK).name(thread.role.name.clone());
     match builder.spawn_scoped(scope, move || thread.run(client)) {
-        Ok(handle) => crew.add(handle.thread()),
+        Ok(handle) => crew.threads.push(handle.thread().clone()),
         Err(cause) => return Err(StepError::Thread { client: number, of, cause }),
     }
     Ok(())

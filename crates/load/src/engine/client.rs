@@ -117,19 +117,11 @@ impl ClientContext<'_> {
 
 /// The threads of all clients, for the collecting thread. Dropped before they end, it gives the step up.
 pub(super) struct Crew<'a> {
-    shared: &'a Shared,
-    threads: Vec<Thread>,
+    pub(super) shared: &'a Shared,
+    pub(super) threads: Vec<Thread>,
 }
 
-impl<'a> Crew<'a> {
-    pub(super) fn new(shared: &'a Shared, clients: usize) -> Self {
-        Self { shared, threads: Vec::with_capacity(clients) }
-    }
-
-    pub(super) fn add(&mut self, thread: &Thread) {
-        self.threads.push(thread.clone());
-    }
-
+impl Crew<'_> {
     /// Ends the step for all clients; those that sleep wake up.
     pub(super) fn end(&self) {
         self.shared.close_window();

@@ -12,7 +12,7 @@ use crate::{Result, StepClock, StepError, Stop};
 /// The longest that a client sleeps at once, whatever its schedule says.
 const LONGEST: Duration = Duration::from_secs(10);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Shared {
     over: AtomicBool,
     /// The clock of the window, once it is open. Clients read it; the collecting thread keeps it locked
@@ -23,7 +23,7 @@ pub(super) struct Shared {
     changed: Condvar,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct State {
     /// Clients that have not reached the gate.
     pub(super) not_ready: usize,
@@ -37,18 +37,8 @@ pub(super) struct State {
 
 impl Shared {
     pub(super) fn new(clients: usize, awaited: usize) -> Self {
-        Self {
-            over: AtomicBool::new(false),
-            gate: RwLock::new(None),
-            state: Mutex::new(State {
-                not_ready: clients,
-                awaited,
-                running: 0,
-                given_up: false,
-                failure: None,
-            }),
-            changed: Condvar::new(),
-        }
+        let state = State { not_ready: clients, awaited, ..State::default() };
+        Self { state: Mutex::new(state), ..Self::default() }
     }
 
     #[inline]

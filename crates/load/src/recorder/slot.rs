@@ -26,7 +26,7 @@ pub(super) struct Sample {
 }
 
 /// The buffer between one client and the fold.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Slot {
     /// Start of the operation under way plus one; zero when idle.
     busy_since: AtomicU64,
@@ -39,12 +39,7 @@ pub(super) struct Slot {
 
 impl Slot {
     pub(super) fn new(places: usize) -> Self {
-        Self {
-            busy_since: AtomicU64::new(0),
-            filled: AtomicUsize::new(0),
-            taken: AtomicUsize::new(0),
-            cells: (0..places).map(|_| Cell::default()).collect(),
-        }
+        Self { cells: (0..places).map(|_| Cell::default()).collect(), ..Self::default() }
     }
 
     #[inline]
