@@ -360,23 +360,21 @@ fn column(line: &'static str) -> Option<Column> {
 
 impl Kind {
     fn sql(self, dialect: Dialect) -> String {
-        match (self, dialect) {
-            (Self::Small | Self::Int | Self::Money(_) | Self::Rate, Dialect::Sqlite) => {
-                "INTEGER".to_owned()
-            }
-            (Self::Char(_) | Self::Varchar(_) | Self::Name(_) | Self::Time, Dialect::Sqlite) => {
-                "TEXT".to_owned()
-            }
-            (Self::Small, _) => "SMALLINT".to_owned(),
-            (Self::Int, _) => "INTEGER".to_owned(),
-            (Self::Money(digits), _) => format!("DECIMAL({digits},2)"),
-            (Self::Rate, _) => "DECIMAL(4,4)".to_owned(),
-            (Self::Char(length), _) => format!("CHAR({length})"),
-            (Self::Varchar(length), _) => format!("VARCHAR({length})"),
-            (Self::Name(length), Dialect::Postgres) => format!("VARCHAR({length}) COLLATE \"C\""),
-            (Self::Name(length), _) => format!("VARCHAR({length})"),
-            (Self::Time, Dialect::Postgres) => "TIMESTAMP(0)".to_owned(),
-            (Self::Time, _) => "DATETIME".to_owned(),
+        if dialect == Dialect::Sqlite {
+            let is_integer = self.param_type(dialect) == ParamType::Int;
+            return if is_integer { "INTEGER" } else { "TEXT" }.to_owned();
+        }
+        match self {
+            Self::Small => "SMALLINT".to_owned(),
+            Self::Int => "INTEGER".to_owned(),
+            Self::Money(digits) => format!("DECIMAL({digits},2)"),
+            Self::Rate => "DECIMAL(4,4)".to_owned(),
+            Self::Char(length) => format!("CHAR({length})"),
+            Self::Varchar(length) => format!("VARCHAR({length})"),
+            Self::Name(length) if dialect == Dialect::Mysql => format!("VARCHAR({length})"),
+            Self::Name(length) => format!("VARCHAR({length}) COLLATE \"C\""),
+            Self::Time if dialect == Dialect::Mysql => "DATETIME".to_owned(),
+            Self::Time => "TIMESTAMP(0)".to_owned(),
         }
     }
 
