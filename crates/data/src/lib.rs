@@ -24,7 +24,7 @@ pub use checksum::{Form, RowHash, Sum};
 pub use decimal::Digits;
 pub use judge::{Fate, Fates, Judge, Replaced, Seen};
 pub use literal::{push_int, push_number, push_text};
-pub use loading::{IndexBuilder, LoadWork, Loader, bounded_loader};
+pub use loading::{IndexBuilder, LoadWork, Loader, loaders};
 pub use reading::{Against, Found, ReadWork, taken};
 pub use row_counts::{Counted, RowCounts, check, check_counts};
 pub use rows::SqlRows;

@@ -16,7 +16,7 @@ use model::{Dialect, ErrorRules, LoadSpec, Nanos, SqlSpec};
 
 use self::batches::{Batches, Loaded};
 use self::handout::Handout;
-use self::sender::{Sender, Shared};
+use self::sender::{Sender, Shared, allow_local_files, rows_at_once, statement_size};
 use crate::rows::SqlRows;
 use crate::schema;
 use crate::source::Source;
@@ -66,12 +66,13 @@ impl LoadWork<SqlRows> {
 }
 
 impl<S: Source> LoadWork<S> {
-    /// Makes the tables. They are loaded by sessions of `connector`; `worker` asks the server what it takes.
+    /// Makes the tables. They are loaded by sessions of `connector`; `worker` asks the server what it takes. Its session
+    /// ends here: a step holds no more sessions than it has clients.
     pub fn begin(
         self,
         target: &Target,
         connector: &Arc<dyn Connector>,
-        worker: &mut Worker,
+        mut worker: Worker,
         notes: &Notes,
     ) -> Result<Arc<Load<S>>> {
         let Self { source, tables, spec, errors, order, parts, with_times } = self;
@@ -89,7 +90,16 @@ impl<S: Source> LoadWork<S> {
             Dialect::Postgres | Dialect::Sqlite => 1,
         };
         let loaded = tables.iter().map(|_| Default::default()).collect();
-        let shared = Shared::new(source, tables, spec.method, target, worker, notes)?;
+        let size = statement_size(target, &mut worker)?;
+        let session = &mut *worker.session;
+        let shared = Shared {
+            dialect: target.dialect,
+            statement_size: size,
+            rows_at_once: tables.iter().map(|table| rows_at_once(table, size)).collect(),
+            local_files_switched: allow_local_files(session, target, spec.method, notes),
+            source,
+            tables,
+        };
         Ok(Arc::new(Load {
             shared: Arc::new(shared),
             handout: Handout::new(&lengths, parts.into()),
@@ -148,11 +158,10 @@ pub fn name(number: u32) -> String {
     format!("load {}", number + 1)
 }
 
-pub fn bounded_loader<S: Source>(
-    load: &Arc<Load<S>>,
-    number: u32,
-) -> Result<(load::engine::Role, Box<dyn Client>)> {
-    Ok(bounded(name(number), Loader::connect(load, number)?))
+/// Connects the clients that load, as many as the spec says.
+pub fn loaders<S: Source>(load: &Arc<Load<S>>) -> Result<Clients> {
+    let connect = |number| Ok(bounded(name(number), Loader::connect(load, number)?));
+    (0..load.spec.clients.max(1)).map(connect).collect()
 }
 
 pub struct IndexBuilder {

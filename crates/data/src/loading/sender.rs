@@ -29,35 +29,13 @@ const PARAMETERS: usize = 32_766;
 pub(super) struct Shared<S> {
     pub(super) source: S,
     pub(super) tables: Vec<Table>,
-    dialect: Dialect,
+    pub(super) dialect: Dialect,
     /// Bytes of an INSERT as text beyond which it gets no more rows.
-    statement_size: usize,
+    pub(super) statement_size: usize,
     /// By table.
-    rows_at_once: Vec<usize>,
+    pub(super) rows_at_once: Vec<usize>,
     /// Was `LOAD DATA LOCAL` off, and is it on for the load?
     pub(super) local_files_switched: bool,
-}
-
-impl<S> Shared<S> {
-    /// `worker` asks the server what it takes.
-    pub(super) fn new(
-        source: S,
-        tables: Vec<Table>,
-        method: LoadMethod,
-        target: &Target,
-        worker: &mut Worker,
-        notes: &Notes,
-    ) -> Result<Self> {
-        let statement_size = statement_size(target, worker)?;
-        Ok(Self {
-            source,
-            dialect: target.dialect,
-            statement_size,
-            rows_at_once: tables.iter().map(|table| rows_at_once(table, statement_size)).collect(),
-            local_files_switched: allow_local_files(&mut *worker.session, target, method, notes),
-            tables,
-        })
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,7 +215,7 @@ fn method(wanted: LoadMethod, dialect: Dialect, session: &dyn Session) -> Result
 }
 
 /// An INSERT gets no more rows when it is so long; `worker` asks the server. With zero, each has one row.
-fn statement_size(target: &Target, worker: &mut Worker) -> Result<usize> {
+pub(super) fn statement_size(target: &Target, worker: &mut Worker) -> Result<usize> {
     match target.dialect {
         dialect if !takes_several_rows(dialect, &target.version) => Ok(0),
         // Servers before 5.6 take 1 MiB by default, and some are set to less.
@@ -250,7 +228,7 @@ fn statement_size(target: &Target, worker: &mut Worker) -> Result<usize> {
 }
 
 /// Rows of a prepared INSERT into a table: no more than its parameters and its length allow.
-fn rows_at_once(table: &Table, statement_size: usize) -> usize {
+pub(super) fn rows_at_once(table: &Table, statement_size: usize) -> usize {
     let by_parameters = PARAMETERS / table.loaded().count().max(1);
     let by_length = statement_size / table.row_bytes.max(1);
     ROWS_AT_ONCE.min(by_parameters).min(by_length).max(1)
@@ -258,7 +236,7 @@ fn rows_at_once(table: &Table, statement_size: usize) -> usize {
 
 /// Switches on `LOAD DATA LOCAL`, off by default since MySQL 8.0, where it is off, the server is ours and the
 /// method needs it; tells whether it did. What cannot be done is noted; the server then refuses the files.
-fn allow_local_files(
+pub(super) fn allow_local_files(
     session: &mut dyn Session,
     target: &Target,
     method: LoadMethod,

@@ -10,8 +10,8 @@ use data::loading::name;
 use data::schema::{self, rows_of};
 use data::statements::count_tables;
 use data::{
-    Against, Found, IndexBuilder, LoadWork, Loader, ReadWork, Source, SqlRows, Table,
-    bounded_loader, settle, taken,
+    Against, Found, IndexBuilder, LoadWork, Loader, ReadWork, Source, SqlRows, Table, loaders,
+    settle, taken,
 };
 use load::{
     Client, ClientContext, Clients, Notes, Observer, Result, StepError, Stop, Target, Worker,
@@ -88,11 +88,9 @@ impl Sql {
                 )));
             }
         }
-        let load = work.begin(target, &target.connector, &mut worker, notes)?;
+        let load = work.begin(target, &target.connector, worker, notes)?;
         self.counts.set_loaded();
-        // Its session ends here: a step holds no more sessions than it has clients.
-        drop(worker);
-        (0..self.spec.load.clients.max(1)).map(|number| bounded_loader(&load, number)).collect()
+        loaders(&load)
     }
 
     /// Connects the clients that build all secondary indexes: one for each copy of a table that has some left
@@ -145,9 +143,8 @@ impl Sql {
             copies: copies.collect(),
         });
         // Index builds may take longer than other statements may.
-        let load = work.begin(target, &target.patient, &mut worker, notes)?;
+        let load = work.begin(target, &target.patient, worker, notes)?;
         self.counts.set_loaded();
-        drop(worker);
         let clients = (0..count).map(|number| {
             let loader = Loader::connect(&load, number)?;
             Ok(bounded(name(number), Resetter { loader, rest: Arc::clone(&rest) }))

@@ -12,9 +12,7 @@ use super::population::Population;
 use super::scale::Scale;
 use super::tables::{self, Table, tables};
 use super::{meta, procedures};
-use data::{
-    Against, Found, IndexBuilder, LoadWork, ReadWork, Source, bounded_loader, statements, taken,
-};
+use data::{Against, Found, IndexBuilder, LoadWork, ReadWork, Source, loaders, statements, taken};
 use load::{
     Client, ClientContext, Clients, Notes, Observer, Result, StepError, Stop, Target, Worker,
     bounded, clients, fixed_work,
@@ -83,10 +81,7 @@ impl Setting<'_> {
                 parts: spec.load.clients.max(1),
                 with_times: true,
             };
-            let load = work.begin(target, &target.connector, &mut worker, notes)?;
-            // Its session ends here: a step holds no more sessions than it has clients.
-            drop(worker);
-            (0..spec.load.clients.max(1)).map(|number| bounded_loader(&load, number)).collect()
+            loaders(&work.begin(target, &target.connector, worker, notes)?)
         })?;
         let mut worker = self.worker("end the load")?;
         if spec.form == TpccForm::Procedures {
