@@ -10,7 +10,7 @@ use std::thread::{self, Scope};
 use model::{Edge, KindSpec, KindTotals, Nanos, Note, NoteKind, StepRecord};
 
 pub use self::client::{Client, ClientContext, Role};
-use self::client::{ClientThread, Crew};
+use self::client::{ClientThread, Crew, Seat};
 use self::collector::Collector;
 pub use self::setup::{Blind, End, Observer};
 use self::shared::Shared;
@@ -46,16 +46,9 @@ pub fn run(
         let mut gate = shared.shut_gate();
         let of = clients.len();
         for (index, (role, client)) in clients.iter_mut().enumerate() {
-            let thread = ClientThread {
-                index,
-                role,
-                closes: closes(role),
-                until: end.at_latest(),
-                quota,
-                recorder: &recorder,
-                shared: &shared,
-                stop,
-            };
+            let (closes, until) = (closes(role), end.at_latest());
+            let seat = Seat { closes, until, quota, shared: &shared, stop };
+            let thread = ClientThread { index, role, recorder: &recorder, seat };
             spawn(scope, &mut crew, thread, &mut **client, of)?;
         }
         shared.wait(None, |s| s.not_ready == 0);

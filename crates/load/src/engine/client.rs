@@ -38,20 +38,25 @@ pub struct Role {
 #[derive(Debug)]
 pub struct ClientContext<'a> {
     pub recorder: ClientRecorder,
+    seat: Seat<'a>,
+}
+
+/// The place of a client in its window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seat<'a> {
     /// Does the window close when this client and others are done?
-    closes: bool,
-    until: Nanos,
-    quota: Option<Quota>,
-    shared: &'a Shared,
-    stop: &'a Stop,
+    pub(super) closes: bool,
+    pub(super) until: Nanos,
+    pub(super) quota: Option<Quota>,
+    pub(super) shared: &'a Shared,
+    pub(super) stop: &'a Stop,
 }
 
 impl ClientContext<'_> {
     #[inline]
     pub fn is_over(&self) -> bool {
-        self.shared.is_over()
-            || self.stop.is_asked()
-            || self.quota.is_some_and(|it| self.has_done(it))
+        let Seat { shared, stop, quota, .. } = self.seat;
+        shared.is_over() || stop.is_asked() || quota.is_some_and(|it| self.has_done(it))
     }
 
     fn has_done(&self, quota: Quota) -> bool {
@@ -61,7 +66,7 @@ impl ClientContext<'_> {
 
     /// Does the user want the end, whatever is under way?
     pub fn is_interrupted(&self) -> bool {
-        self.stop.is_asked()
+        self.seat.stop.is_asked()
     }
 
     /// As [`ClientContext::is_over`], for a client that has just read the clock, `now`: it need not be told
@@ -69,12 +74,12 @@ impl ClientContext<'_> {
     /// to tell it. What it did then would be in no rate, but in what the probes say.
     #[inline]
     pub fn is_over_at(&self, now: Nanos) -> bool {
-        now >= self.until || self.is_over()
+        now >= self.seat.until || self.is_over()
     }
 
     /// Does the window wait for this client's end? Else it closes at its own time, whoever is done.
     pub fn is_awaited(&self) -> bool {
-        self.closes
+        self.seat.closes
     }
 
     /// Sleeps until `due` or until the step is over; tells whether `due` was reached. Costs nothing while
@@ -103,7 +108,7 @@ impl ClientContext<'_> {
 
     /// While it lives, the client waits for another one, and does nothing.
     pub fn rest(&self) -> Counted<'_> {
-        self.stop.turns().rest()
+        self.seat.stop.turns().rest()
     }
 
     /// Sleeps so long, and on if its turn is over then.
@@ -111,7 +116,7 @@ impl ClientContext<'_> {
         let rest = self.rest();
         sleep(left);
         drop(rest);
-        self.stop.turns().await_turn_a_while();
+        self.seat.stop.turns().await_turn_a_while();
     }
 }
 
@@ -141,12 +146,8 @@ impl Drop for Crew<'_> {
 pub(super) struct ClientThread<'a> {
     pub(super) index: usize,
     pub(super) role: &'a Role,
-    pub(super) closes: bool,
-    pub(super) until: Nanos,
-    pub(super) quota: Option<Quota>,
     pub(super) recorder: &'a Recorder,
-    pub(super) shared: &'a Shared,
-    pub(super) stop: &'a Stop,
+    pub(super) seat: Seat<'a>,
 }
 
 impl ClientThread<'_> {
@@ -155,33 +156,29 @@ impl ClientThread<'_> {
         // refuses, operations of a schedule start that much later, which is part of their response time.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         // No clock: given up before this client began, by one that was quicker to fail.
-        if let Some(clock) = self.shared.pass_gate() {
-            let _working = self.stop.turns().work();
+        let Seat { shared, stop, .. } = self.seat;
+        if let Some(clock) = shared.pass_gate() {
+            let _working = stop.turns().work();
             self.perform(client, &clock);
         }
-        self.shared.leave();
+        shared.leave();
     }
 
     fn perform(&self, client: &mut dyn Client, clock: &StepClock) {
-        let mut context = ClientContext {
-            recorder: self.recorder.client(self.index, clock),
-            closes: self.closes,
-            until: self.until,
-            quota: self.quota,
-            shared: self.shared,
-            stop: self.stop,
-        };
+        let Seat { closes, shared, .. } = self.seat;
+        let recorder = self.recorder.client(self.index, clock);
+        let mut context = ClientContext { recorder, seat: self.seat };
         let run = AssertUnwindSafe(|| client.run(&mut context));
         let result = catch_unwind(run).unwrap_or_else(|payload| {
             Err(StepError::Bug { client: self.role.name.clone(), message: panic_text(&*payload) })
         });
         if let Err(failure) = result {
-            self.shared.fail(failure);
+            shared.fail(failure);
         }
-        if self.closes && self.shared.awaited_is_done() {
+        if closes && shared.awaited_is_done() {
             // The last one closes the window itself: the collector may be asleep.
             self.recorder.close(clock);
-            self.shared.close_window();
+            shared.close_window();
         }
     }
 }
