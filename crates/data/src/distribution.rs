@@ -18,7 +18,8 @@ pub struct Ints {
 #[derive(Clone, Debug)]
 enum Law {
     Zipfian(Zipfian),
-    Bell(Bell),
+    /// Of so many draws.
+    Bell(u32),
     Power(f64),
     Special(Special),
 }
@@ -32,11 +33,10 @@ impl Ints {
             Distribution::Zipfian { exponent } => {
                 Some(Law::Zipfian(Zipfian::new(last, f64::from(exponent) / 1000.0)))
             }
-            Distribution::Gaussian { draws } => Some(Law::Bell(Bell::new(draws))),
+            Distribution::Gaussian { draws } => Some(Law::Bell(draws)),
             Distribution::Pareto { h } => Some(Law::Power(pareto_power(h))),
             Distribution::Special { draws, hot_percent, draws_percent, hot } => {
-                let bell = Bell::new(draws);
-                Some(Law::Special(Special::new(last, bell, [hot_percent, draws_percent], hot)))
+                Some(Law::Special(Special::new(last, draws, [hot_percent, draws_percent], hot)))
             }
         };
         Self { low, last, law }
@@ -60,7 +60,7 @@ impl Law {
     fn draw(&self, last: u64, rng: &mut Rng) -> u64 {
         match self {
             Self::Zipfian(zipfian) => zipfian.draw(last, rng),
-            Self::Bell(bell) => bell.draw(last, rng),
+            Self::Bell(draws) => bell(*draws, last, rng),
             Self::Power(power) => pareto(*power, last, rng),
             Self::Special(special) => special.draw(last, rng),
         }
@@ -165,22 +165,12 @@ fn shrunk(x: f64) -> f64 {
 
 /// The mean of several uniform draws (the Bates distribution), which is nearly Gaussian. Its deviation is
 /// that of one draw, divided by the square root of their number. By integers: the same on every machine.
-#[derive(Clone, Debug)]
-struct Bell {
-    draws: u32,
-}
-
-impl Bell {
-    fn new(draws: u32) -> Self {
-        Self { draws: draws.max(1) }
-    }
-
-    fn draw(&self, last: u64, rng: &mut Rng) -> u64 {
-        let sum: u128 = (0..self.draws).map(|_| u128::from(rng.next_u64())).sum();
-        // The mean as a share of 2^64, then that share of the range.
-        let share = sum / u128::from(self.draws);
-        ((share * (u128::from(last) + 1)) >> 64) as u64
-    }
+fn bell(draws: u32, last: u64, rng: &mut Rng) -> u64 {
+    let draws = draws.max(1);
+    let sum: u128 = (0..draws).map(|_| u128::from(rng.next_u64())).sum();
+    // The mean as a share of 2^64, then that share of the range.
+    let share = sum / u128::from(draws);
+    ((share * (u128::from(last) + 1)) >> 64) as u64
 }
 
 /// The power to which a uniform number is raised so that a share h of the range gets a share 1 - h of the
@@ -196,12 +186,13 @@ fn pareto(power: f64, last: u64, rng: &mut Rng) -> u64 {
 }
 
 /// What sysbench 1.0 calls `special`, and had as its default: a share of the draws is uniform over a few hot
-/// values, the rest is a [`Bell`] over the whole range. There, the number that decides whether a draw is hot also
+/// values, the rest is a [`bell`] over the whole range. There, the number that decides whether a draw is hot also
 /// decides where it falls in the middle of the range. So only the upper `draws_percent` of the middle
 /// `hot_percent` is ever hit: about 150 of 20,000 values, not 200.
 #[derive(Clone, Debug)]
 struct Special {
-    bell: Bell,
+    /// Of the bell.
+    draws: u32,
     /// Draws that are hot, in per cent.
     draws_percent: u32,
     /// Distance from the lowest value to where the hot ones begin, in parts of [`Special::PARTS`] to a value:
@@ -215,7 +206,7 @@ impl Special {
     /// Per cent of per cent, and halves: begin and end are whole numbers of these.
     const PARTS: u128 = 20_000;
 
-    fn new(last: u64, bell: Bell, [middle, draws_percent]: [u32; 2], hot: HotValues) -> Self {
+    fn new(last: u64, draws: u32, [middle, draws_percent]: [u32; 2], hot: HotValues) -> Self {
         let last = u128::from(last);
         let percent = u128::from(middle.min(100));
         let often = u128::from(draws_percent.min(100));
@@ -230,7 +221,7 @@ impl Special {
                 (last * (100 - percent) * 100 + middle * 2 * (100 - often), middle * 2 * often)
             }
         };
-        Self { bell, draws_percent, first_hot, width }
+        Self { draws, draws_percent, first_hot, width }
     }
 
     fn draw(&self, last: u64, rng: &mut Rng) -> u64 {
@@ -241,7 +232,7 @@ impl Special {
             let into = (share * high + ((share * low) >> 32)) >> 32;
             ((self.first_hot + into) / Self::PARTS) as u64
         } else {
-            self.bell.draw(last, rng)
+            bell(self.draws, last, rng)
         }
     }
 }
