@@ -1,6 +1,7 @@
 //! What was found to offend.
 
-use std::sync::{Mutex, MutexGuard};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
 
 use drivers::Row;
 use model::{Check, Nanos};
@@ -47,36 +48,22 @@ pub(super) fn shown<'a>(values: impl Iterator<Item = (&'a str, String)>) -> Stri
     values.map(|(column, value)| format!("{column} {value}")).collect::<Vec<_>>().join(", ")
 }
 
+/// What each query found and how long it took, by its proof and its place in the order of all: the same rows are shown
+/// whoever came first.
 #[derive(Debug, Default)]
-pub(super) struct Findings(Mutex<Vec<Finding>>);
-
-#[derive(Debug)]
-struct Finding {
-    proof: usize,
-    /// Of its query in the order of all.
-    place: usize,
-    found: Found,
-    took: Nanos,
-}
+pub(super) struct Findings(Mutex<BTreeMap<(usize, usize), (Found, Nanos)>>);
 
 impl Findings {
     pub(super) fn add(&self, proof: usize, place: usize, found: Found, took: Nanos) {
-        lock(&self.0).push(Finding { proof, place, found, took });
-    }
-
-    /// All findings in the order of their queries: the same rows are shown whoever came first.
-    fn all(&self) -> MutexGuard<'_, Vec<Finding>> {
-        let mut all = lock(&self.0);
-        all.sort_by_key(|finding| finding.place);
-        all
+        lock(&self.0).insert((proof, place), (found, took));
     }
 
     pub(super) fn checks(&self, proofs: &[Proof]) -> Vec<Check> {
-        let all = self.all();
+        let all = lock(&self.0);
         let checks = proofs.iter().enumerate().map(|(index, proof)| {
-            let own = || all.iter().filter(|finding| finding.proof == index);
-            let count: u64 = own().map(|finding| finding.found.count).sum();
-            let shown = own().flat_map(|finding| &finding.found.shown).take(SHOWN);
+            let own = || all.range((index, 0)..(index + 1, 0)).map(|(_, (found, _))| found);
+            let count: u64 = own().map(|found| found.count).sum();
+            let shown = own().flat_map(|found| &found.shown).take(SHOWN);
             let mut shown: Vec<&str> = shown.map(String::as_str).collect();
             if count > shown.len() as u64 {
                 shown.push("…");
@@ -94,19 +81,18 @@ impl Findings {
 
     pub(super) fn added(&self) -> Receipts {
         let mut added = Receipts::default();
-        for finding in &*self.all() {
-            added.add(&finding.found.added);
+        for (found, _) in lock(&self.0).values() {
+            added.add(&found.added);
         }
         added
     }
 
     pub(super) fn took(&self, proofs: &[Proof]) -> String {
-        let all = self.all();
+        let all = lock(&self.0);
         let told = proofs.iter().enumerate().map(|(index, proof)| {
-            let own = all.iter().filter(|finding| finding.proof == index);
-            let (took, queries) = own
-                .fold((Nanos(0), 0), |(took, queries), finding| (took + finding.took, queries + 1));
-            format!("{} {took} ({queries} queries)", proof.name())
+            let own = all.range((index, 0)..(index + 1, 0));
+            let took = own.clone().fold(Nanos(0), |sum, (_, (_, took))| sum + *took);
+            format!("{} {took} ({} queries)", proof.name(), own.count())
         });
         told.collect::<Vec<_>>().join(", ")
     }

@@ -73,7 +73,9 @@ impl Customer {
         }
         // The last note is cut.
         let is_possible = self.payments.is_none_or(|paid| count < paid.0);
-        found.len() == MOST && is_possible && self.may_begin(rest)
+        let own = self.own();
+        let may_begin = own.as_bytes().starts_with(rest) || rest.starts_with(own.as_bytes());
+        found.len() == MOST && is_possible && may_begin
     }
 
     /// The amount of the note that a text begins with, and what follows.
@@ -86,12 +88,6 @@ impl Customer {
         }
         let cents = parse(parts.next()?, OF_CENTS)?;
         Some((cents, parts.next()?))
-    }
-
-    fn may_begin(&self, text: &[u8]) -> bool {
-        let own = self.own();
-        let length = text.len().min(own.len());
-        text[..length] == own.as_bytes()[..length]
     }
 
     fn own(&self) -> String {
