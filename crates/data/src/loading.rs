@@ -1,8 +1,6 @@
 //! Loading: all tables, by several clients, by the fastest statements that the server takes.
 //!
-//! A batch of rows is one transaction: by COPY or LOAD DATA it is one statement, by INSERT as many as it
-//! takes. It is in its table whole or not at all, so a client that lost its connection looks whether
-//! the batch under way is there and goes on; nothing that was loaded is loaded again.
+//! A batch of rows is one transaction: by COPY or LOAD DATA it is one statement, by INSERT as many as it takes.
 
 mod batches;
 mod handout;

@@ -97,8 +97,7 @@ impl RowCounts {
         copy.map_or(0, |copy| copy.rows.load(Ordering::Relaxed).max(0) as u64)
     }
 
-    /// It is not known any more how many rows there must be: an answer was lost, or a statement ran that
-    /// cannot be accounted for. Nothing is checked until tables are loaded again.
+    /// An answer was lost, or a statement ran that cannot be accounted for: nothing is checked until the next load.
     pub fn forget(&self) {
         // Many clients may say so with each statement: only the first one writes.
         if self.is_known() {

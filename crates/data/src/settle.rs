@@ -71,8 +71,7 @@ pub fn length(settle: Settle, rows: u64) -> Nanos {
     }
 }
 
-/// Connects the clients of a settle phase of at least this length: one a table, and one that leads.
-/// Their operation kind is the first of the step. What could not be done is noted.
+/// Connects the clients of a settle phase: one a table, and one that leads. What could not be done is noted.
 pub fn clients(
     target: &Target,
     tables: &[String],
@@ -159,8 +158,7 @@ impl Client for SettleLead {
 }
 
 impl SettleLead {
-    /// Changes the settings of the phase and returns the old values. What a version does not have,
-    /// or a user may not change, is noted and left alone.
+    /// Changes the settings of the phase and returns the old values; those that cannot be changed are left alone.
     fn change_settings(&mut self) -> Vec<(&'static str, String)> {
         let mut saved = Vec::new();
         if !self.backlog.ours {
@@ -201,8 +199,7 @@ impl SettleLead {
     }
 }
 
-/// The rows that a statement affected. On somebody else's server, a statement that the user may not run is skipped and
-/// noted.
+/// The rows that a statement affected; none where the user of another's server may not run it, which is noted.
 fn permitted(
     done: Result<Done, SessionError>,
     ours: bool,

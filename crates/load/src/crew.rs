@@ -94,8 +94,7 @@ impl Crew for OwnCrew {
 
 /// Other hosts whose processes run the clients of steps.
 pub trait LoadHosts: Send + Sync {
-    /// Divides `clients` among the hosts and lets them connect. `assignment` says what they do; each host also gets
-    /// its [share](crate::Share). Each client opens `sessions` sessions.
+    /// Divides `clients`, who open `sessions` sessions each and do what `assignment` says, among the hosts.
     fn crew(
         &self,
         assignment: String,

@@ -55,8 +55,7 @@ impl RampSpec {
     }
 }
 
-/// Looks for the highest rate at which operations keep the limits of `spec` and the queue does not grow. The clients
-/// of `crew` run once an attempt. Errors as of [`crate::run`].
+/// Looks for the highest rate that keeps the limits of `spec` without a growing queue. Errors as of [`crate::run`].
 pub fn ramp(crew: &mut dyn Crew, spec: &RampSpec, stop: &Stop) -> Result<Ramped> {
     search(spec.from, |per_second| {
         let attempt = unseen(crew, Some(per_second), spec.attempt, stop)?;

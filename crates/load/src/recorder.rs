@@ -87,8 +87,7 @@ impl Recorder {
         lock(&self.fold).close(length);
     }
 
-    /// Hands out interval `index`, `length` long: everything that ended before its end. `now` is the age
-    /// of the window, to tell how long operations have been under way.
+    /// Hands out interval `index`. `now` is the age of the window, to tell how long operations have been under way.
     pub fn interval(&self, index: u32, length: Nanos, now: Nanos) -> Interval {
         let stalled = self.oldest().map_or(Nanos(0), |since| now.saturating_sub(since));
         let mut fold = lock(&self.fold);
@@ -161,8 +160,7 @@ impl ClientRecorder {
         end
     }
 
-    /// The operation that started at `started` succeeded now; it touched `rows` rows. `intended` is when
-    /// the schedule wanted it to start. Tells when it ended.
+    /// An operation succeeded now; `intended` is when the schedule wanted it to start. Tells when it ended.
     #[inline]
     pub fn done(
         &mut self,
@@ -176,8 +174,7 @@ impl ClientRecorder {
         end
     }
 
-    /// A part that started at `started`, of an operation that is still under way, succeeded now: one
-    /// statement of a transaction. Tells when it ended, which is when the next part starts.
+    /// A part of an operation that is still under way succeeded now. Tells when it ended: the next part starts there.
     #[inline]
     pub fn part(&mut self, kind: usize, started: Nanos, rows: u64) -> Nanos {
         let end = self.clock.now();

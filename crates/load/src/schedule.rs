@@ -32,8 +32,7 @@ impl Schedule {
         self.end(n) + self.phase
     }
 
-    /// When a client that sent `n` operations is done: the end of the last one's period, so that
-    /// the window holds whole periods and the rate over it is the scheduled one.
+    /// When a client that sent `n` operations is done: the end of the last one's period, so that all periods are whole.
     pub fn end(&self, n: u64) -> Nanos {
         let nanos = u128::from(n) * u128::from(self.rows) * u128::from(Nanos::SECOND.0);
         Nanos((nanos / u128::from(self.rate)) as u64)

@@ -132,8 +132,7 @@ impl Turns {
         self.wait_while(|state| !self.is_still() && !state.is_released);
     }
 
-    /// The same in its next turn, if there is none now. It is in its turn when it calls `tell`, and the turn does not end
-    /// before that returns.
+    /// The same in its next turn, if there is none now; it does not end before `tell` returns.
     pub fn hand_over_with(&self, tell: impl FnOnce()) {
         loop {
             self.await_turn();

@@ -22,9 +22,8 @@ impl Worker {
         }
     }
 
-    /// Runs one operation of `kind` and records it; `act` tells how many rows it touched. Returns
-    /// that number, or `None` when the step was over before it succeeded. Repeated tries count into
-    /// the latency of the operation; `act` begins anew at each.
+    /// Runs one operation of `kind` and records it with the rows that `act` tells; `None` when the step was over before
+    /// it succeeded. Repeated tries begin anew, and count into its latency.
     pub fn operate(
         &mut self,
         context: &mut ClientContext<'_>,
@@ -75,8 +74,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Builds the indexes of a table of so many rows, an operation of `kind` for each statement. The rows
-    /// count once, with the last, whatever the number of indexes.
+    /// Builds the indexes of a table, an operation of `kind` for each statement. Its rows count once, with the last.
     pub fn build_indexes(
         &mut self,
         context: &mut ClientContext<'_>,

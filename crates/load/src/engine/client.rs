@@ -88,8 +88,7 @@ impl ClientContext<'_> {
         self.wait_from(self.recorder.clock().now(), due).is_some()
     }
 
-    /// As [`ClientContext::wait_until`], for a client that has just read the clock, `now`. Tells what it
-    /// says when `due` is reached, so that it need not be read again.
+    /// As [`ClientContext::wait_until`], for a client that has just read the clock, `now`. Tells when it woke up.
     pub fn wait_from(&self, mut now: Nanos, due: Nanos) -> Option<Nanos> {
         while !self.is_over() {
             if now >= due {

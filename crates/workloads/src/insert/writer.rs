@@ -101,20 +101,6 @@ impl Turn {
             && self.pacer.as_mut().is_none_or(|pacer| pacer.wait(n, context))
     }
 
-    /// When statement `n` was meant to start, where a schedule says so.
-    fn intended(&self, n: u64) -> Option<Nanos> {
-        match self.pacer.as_ref()? {
-            Pacer::Even(schedule) => Some(schedule.due(n)),
-            Pacer::Burst { .. } => None,
-        }
-    }
-
-    fn advance(&self, side: Side) {
-        if let Some(coupling) = &self.coupling {
-            coupling.advance(side);
-        }
-    }
-
     /// Waits for the end of the schedule, so that the window holds whole periods.
     fn finish(&self, context: &ClientContext<'_>) {
         if let Some(Pacer::Even(schedule)) = &self.pacer {
@@ -145,13 +131,18 @@ impl Writer {
         if !self.turn.wait(n, side, context) {
             return Ok(false);
         }
-        let intended = self.turn.intended(n);
+        let intended = match &self.turn.pacer {
+            Some(Pacer::Even(schedule)) => Some(schedule.due(n)),
+            Some(Pacer::Burst { .. }) | None => None,
+        };
         let Some(rows) = self.worker.operate(context, self.kind, intended, act)? else {
             return Ok(false);
         };
         self.wrong.unless(rows == u64::from(self.turn.rows_per_commit));
         self.written.fetch_add(rows, Ordering::Relaxed);
-        self.turn.advance(side);
+        if let Some(coupling) = &self.turn.coupling {
+            coupling.advance(side);
+        }
         Ok(true)
     }
 }

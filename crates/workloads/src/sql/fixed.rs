@@ -72,9 +72,8 @@ impl Sql {
         Ok((clients, "load".into()))
     }
 
-    /// Makes all tables, which must not exist, and connects the clients that load them: as many as the spec
-    /// says. Their operation kind, the first of the step, is the statement that adds rows. From now on the counts
-    /// say that everything is loaded.
+    /// Makes all tables, which must not exist, and connects the clients that load them. From now on the counts say that
+    /// everything is loaded.
     fn load(&self, target: &Target, notes: &Notes) -> Result<Clients> {
         let mut worker = Worker::connect(&*target.patient, "create tables".to_owned())?;
         let work = LoadWork::of_sql(&self.spec, self.rows_seed(), target)?;
@@ -93,9 +92,8 @@ impl Sql {
         loaders(&load)
     }
 
-    /// Connects the clients that build all secondary indexes: one for each copy of a table that has some left
-    /// to build. Where none has, one that has nothing to do, which is noted. Their operation kind, the first of
-    /// the step, is the statement that builds an index; the rows of a copy count once.
+    /// Connects the clients that build all secondary indexes: one for each copy of a table that has some left to build.
+    /// Where none has, one that has nothing to do, which is noted.
     fn index(&self, target: &Target, notes: &Notes) -> Result<Clients> {
         let spec = &self.spec;
         let tables = schema::tables(&spec.tables, target.dialect, target.engine)?.into_iter();
@@ -120,9 +118,8 @@ impl Sql {
         settle::clients(target, &names, settle::length(length, rows_of(tables)), notes)
     }
 
-    /// Drops all tables, makes them again and connects the clients that load them, build their indexes and
-    /// analyse them: as many as the spec says. Their operation kinds are `insert`, the first of the step, and
-    /// `create_index`. From now on the counts say that everything is loaded.
+    /// Drops all tables, makes them again and connects the clients that load them, build their indexes and analyse
+    /// them. From now on the counts say that everything is loaded.
     fn reset(&self, target: &Target, notes: &Notes) -> Result<Clients> {
         let spec = &self.spec;
         let mut worker = Worker::connect(&*target.patient, "make tables anew".to_owned())?;

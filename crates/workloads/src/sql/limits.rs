@@ -12,15 +12,13 @@ pub(crate) const BESIDES: u64 = 1;
 /// The most that a step needs, and which step that is.
 pub(crate) type Most<'a> = (u64, &'a str);
 
-/// Fails with a sentence that has the numbers when a step of the workload needs more connections or
-/// prepared statements than the server allows, and when a step's operations make no sense here.
+/// Fails where a step needs more of the server than it allows, or has operations that make no sense here.
 pub(super) fn check(spec: &SqlSpec, target: &Target) -> Result {
     let (connections, prepared) = needed(spec, target.dialect)?;
     check_needs(connections, prepared, target)
 }
 
-/// Fails with a sentence that has the numbers when the server allows fewer connections, or prepared
-/// statements of all sessions together, than a step needs.
+/// Fails where the server allows fewer connections, or prepared statements of all sessions, than a step needs.
 pub(crate) fn check_needs(connections: Most<'_>, prepared: Most<'_>, target: &Target) -> Result {
     let question = match target.dialect {
         Dialect::Mysql => "SELECT @@GLOBAL.max_connections, @@GLOBAL.max_prepared_stmt_count",

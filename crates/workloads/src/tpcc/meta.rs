@@ -105,8 +105,7 @@ pub(super) fn create(spec: &TpccSpec, rows_seed: u64, target: &Target) -> Result
     ])
 }
 
-/// Fails with a sentence where the database is not what a load of `spec` with this seed leaves: where the
-/// load did not end, was another one, or warehouses are missing.
+/// Fails where the database is not what a load of `spec` with this seed leaves.
 pub(super) fn refuse_other(session: &mut dyn Session, spec: &TpccSpec, rows_seed: u64) -> Result {
     let failed =
         |source| StepError::Session { client: "look at what was loaded".to_owned(), source };
