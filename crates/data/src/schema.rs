@@ -127,10 +127,7 @@ fn definition(dialect: Dialect, table: &SqlTable, column: &SqlColumn) -> String 
         ColumnKind::Char(_) | ColumnKind::Varchar(_) => " DEFAULT ''",
         ColumnKind::Text | ColumnKind::Datetime => "",
     };
-    let auto = match dialect {
-        Dialect::Mysql if column.auto => " AUTO_INCREMENT",
-        Dialect::Mysql | Dialect::Postgres | Dialect::Sqlite => "",
-    };
+    let auto = if column.auto && dialect == Dialect::Mysql { " AUTO_INCREMENT" } else { "" };
     format!("{kind} NOT NULL{default}{auto}")
 }
 

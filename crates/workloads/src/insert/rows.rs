@@ -129,16 +129,10 @@ impl Rows {
 
 /// `('2026-…',`, and its length.
 fn head(date: &str) -> ([u8; DATE_AND_TIME + 4], usize) {
-    let mut text = Text::default();
-    text.clear(DATE_AND_TIME + 4);
-    text.put(b"('", 2);
-    for byte in date.bytes().take(DATE_AND_TIME) {
-        text.put(&[byte], 1);
-    }
-    text.put(b"',", 2);
+    let text = format!("('{date}',");
     let mut head = [0; DATE_AND_TIME + 4];
-    head[..text.length].copy_from_slice(text.written());
-    (head, text.length)
+    head[..text.len()].copy_from_slice(text.as_bytes());
+    (head, text.len())
 }
 
 /// All that is written here is.

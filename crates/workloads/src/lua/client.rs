@@ -13,6 +13,7 @@ use load::{Arrival, Client, ClientContext, Notes, Queue, Result, Shared, StepErr
 pub(super) const EVENTS: usize = 0;
 
 /// What the clients of a step share.
+#[derive(Default)]
 pub(super) struct Common {
     /// The queue of arrivals; `None` in a closed loop.
     pub(super) queue: Option<Queue>,
@@ -21,9 +22,9 @@ pub(super) struct Common {
     most: u64,
     begun: AtomicU64,
     /// Clients whose scripts want no further event.
-    ended: AtomicU32,
+    pub(super) ended: AtomicU32,
     /// The same, when the measured window opened.
-    ended_before: AtomicU32,
+    pub(super) ended_before: AtomicU32,
     /// How often scripts have connected anew.
     pub(super) reconnects: AtomicU64,
     /// Events under way, in an open loop.
@@ -32,16 +33,7 @@ pub(super) struct Common {
 
 impl Common {
     pub(super) fn new(queue: Option<Queue>, most: u64) -> Self {
-        let (notes, begun, ended, ended_before, reconnects, under_way) = Default::default();
-        Self { queue, notes, most, begun, ended, ended_before, reconnects, under_way }
-    }
-
-    pub(super) fn ended(&self) -> u32 {
-        self.ended.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn ended_before(&self) -> u32 {
-        self.ended_before.load(Ordering::Relaxed)
+        Self { queue, most, ..Self::default() }
     }
 
     /// May another event begin? Then it has begun.
@@ -58,7 +50,7 @@ impl Shared for Common {
     fn opens(&self) {
         self.begun.store(0, Ordering::Relaxed);
         self.reconnects.store(0, Ordering::Relaxed);
-        self.ended_before.store(self.ended(), Ordering::Relaxed);
+        self.ended_before.store(self.ended.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 }
 
@@ -69,12 +61,6 @@ pub(super) struct EventClient {
     sent: Vec<Sent>,
     /// Has the script said that no further event follows?
     is_ended: bool,
-}
-
-impl EventClient {
-    pub(super) fn new(script: Script, number: u32, common: &Arc<Common>) -> Self {
-        Self { script, number, common: Arc::clone(common), sent: Vec::new(), is_ended: false }
-    }
 }
 
 impl Client for EventClient {
@@ -92,6 +78,10 @@ impl Client for EventClient {
 }
 
 impl EventClient {
+    pub(super) fn new(script: Script, number: u32, common: &Arc<Common>) -> Self {
+        Self { script, number, common: Arc::clone(common), sent: Vec::new(), is_ended: false }
+    }
+
     fn closed_loop(&mut self, context: &mut ClientContext<'_>) -> Result {
         let mut started = context.recorder.begin();
         while !self.is_ended && !context.is_over_at(started) && self.common.begins() {

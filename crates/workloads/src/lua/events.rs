@@ -1,6 +1,7 @@
 //! The command that is measured: clients run events for a time, or so many.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use lua::ScriptError;
 use model::{EVENT, Nanos, Note, StepRecord, WarmUpEnd};
@@ -66,7 +67,7 @@ impl CommandRun<'_> {
         if let Some(note) = self.all_ended(&common, &record)? {
             record.notes.push(note);
         }
-        if common.ended() == 0 {
+        if common.ended.load(Ordering::Relaxed) == 0 {
             record.checks.push(ended(&record, EVENT));
         }
         record.notes.extend(printed(&common.notes));
@@ -80,13 +81,13 @@ impl CommandRun<'_> {
             let text = format!("{}: {message}", spec.script);
             Err(StepError::Unsupported(text))
         };
-        if common.ended_before() == spec.clients {
+        if common.ended_before.load(Ordering::Relaxed) == spec.clients {
             return refuse(
                 "every client ended before the measured window: `event` returned true; set `warmup_seconds = 0`, and \
                  let it return true later",
             );
         }
-        if common.ended() < spec.clients {
+        if common.ended.load(Ordering::Relaxed) < spec.clients {
             return Ok(None);
         }
         if common.queue.is_some() {

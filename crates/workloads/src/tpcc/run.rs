@@ -149,20 +149,17 @@ impl RunStep<'_> {
                 Some(Stream { per_second, arrivals, queue, ramp: None })
             }
             TpccPace::Ramp { from, arrivals, queue, attempt_seconds } => {
-                let (limits, attempt) = (self.limits(), Nanos::from_secs(attempt_seconds.into()));
+                let limits = TpccTransaction::ALL.into_iter().zip(self.at.spec.limits_millis);
+                let limits = limits.map(|(transaction, millis)| Limit {
+                    kind: kind(transaction),
+                    at_most: Nanos::from_millis(millis.into()),
+                });
+                let (limits, attempt) =
+                    (limits.collect(), Nanos::from_secs(attempt_seconds.into()));
                 let ramp = Some(RampSpec { from, permille: KEEPS_LIMIT, limits, attempt });
                 Some(Stream { per_second: from, arrivals, queue, ramp })
             }
         }
-    }
-
-    fn limits(&self) -> Vec<Limit> {
-        let limits = TpccTransaction::ALL.into_iter().zip(self.at.spec.limits_millis);
-        let limits = limits.map(|(transaction, millis)| Limit {
-            kind: kind(transaction),
-            at_most: Nanos::from_millis(u64::from(millis)),
-        });
-        limits.collect()
     }
 
     /// What was measured and checked; the districts counted so many orders, and so many wait for delivery.

@@ -200,8 +200,7 @@ pub(super) fn compare_quantities(
                     ("s_ytd", sold),
                     ("loaded", loaded),
                 ];
-                let text =
-                    |value: Option<i64>| value.map_or_else(|| "?".to_owned(), |v| v.to_string());
+                let text = |value: Option<i64>| value.map_or("?".to_owned(), |v| v.to_string());
                 shown(values.into_iter().map(|(column, value)| (column, text(value))))
             });
         }

@@ -138,8 +138,7 @@ impl View<'_> {
     fn text(&self, place: usize, expected: &[u8]) -> Result<(), Unlike> {
         let form = self.table.columns()[place].kind.form();
         let holds = form.is_same(self.row.value(place), Value::Bytes(expected));
-        let unlike = || (place, String::from_utf8_lossy(expected).into_owned());
-        if holds { Ok(()) } else { Err(unlike()) }
+        holds.then_some(()).ok_or_else(|| (place, String::from_utf8_lossy(expected).into_owned()))
     }
 
     fn cents(&self, place: usize) -> Option<i64> {
