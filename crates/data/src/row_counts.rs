@@ -57,16 +57,12 @@ impl RowCounts {
         counts
     }
 
-    /// Rows of a copy were added, or removed where the number is negative.
-    pub fn add(&self, table: u32, copy: u32, rows: i64) {
-        if let Some(copy) = self.copy(table, copy) {
-            copy.rows.fetch_add(rows, Ordering::Relaxed);
-        }
-    }
-
-    pub fn add_to(&self, table: u32, copy: u32, column: u32, sum: i64) {
-        if let Some(added) = self.copy(table, copy).and_then(|c| c.added.get(column as usize)) {
-            added.fetch_add(sum, Ordering::Relaxed);
+    /// Adds to the rows of a copy, or to the sum of a column.
+    pub fn add(&self, table: u32, copy: u32, column: Option<u32>, by: i64) {
+        let Some(copy) = self.copy(table, copy) else { return };
+        let count = column.map_or(Some(&copy.rows), |column| copy.added.get(column as usize));
+        if let Some(count) = count {
+            count.fetch_add(by, Ordering::Relaxed);
         }
     }
 
@@ -200,10 +196,10 @@ mod tests {
         assert_eq!(counts.rows(0, 0), 0);
         counts.set_loaded();
         let loaded = spec().tables[0].rows;
-        counts.add(0, 1, 5);
-        counts.add(0, 1, -2);
+        counts.add(0, 1, None, 5);
+        counts.add(0, 1, None, -2);
         assert_eq!((counts.rows(0, 0), counts.rows(0, 1)), (loaded, loaded + 3));
-        counts.add(9, 9, 1);
+        counts.add(9, 9, None, 1);
         assert_eq!(counts.rows(9, 9), 0);
         counts.set_loaded();
         assert_eq!(counts.rows(0, 1), loaded);
@@ -220,8 +216,8 @@ mod tests {
             let counts = RowCounts::of_share(&spec(), &before, share);
             assert_eq!(counts.rows(0, 1), spec().tables[0].rows);
             taken.extend([(); 3].map(|()| counts.next()));
-            counts.add(0, 1, rows);
-            counts.add_to(0, 0, 1, 7);
+            counts.add(0, 1, None, rows);
+            counts.add(0, 0, Some(1), 7);
             whole.add_change(&before, &counts.counted());
         }
         assert_eq!((whole.rows(0, 1), whole.added(0, 0, 1)), (spec().tables[0].rows + 3, 14));

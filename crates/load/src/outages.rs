@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use drivers::{Connector, Session, SessionError};
-use model::Nanos;
+use model::{Nanos, Note, NoteKind};
 
 use crate::{ClientContext, Result, StepError, lock};
 
@@ -34,26 +34,20 @@ impl Refused {
 pub struct Outages(Mutex<(u64, Nanos)>);
 
 impl Outages {
-    pub(crate) fn add(&self, gap: Nanos) {
-        let mut outage = lock(&self.0);
-        outage.0 += 1;
-        outage.1 = outage.1.max(gap);
-    }
-
     /// How many, and the longest.
     pub fn counted(&self) -> (u64, Nanos) {
         *lock(&self.0)
     }
 
-    pub fn add_all(&self, (lost, longest): (u64, Nanos)) {
+    pub fn add(&self, (lost, longest): (u64, Nanos)) {
         let mut outage = lock(&self.0);
         *outage = (outage.0 + lost, outage.1.max(longest));
     }
 
-    /// What happened, in words; `None` where nothing did.
-    pub fn told(&self) -> Option<String> {
+    pub fn note(&self) -> Option<Note> {
         let (lost, longest) = self.counted();
-        (lost > 0).then(|| format!("{lost}; the longest was away for {longest}"))
+        let text = format!("{lost}; the longest was away for {longest}");
+        (lost > 0).then(|| Note::new(NoteKind::ConnectionsLost, text))
     }
 }
 

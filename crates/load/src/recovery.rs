@@ -137,12 +137,12 @@ impl Recovery {
                 StepError::Session { client, source }
             })?;
             let Some(mut session) = session else {
-                self.outages.add(clock.now().saturating_sub(lost_at));
+                self.outages.add((1, clock.now().saturating_sub(lost_at)));
                 return Ok(false);
             };
             match client.prepare(&mut *session) {
                 Ok(ready) => {
-                    self.outages.add(clock.now().saturating_sub(lost_at));
+                    self.outages.add((1, clock.now().saturating_sub(lost_at)));
                     client.replace(session, ready);
                     return Ok(true);
                 }

@@ -322,10 +322,7 @@ impl Own {
             return;
         }
         for Change { table, copy, column, by } in self.changes.drain(..) {
-            match column {
-                None => counts.add(table, copy, by),
-                Some(column) => counts.add_to(table, copy, column, by),
-            }
+            counts.add(table, copy, column, by);
         }
     }
 }

@@ -58,7 +58,7 @@ pub(super) fn take(report: &str, common: &Common, before: &Counted) -> Result {
     common.counts.add_change(before, &counts);
     common.answers.add_all(wrong);
     common.facts.add_all(facts);
-    common.recovery.outages.add_all(outages);
+    common.recovery.outages.add(outages);
     common.sampled.add_all(sampled);
     Ok(())
 }

@@ -74,8 +74,7 @@ impl RunStep<'_> {
         checks.extend(contents.check(&self.edge, stop)?);
         let told = common.answers.told().into_iter();
         notes.extend(told.map(|text| Note::new(NoteKind::WrongAnswer, text)));
-        let lost = common.recovery.outages.told();
-        notes.extend(lost.map(|text| Note::new(NoteKind::ConnectionsLost, text)));
+        notes.extend(common.recovery.outages.note());
         notes.extend(common.facts.notes());
         notes.extend(notes_of_misses(self.run, &measured));
         Ok(StepRecord { elapsed, checks, notes, ..measured })

@@ -45,6 +45,6 @@ pub(super) fn take(report: &str, common: &Common) -> Result {
     let Report { tally, wrong, outages } = state::read(report)?;
     common.tallies.add(&tally);
     common.answers.add_all(wrong);
-    common.recovery.outages.add_all(outages);
+    common.recovery.outages.add(outages);
     Ok(())
 }

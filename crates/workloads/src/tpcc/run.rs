@@ -178,8 +178,7 @@ impl RunStep<'_> {
         let mut notes = std::mem::take(&mut measured.notes);
         let told = common.answers.told().into_iter();
         notes.extend(told.map(|text| Note::new(NoteKind::WrongAnswer, text)));
-        let lost = common.recovery.outages.told();
-        notes.extend(lost.map(|text| Note::new(NoteKind::ConnectionsLost, text)));
+        notes.extend(common.recovery.outages.note());
         if sum.unknown > 0 {
             let text = format!(
                 "of {}, whose connection was lost: may or may not be in the database",
