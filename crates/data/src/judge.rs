@@ -35,8 +35,9 @@ impl Fate {
 }
 
 /// May an inserted row have the number of a loaded one?
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Replaced {
+    #[default]
     No,
     /// The server may give the numbers of removed rows again.
     IfRemoved,
@@ -44,7 +45,7 @@ pub enum Replaced {
 }
 
 /// What may have become of a table, all of its copies alike.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fates {
     pub columns: Vec<Fate>,
     /// Of each column in rows that clients inserted; `None` where they inserted none.
@@ -58,13 +59,7 @@ pub struct Fates {
 
 impl Fates {
     pub fn untouched(table: &SqlTable) -> Self {
-        Self {
-            columns: vec![Fate::Kept; table.columns.len()],
-            inserted: None,
-            removed: false,
-            replaced: Replaced::No,
-            unknown: false,
-        }
+        Self { columns: vec![Fate::Kept; table.columns.len()], ..Self::default() }
     }
 
     /// Are the loaded rows all there, and no other has one of their numbers?

@@ -3,11 +3,11 @@
 use drivers::Param;
 use model::{DISTRICTS, TpccForm};
 
-use super::exchange::{Exchange, Result, cents, int, number};
+use super::exchange::{Exchange, Result, int, number};
 use super::{Memory, Parcel};
 use crate::sql::client::emptied;
 use crate::tpcc::input::{Delivery, FEWEST_LINES, MOST_LINES, Outcome, Progress};
-use crate::tpcc::money;
+use crate::tpcc::money::{self, cents};
 use crate::tpcc::statements::{Ask, List};
 
 impl Exchange<'_> {
@@ -58,7 +58,7 @@ impl Exchange<'_> {
         let lines = self.send(place, &key, &mut |_| ())?.affected;
         let is_order = (FEWEST_LINES..=MOST_LINES).contains(&(lines as usize));
         self.must(is_order, "5 to 15 to change", lines, place, &key)?;
-        let sum = self.one(Ask::SumLines, &key, |row| cents(row, 0, dialect))?;
+        let sum = self.one(Ask::SumLines, &key, |row| cents(row.value(0), dialect))?;
         let digits = money::digits(sum);
         let amount = money::param(dialect, sum, &digits);
         self.change(Ask::Charge, &[amount, warehouse, district, int(customer)])?;
@@ -111,7 +111,7 @@ impl Exchange<'_> {
         self.must(are_orders, "5 to 15 of each order", lines, place, keys)?;
         let place = List::Sums.place(count);
         let found = self.all(place, keys, |row| {
-            of_district(parcels, number(row, 0)?)?.cents = cents(row, 1, dialect)?;
+            of_district(parcels, number(row, 0)?)?.cents = cents(row.value(1), dialect)?;
             Some(())
         })?;
         self.must(found == count as u64, "one of each order", found, place, keys)

@@ -5,7 +5,6 @@ use std::ops::Range;
 use drivers::{Done, Param, Row, Session, SessionError, Value};
 use model::{Dialect, TpccSpec};
 
-use crate::tpcc::money;
 use crate::tpcc::statements::{Ask, PreparedStatements};
 
 #[derive(Debug)]
@@ -154,11 +153,6 @@ pub(super) fn int(number: u32) -> Param<'static> {
 #[inline]
 pub(super) fn number(row: &dyn Row, column: usize) -> Option<u32> {
     u32::try_from(row.value(column).as_int()?).ok()
-}
-
-#[inline]
-pub(super) fn cents(row: &dyn Row, column: usize, dialect: Dialect) -> Option<i64> {
-    money::cents(row.value(column), dialect)
 }
 
 #[inline]

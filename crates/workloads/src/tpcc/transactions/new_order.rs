@@ -5,12 +5,12 @@ use std::hint::black_box;
 use drivers::Param;
 use model::{TpccForm, TpccProfile};
 
-use super::exchange::{Exchange, Result, cents, int, keep, number, shown, text};
+use super::exchange::{Exchange, Result, int, keep, number, shown, text};
 use super::sample::Sample;
 use super::{Memory, Work};
 use crate::sql::client::emptied;
 use crate::tpcc::input::{Line, MOST_LINES, NewOrder, Outcome};
-use crate::tpcc::money::{self, Terms};
+use crate::tpcc::money::{self, Terms, cents};
 use crate::tpcc::statements::{Ask, List};
 
 /// Where the texts for the districts begin among the columns of a stock row.
@@ -110,7 +110,7 @@ impl Exchange<'_> {
         let (item, from, ordered) = (int(line.item), int(line.supply), i64::from(line.quantity));
         let Memory { sample, text: dist_info, .. } = memory;
         let (price, may_be_original) = self.one(Ask::Item, &[item], |row| {
-            let price = cents(row, 0, dialect)?;
+            let price = cents(row.value(0), dialect)?;
             shown(row, 1..2)?;
             sample.item(line.item, price, row, 1);
             Some((price, is_original(text(row, 2)?)))
@@ -199,7 +199,7 @@ impl Exchange<'_> {
         params.extend(works.iter().chain(unused).map(|work| int(work.line.item)));
         let place = List::Items.place(params.len());
         let found = self.all(place, params, |row| {
-            let (item, price) = (number(row, 0)?, cents(row, 1, dialect)?);
+            let (item, price) = (number(row, 0)?, cents(row.value(1), dialect)?);
             shown(row, 2..3)?;
             sample.item(item, price, row, 2);
             let may_be_original = is_original(text(row, 3)?);

@@ -4,9 +4,9 @@ use drivers::Param;
 use model::{PaymentOrder, TpccProfile};
 
 use super::Memory;
-use super::exchange::{Exchange, Result, cents, int, keep, shown, text};
+use super::exchange::{Exchange, Result, int, keep, shown, text};
 use crate::tpcc::input::{Customer, Outcome, Payment};
-use crate::tpcc::money;
+use crate::tpcc::money::{self, cents};
 use crate::tpcc::statements::Ask;
 use data::{Digits, push_int};
 
@@ -92,7 +92,7 @@ impl Exchange<'_> {
             shown(row, 0..9)?;
             let is_bad = text(row, 9)? == BAD;
             shown(row, 10..12)?;
-            let balance = cents(row, 12, dialect)?;
+            let balance = cents(row.value(12), dialect)?;
             shown(row, 13..14)?;
             Some((balance, is_bad))
         })?;

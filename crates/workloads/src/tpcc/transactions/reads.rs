@@ -7,8 +7,9 @@ use drivers::{Param, Value};
 use model::{StockLevel as Shape, TpccProfile};
 
 use super::Memory;
-use super::exchange::{Exchange, Result, cents, int, number, shown};
+use super::exchange::{Exchange, Result, int, number, shown};
 use crate::tpcc::input::{Customer, FEWEST_LINES, MOST_LINES, OrderStatus, Outcome, StockLevel};
+use crate::tpcc::money::cents;
 use crate::tpcc::statements::Ask;
 
 const RECENT: u32 = 20;
@@ -24,7 +25,7 @@ impl Exchange<'_> {
         let (warehouse, district) = (int(status.warehouse), int(status.district));
         let (id, balance) = match status.customer {
             Customer::Id(id) => self.one(Ask::Balance, &[warehouse, district, int(id)], |row| {
-                let customer = (number(row, 0)?, cents(row, 1, dialect)?);
+                let customer = (number(row, 0)?, cents(row.value(1), dialect)?);
                 shown(row, 2..5)?;
                 Some(customer)
             })?,
@@ -46,7 +47,7 @@ impl Exchange<'_> {
         let (place, key) = (Ask::Lines.place(), [warehouse, district, int(order)]);
         let found = self.all(place, &key, |row| {
             shown(row, 0..3)?;
-            let amount = cents(row, 3, dialect)?;
+            let amount = cents(row.value(3), dialect)?;
             memory.sample.line(order, amount, row);
             black_box((amount, row.value(4)));
             Some(())
@@ -78,7 +79,7 @@ impl Exchange<'_> {
             let id = number(row, 0)?;
             let mut balance = 0;
             if ask == Ask::NamedBalances {
-                balance = cents(row, 1, dialect)?;
+                balance = cents(row.value(1), dialect)?;
                 shown(row, 2..5)?;
             }
             named.push((id, balance));
