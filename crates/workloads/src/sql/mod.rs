@@ -12,6 +12,7 @@ mod effects;
 mod fixed;
 pub(super) mod limits;
 pub(super) mod part;
+mod report;
 mod run;
 mod sampled;
 mod shape;

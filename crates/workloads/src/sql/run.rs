@@ -11,7 +11,7 @@ use super::answers::Answers;
 use super::client::{Common, SqlClient, name};
 use super::compile::compile;
 use super::contents::{Contents, Edge};
-use super::part::take;
+use super::report::take;
 use super::sampled::Sampled;
 use super::statements::Facts;
 use crate::part::{Assignment, SqlAssignment, connected, crew};

@@ -20,6 +20,7 @@ mod population;
 mod procedures;
 mod random;
 mod receipts;
+mod report;
 mod run;
 mod scale;
 mod statements;

@@ -1,15 +1,9 @@
-//! A share of the terminals of a step, in a process that measures nothing itself, and what that process reports.
+//! A share of the terminals of a step, in a process that measures nothing itself.
 
-use model::Nanos;
-use serde::{Deserialize, Serialize};
-
-use super::audit::Tally;
 use super::loading::Setting;
+use super::report::report;
 use super::run::RunStep;
-use super::terminal::Common;
 use crate::part::{Part, TpccAssignment};
-use crate::sql::answers::WrongAnswers;
-use data::state;
 use load::{Result, Share, Stop, Target};
 
 pub(crate) fn part(
@@ -24,27 +18,4 @@ pub(crate) fn part(
     let common = step.common(step.stream().as_ref());
     let crew = step.own_crew(step.kinds(), &common)?;
     Ok(Part { crew, report: Box::new(move || report(&common)) })
-}
-
-#[derive(Serialize, Deserialize)]
-struct Report {
-    tally: Tally,
-    wrong: WrongAnswers,
-    outages: (u64, Nanos),
-}
-
-fn report(common: &Common) -> Result<String> {
-    state::write(&Report {
-        tally: common.tallies.sum(),
-        wrong: common.answers.counted(),
-        outages: common.recovery.outages.counted(),
-    })
-}
-
-pub(super) fn take(report: &str, common: &Common) -> Result {
-    let Report { tally, wrong, outages } = state::read(report)?;
-    common.tallies.add(&tally);
-    common.answers.add_all(wrong);
-    common.recovery.outages.add(outages);
-    Ok(())
 }
