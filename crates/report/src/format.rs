@@ -95,13 +95,17 @@ pub fn pair(value: f64) -> String {
 /// The ratio of a comparison with its 95 % interval: `0.31 [0.29, 0.33]`. A narrow interval gets a
 /// third decimal, so that its ends can be told apart.
 pub fn ratio_and_interval(comparison: &Comparison) -> String {
-    match (comparison.ratio, interval(comparison)) {
-        (Some(value), Some(ends)) => {
-            format!("{} {ends}", with_decimals(value, interval_decimals(comparison)))
-        }
-        (Some(value), None) => ratio(value),
-        (None, _) => ABSENT.to_owned(),
+    let ratio = ratio_of(comparison);
+    match interval(comparison).filter(|_| comparison.ratio.is_some()) {
+        Some(ends) => format!("{ratio} {ends}"),
+        None => ratio,
     }
+}
+
+/// `0.912 [0.897, 0.927]`, each number as `text` has it.
+pub(crate) fn with_ends(value: f64, ends: Option<(f64, f64)>, text: fn(f64) -> String) -> String {
+    let ends = ends.map(|(low, high)| format!(" [{}, {}]", text(low), text(high)));
+    text(value) + &ends.unwrap_or_default()
 }
 
 /// The 95 % interval of a comparison: `[0.29, 0.33]`; `None` where there is none.

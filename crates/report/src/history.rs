@@ -145,18 +145,8 @@ const fn standing(standing: Standing) -> &'static str {
     }
 }
 
-/// `0.912 [0.897, 0.927]`.
-fn ratio_text(ratio: f64, ends: Option<(f64, f64)>) -> String {
-    match ends {
-        Some((low, high)) => {
-            format!("{} [{}, {}]", format::pair(ratio), format::pair(low), format::pair(high))
-        }
-        None => format::pair(ratio),
-    }
-}
-
 fn ratio_of_change(change: &Change) -> String {
-    ratio_text(change.ratio, Some((change.low, change.high)))
+    format::with_ends(change.ratio, Some((change.low, change.high)), format::pair)
 }
 
 /// `99.4 %`; never quite a hundred.

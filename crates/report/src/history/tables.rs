@@ -6,8 +6,7 @@ use stats::{Change, History, HistoryLine, HistoryPoint, Ratio};
 
 use super::made::{differences, is_made_otherwise};
 use super::{
-    confidence, fell_to_zero, name, ratio_of_change, ratio_text, standing, step_name, value_text,
-    verdict,
+    confidence, fell_to_zero, name, ratio_of_change, standing, step_name, value_text, verdict,
 };
 use crate::chart::sparkline::blocks;
 use crate::{Cell, Columns, Header, Table, Tone, format};
@@ -210,7 +209,6 @@ fn days(line: &HistoryLine) -> String {
 }
 
 fn estimate(estimate: Option<Ratio>) -> Cell {
-    Cell::of(estimate.map(|one| one.ratio), |ratio| {
-        ratio_text(ratio, estimate.and_then(|one| one.ends))
-    })
+    let ends = estimate.and_then(|one| one.ends);
+    Cell::of(estimate.map(|one| one.ratio), |ratio| format::with_ends(ratio, ends, format::pair))
 }

@@ -182,10 +182,7 @@ fn scaled(test: &Test, at: At<'_>) -> Cell {
     if smallest.is_some_and(|smallest| smallest.clients == at.step.clients) {
         return Cell::number(1.0, format::ratio(1.0)).with_tone(Tone::Muted);
     }
-    let ends = scaled.ends.map_or_else(String::new, |(low, high)| {
-        format!(" [{}, {}]", format::ratio(low), format::ratio(high))
-    });
-    Cell::number(scaled.ratio, format!("{}{ends}", format::ratio(scaled.ratio)))
+    Cell::number(scaled.ratio, format::with_ends(scaled.ratio, scaled.ends, format::ratio))
 }
 
 /// The place of a crossover that was found, with its interval.
