@@ -8,6 +8,7 @@ use model::{Profile, Resource, StepId};
 use super::figures::Figure;
 use crate::chart::Chart;
 use crate::chart::flame::{FlameChart, Looks, Places, Said, function};
+use crate::tables::why::{certain_side, interval, signed};
 use crate::{Report, Seen, format};
 
 /// Frames of a flame graph at most, and of all of a page: what keeps it below four megabytes.
@@ -151,28 +152,18 @@ fn differing(
             other.cost_at(place),
             line.map_or(String::new(), |line| own_change(line, resource)),
         );
-        let tone = line.filter(|line| line.is_certain()).map(|line| tone(line));
-        let mark = tone.map_or("", |tone| if tone == WORSE { "▲ " } else { "▼ " });
-        let classes = tone.into_iter().chain(is_alone.then_some("alone"));
+        let side = line.and_then(|line| certain_side(line));
+        let mark = side.map_or("", |side| if side == "worse" { "▲ " } else { "▼ " });
+        let classes = side.into_iter().chain(is_alone.then_some("alone"));
         Said { name: name.to_owned(), about, class: format::joined(classes, " "), mark }
     });
     Figure { title, chart: Chart::flame(chart) }
 }
 
-const WORSE: &str = "worse";
-const BETTER: &str = "better";
-
-const fn tone(line: &WhyLine) -> &'static str {
-    if line.change > 0.0 { WORSE } else { BETTER }
-}
-
 /// What changed in the function without what it calls, everywhere: frames have no evidence of their own.
 fn own_change(line: &WhyLine, resource: Resource) -> String {
-    let sign = if line.change > 0.0 { "+" } else { "" };
-    let interval = format::finite_pair(line.low, line.high).map(|(low, high)| {
-        format!(", 95 % interval {} to {}", format::number(low), format::number(high))
-    });
-    let verdict = if line.is_certain() { tone(line) } else { "not certain" };
-    let change = of_operation(line.change, resource);
-    format!("; own {} {sign}{change}{}, {verdict}", resource.name(), interval.unwrap_or_default())
+    let interval = interval(line).map(|ends| format!(", 95 % interval {ends}")).unwrap_or_default();
+    let verdict = certain_side(line).unwrap_or("not certain");
+    let (name, unit, change) = (resource.name(), resource.unit(), signed(line));
+    format!("; own {name} {change} {unit}{interval}, {verdict}")
 }

@@ -14,7 +14,7 @@ mod systems;
 mod throughput;
 mod transactions;
 mod verdicts;
-mod why;
+pub(crate) mod why;
 
 use std::collections::HashSet;
 

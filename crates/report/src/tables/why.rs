@@ -8,10 +8,6 @@ use crate::{Cell, Columns, Header, Table, Tone, format};
 /// Of so many, a layer of a tenth scatters by as much as a tenth of itself.
 const FEW_SAMPLES: u64 = 1_000;
 
-/// What a certain change is, where more is worse.
-const WORSE: &str = "worse";
-const BETTER: &str = "better";
-
 /// The time of an operation of one step: its change, where its CPU went by layer, the rest, and the functions that
 /// changed most. Of sleep, what it slept in. Of instructions, those of an operation, by layer and by function.
 pub fn why(of: &StepWhy) -> Table {
@@ -38,7 +34,9 @@ pub fn why(of: &StepWhy) -> Table {
         .numbers(&of.base, unit, |line| Cell::number(line.base, format::number(line.base)))
         .numbers(&of.system, unit, |line| Cell::number(line.system, format::number(line.system)))
         .numbers("change", unit, |line| change(line))
-        .column(Header::numbers("95 % interval", unit).spared(1), |line| interval(line))
+        .column(Header::numbers("95 % interval", unit).spared(1), |line| {
+            interval(line).map_or_else(Cell::absent, Cell::text)
+        })
         .numbers("of the change", "%", |line| {
             Cell::of(line.share, |share| format::percent(share * 100.0))
         });
@@ -73,23 +71,27 @@ pub fn instructions(all: &[StepWhy]) -> Option<Table> {
 }
 
 fn change(line: &WhyLine) -> Cell {
-    let text =
-        format!("{}{}", if line.change > 0.0 { "+" } else { "" }, format::number(line.change));
-    let cell = Cell::number(line.change, text);
-    if !line.is_certain() {
-        cell
-    } else if line.change > 0.0 {
-        cell.marked(Tone::Regressed, WORSE)
-    } else {
-        cell.marked(Tone::Improved, BETTER)
+    let cell = Cell::number(line.change, signed(line));
+    match certain_side(line) {
+        None => cell,
+        Some(side) if line.change > 0.0 => cell.marked(Tone::Regressed, side),
+        Some(side) => cell.marked(Tone::Improved, side),
     }
 }
 
-fn interval(line: &WhyLine) -> Cell {
-    let both = format::finite_pair(line.low, line.high);
-    let text =
-        |(low, high)| Cell::text(format!("{} to {}", format::number(low), format::number(high)));
-    both.map_or_else(Cell::absent, text)
+pub(crate) fn signed(line: &WhyLine) -> String {
+    format!("{}{}", if line.change > 0.0 { "+" } else { "" }, format::number(line.change))
+}
+
+/// More is worse; `None` where the change is not certain.
+pub(crate) fn certain_side(line: &WhyLine) -> Option<&'static str> {
+    line.is_certain().then_some(if line.change > 0.0 { "worse" } else { "better" })
+}
+
+/// `1.20 to 3.40`.
+pub(crate) fn interval(line: &WhyLine) -> Option<String> {
+    let (low, high) = format::finite_pair(line.low, line.high)?;
+    Some(format!("{} to {}", format::number(low), format::number(high)))
 }
 
 fn note(of: &StepWhy) -> String {
