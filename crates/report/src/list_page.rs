@@ -60,13 +60,8 @@ impl ListPage<'_> {
     /// One HTML file. Names are escaped everywhere.
     pub fn html(&self) -> String {
         let live = self.live.as_ref().is_some_and(|live| live.goes_on);
-        let body = self.body(live);
-        let styles = [STYLE, OWN_STYLE];
-        if live {
-            live_document(self.title, &styles, SCRIPT, RELOAD, &body)
-        } else {
-            document(self.title, &styles, &[], &body)
-        }
+        let scripts: &[&str] = if live { &[SCRIPT] } else { &[] };
+        with_head(self.title, &[STYLE, OWN_STYLE], scripts, live, &self.body(live))
     }
 
     fn body(&self, live: bool) -> Markup {
@@ -141,17 +136,18 @@ pub(crate) const STYLE: &str = include_str!("../assets/report.css");
 
 /// A page with these styles and no network. `scripts` are those that its body has, each as it stands between its tags.
 pub(crate) fn document(title: &str, styles: &[&str], scripts: &[&str], body: &Markup) -> String {
-    with_head(title, styles, &policy(styles, scripts), &html! {}, body)
+    with_head(title, styles, scripts, false, body)
 }
 
-/// A page whose script asks its server for changes. Without scripts it is loaded again after so many seconds.
-fn live_document(title: &str, styles: &[&str], script: &str, reload: u32, body: &Markup) -> String {
-    let policy = policy(styles, &[script]) + "; connect-src 'self'";
-    let reload = html! { noscript { meta http-equiv="refresh" content=(reload); } };
-    with_head(title, styles, &policy, &reload, body)
-}
-
-fn with_head(title: &str, styles: &[&str], policy: &str, head: &Markup, body: &Markup) -> String {
+/// The scripts of a live page ask its server for changes. What a name might bring in is neither run nor obeyed, even
+/// where it was not escaped.
+fn with_head(title: &str, styles: &[&str], scripts: &[&str], live: bool, body: &Markup) -> String {
+    let mut policy = format!("default-src 'none'; style-src{}", digests(styles));
+    if !scripts.is_empty() {
+        policy += "; script-src";
+        policy += &digests(scripts);
+    }
+    policy += if live { "; img-src data:; connect-src 'self'" } else { "; img-src data:" };
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -160,7 +156,7 @@ fn with_head(title: &str, styles: &[&str], policy: &str, head: &Markup, body: &M
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta http-equiv="Content-Security-Policy" content=(policy);
-                (head)
+                @if live { noscript { meta http-equiv="refresh" content=(RELOAD); } }
                 link rel="icon" href="data:,";
                 title { (title) " · backslide" }
                 @for style in styles { style { (PreEscaped(style)) } }
@@ -169,18 +165,6 @@ fn with_head(title: &str, styles: &[&str], policy: &str, head: &Markup, body: &M
         }
     };
     page.into_string()
-}
-
-/// The Content-Security-Policy of a page with these `style` and `script` elements, each as it stands between its tags.
-/// What a name might bring in is neither run nor obeyed, even where it was not escaped.
-fn policy(styles: &[&str], scripts: &[&str]) -> String {
-    let mut policy = format!("default-src 'none'; style-src{}", digests(styles));
-    if !scripts.is_empty() {
-        policy.push_str("; script-src");
-        policy.push_str(&digests(scripts));
-    }
-    policy.push_str("; img-src data:");
-    policy
 }
 
 fn digests(texts: &[&str]) -> String {
