@@ -120,6 +120,16 @@ impl Cell {
         self
     }
 
+    /// The same, marked where it missed what was asked in some of all rounds.
+    pub(crate) fn missed_in(self, rounds: Option<(usize, usize)>) -> Self {
+        match rounds {
+            Some((missed, all)) if missed > 0 => {
+                self.marked(Tone::Missed, format!("missed in {missed} of {all}"))
+            }
+            _ => self,
+        }
+    }
+
     /// Text and mark, without what a terminal would obey: `0.31 worse`.
     pub fn shown(&self) -> String {
         let text = printable(&self.text);

@@ -41,7 +41,13 @@ impl Report<'_> {
             "Rows per second that the background writers inserted, all clients together, median over the rounds. Missed: rounds whose mean is below {least} % of the target."
         );
         let what = ("Background insert rate against its target".to_owned(), note.as_str());
-        let mut table = self.grid(what, false, has_background, |_| "rows/s", achieved);
+        let mut table = self.grid(
+            what,
+            false,
+            has_background,
+            |_| "rows/s",
+            |at| at.absolute("rows.insert").missed_in(missed_rounds(at)),
+        );
         let targets = self.steps.iter().filter(|step| has_background(step));
         let cells = targets.map(|step| Cell::count(step.target_rate.unwrap_or_default() as f64));
         let row = std::iter::once(Cell::text("target")).chain(cells);
@@ -76,16 +82,6 @@ pub(super) fn rate_cell(at: At<'_>) -> Cell {
 /// Has this step paced writers beside what it is about?
 fn has_background(step: &Step) -> bool {
     step.target_rate.is_some() && step.subject.kind != "insert"
-}
-
-fn achieved(at: At<'_>) -> Cell {
-    let cell = at.absolute("rows.insert");
-    match missed_rounds(at) {
-        Some((missed, all)) if missed > 0 => {
-            cell.marked(Tone::Missed, format!("missed in {missed} of {all}"))
-        }
-        _ => cell,
-    }
 }
 
 /// Rounds in which the background writers missed the target, and all; `None` where there is none.

@@ -111,7 +111,8 @@ impl Report<'_> {
     /// Whether response times kept their limits and deliveries kept up: a row a system under the heading of each step.
     pub(crate) fn limits(&self, run: &Transactions<'_>, steps: &[&Step]) -> Table {
         let kinds = run.limits().map(|(kind, limit)| {
-            let cell = move |at: &At<'_>| kept_limit(*at, kind);
+            let kept = MetricId::within_limit(kind.name());
+            let cell = move |at: &At<'_>| at.absolute(&kept.0).missed_in(at.missed(kind));
             (Header::numbers(kind.name(), format!("% in {limit}")), cell)
         });
         let columns = systems_in_step()
@@ -247,16 +248,6 @@ fn run_columns<'r>(
         let unit = report.unit(step, metric.id).map_or("", format::header_unit);
         (Header::numbers(column.head, unit), cell)
     })
-}
-
-fn kept_limit(at: At<'_>, kind: TpccTransaction) -> Cell {
-    let cell = at.absolute(&MetricId::within_limit(kind.name()).0);
-    match at.missed(kind) {
-        Some((missed, all)) if missed > 0 => {
-            cell.marked(Tone::Missed, format!("missed in {missed} of {all}"))
-        }
-        _ => cell,
-    }
 }
 
 fn kept_limits(at: At<'_>) -> Cell {
