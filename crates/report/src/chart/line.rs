@@ -17,6 +17,13 @@ pub(crate) struct SystemLine {
     pub(crate) marks: Vec<StopMark>,
 }
 
+impl SystemLine {
+    pub(crate) fn through(marks: Vec<StopMark>, of: Series) -> Self {
+        let points = marks.iter().map(|mark| (mark.at, mark.ratio.value)).collect();
+        Self { of, points, band: Vec::new(), marks }
+    }
+}
+
 pub(crate) struct StopMark {
     /// Its place on the axis: clients, which are more than zero, or the number of a version.
     pub(crate) at: f64,

@@ -4,38 +4,26 @@
 
 use super::Chart;
 use super::axis::{Axis, Scale};
-use super::line::{LineChart, StopMark, SystemLine};
+use super::line::{LineChart, SystemLine};
 use super::rows::Ratio;
-use super::style::Series;
 use crate::format;
-
-pub(crate) struct SweepLine {
-    pub(crate) of: Series,
-    pub(crate) marks: Vec<StopMark>,
-}
 
 const HEIGHT: f64 = 170.0;
 
 /// The chart, or a sentence when there is no ratio. `label` says what it shows to those who do not see it.
-pub(crate) fn sweep(lines: Vec<SweepLine>, clients: &[u32], base: &str, label: String) -> Chart {
+pub(crate) fn sweep(lines: Vec<SystemLine>, clients: &[u32], base: &str, label: String) -> Chart {
     let (Some(x), Some(y)) = (
         across(clients),
         around_ratios(lines.iter().flat_map(|line| line.marks.iter().map(|mark| mark.ratio))),
     ) else {
         return Chart::Nothing("There is no ratio to the base.");
     };
-    let lines = lines.into_iter().map(|SweepLine { of, marks }| SystemLine {
-        of,
-        points: marks.iter().map(|mark| (mark.at, mark.ratio.value)).collect(),
-        band: Vec::new(),
-        marks,
-    });
     Chart::Lines(LineChart {
         label,
         height: HEIGHT,
         x: Axis { scale: x, name: "clients".to_owned(), text: format::tick },
         y: Axis { scale: y, name: format!("ratio to {base}"), text: format::ratio },
-        lines: lines.collect(),
+        lines,
         reference: Some((1.0, String::new())),
         noise: None,
         stops: clients.iter().map(|count| (f64::from(*count), count.to_string())).collect(),
@@ -107,10 +95,11 @@ fn share(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::style::Style;
+    use crate::chart::line::StopMark;
+    use crate::chart::style::{Series, Style};
     use maud::Render;
 
-    fn page(lines: Vec<SweepLine>, clients: &[u32]) -> String {
+    fn page(lines: Vec<SystemLine>, clients: &[u32]) -> String {
         sweep(lines, clients, "a", "label".to_owned()).render().0
     }
 
@@ -123,8 +112,8 @@ mod tests {
         }
     }
 
-    fn line(marks: Vec<StopMark>) -> SweepLine {
-        SweepLine { of: Series { style: Style(1), key: "B".into(), name: "b".into() }, marks }
+    fn line(marks: Vec<StopMark>) -> SystemLine {
+        SystemLine::through(marks, Series { style: Style(1), key: "B".into(), name: "b".into() })
     }
 
     #[test]
@@ -168,7 +157,7 @@ mod tests {
 #[cfg(test)]
 mod tests_of_quantile {
     use super::*;
-    use crate::chart::style::Style;
+    use crate::chart::style::{Series, Style};
     use maud::Render;
 
     #[test]

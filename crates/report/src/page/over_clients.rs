@@ -7,8 +7,8 @@ use super::figures::Figure;
 use super::judged::{COLOURS, ratio, ratio_and_ends, shade, with_sign, word};
 use super::sections::{Page, part};
 use super::table::{heading, legend, name, named, table, tone};
-use crate::chart::line::StopMark;
-use crate::chart::sweep::{SweepLine, sweep as chart};
+use crate::chart::line::{StopMark, SystemLine};
+use crate::chart::sweep::sweep as chart;
 use crate::{Report, Seen, Sweep, Test, format, verdict};
 
 /// For each candidate, tests × client counts; a test's name leads to its chart.
@@ -127,7 +127,7 @@ pub(super) fn ratios(report: &Report<'_>, sweep: &Sweep, test: &Test) -> Figure 
     }
 }
 
-fn line(report: &Report<'_>, test: &Test, system: &Seen<'_>) -> SweepLine {
+fn line(report: &Report<'_>, test: &Test, system: &Seen<'_>) -> SystemLine {
     let marks = test.steps(report).filter_map(|step| {
         let comparison = report.at(system, step).comparison(MetricId::RATE)?;
         let clients = format::plural(step.clients as usize, "client");
@@ -140,5 +140,5 @@ fn line(report: &Report<'_>, test: &Test, system: &Seen<'_>) -> SweepLine {
             tone: tone.unwrap_or_default(),
         })
     });
-    SweepLine { of: system.series(), marks: marks.collect() }
+    SystemLine::through(marks.collect(), system.series())
 }
