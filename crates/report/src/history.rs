@@ -1,6 +1,5 @@
 //! Many builds in order: what each metric of each step did over them, and where it changed.
 
-mod made;
 mod page;
 mod picture;
 mod tables;
@@ -53,19 +52,32 @@ pub fn history_sentence(history: &History) -> String {
             " {untested} could not be tested: a test needs 8 builds, or builds of one run in several rounds."
         );
     }
-    text + &fallen(history) + &between_days(history) + &made::sentence(history) + &copies(history)
+    let changes = || history.lines.iter().flat_map(|line| &line.changes);
+    let of_days = changes().filter(|change| change.may_be_day).count();
+    let made_otherwise =
+        changes().filter(|change| differing(history, change.at).next().is_some()).count();
+    text + &fallen(history)
+        + &may_come_from(
+            of_days,
+            "the day: no run links the builds before and after. Measure one version in both runs",
+        )
+        + &may_come_from(
+            made_otherwise,
+            "the compiler, the allocator or the flags, which change at the same build",
+        )
+        + &copies(history)
 }
 
-/// How many changes stand where the runs change, and nothing tells the version from the day.
-fn between_days(history: &History) -> String {
-    let changes = history.lines.iter().flat_map(|line| &line.changes);
-    match changes.filter(|change| change.may_be_day).count() {
-        0 => String::new(),
-        count => format!(
-            " {count} of these may come from the day: no run links the builds before and after. Measure one version \
-             in both runs."
-        ),
-    }
+/// How many changes something else than the version explains as well.
+fn may_come_from(count: usize, what: &str) -> String {
+    if count == 0 { String::new() } else { format!(" {count} of these may come from {what}.") }
+}
+
+/// What differs in how the build at this place and the one before it were made: the fact, its old value and its new one.
+fn differing(history: &History, at: usize) -> impl Iterator<Item = (&'static str, &str, &str)> {
+    let before = at.checked_sub(1).and_then(|before| history.builds.get(before));
+    let both = before.zip(history.builds.get(at));
+    both.into_iter().flat_map(|(before, after)| before.made.differences(&after.made))
 }
 
 /// What was imported or measured once and is there twice.

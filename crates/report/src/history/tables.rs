@@ -1,12 +1,13 @@
 //! The tables of a history: what changed, then each metric over the builds.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use stats::{Change, History, HistoryLine, HistoryPoint, Ratio};
 
-use super::made::{differences, is_made_otherwise};
 use super::{
-    confidence, fell_to_zero, name, ratio_of_change, standing, step_name, value_text, verdict,
+    confidence, differing, fell_to_zero, name, ratio_of_change, standing, step_name, value_text,
+    verdict,
 };
 use crate::chart::sparkline::blocks;
 use crate::{Cell, Columns, Header, Table, Tone, format};
@@ -50,7 +51,7 @@ fn changes(history: &History) -> Table {
         .numbers("ratio", "", move |(line, change)| ratio(line, change))
         .numbers("confidence", "", move |(_, change)| {
             let cell = Cell::number(change.confidence(), confidence(change));
-            match (change.may_be_day, is_made_otherwise(history, change)) {
+            match (change.may_be_day, differing(history, change.at).next().is_some()) {
                 (false, false) => cell,
                 (true, false) => cell.marked(Tone::Plain, "†"),
                 (false, true) => cell.marked(Tone::Plain, "‡"),
@@ -60,17 +61,17 @@ fn changes(history: &History) -> Table {
         .table("Changes", note, rows)
 }
 
-/// The builds at which something changed, and which were made otherwise than the one before; empty where there are none.
+/// `9.7 (compiler gcc 4.4, then gcc 7.5)`: the builds at which something changed, and which were made otherwise than the
+/// one before; empty where there are none.
 fn made_otherwise(history: &History) -> String {
     let changes = history.lines.iter().flat_map(|line| &line.changes);
-    let mut places: Vec<usize> = changes
-        .filter(|change| is_made_otherwise(history, change))
-        .map(|change| change.at)
-        .collect();
-    places.sort_unstable();
-    places.dedup();
-    let builds =
-        places.iter().map(|at| format!("{} ({})", name(history, *at), differences(history, *at)));
+    let places: BTreeSet<usize> = changes.map(|change| change.at).collect();
+    let builds = places.into_iter().filter_map(|at| {
+        let said =
+            differing(history, at).map(|(fact, old, new)| format!("{fact} {old}, then {new}"));
+        let said = format::joined(said, "; ");
+        (!said.is_empty()).then(|| format!("{} ({said})", name(history, at)))
+    });
     format::joined(builds, "; ")
 }
 
