@@ -5,13 +5,13 @@ use std::fmt::Write;
 
 use maud::{Markup, PreEscaped, html};
 
+use crate::Report;
 use crate::chart::Chart;
 use crate::chart::column::{Column, Look};
 use crate::chart::style::{COLOURS, Series, markers, px};
 use crate::list_page::STYLE;
 use crate::markdown::escape;
 use crate::page::{Figure, all_figures};
-use crate::{Report, Seen};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChartFile {
@@ -69,18 +69,12 @@ const MARKS: [char; 2] = ['-', '.'];
 /// A safe name for each, without an ending: two that would be the same get a number. The words begin with a letter.
 pub fn file_names<'a>(words: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut taken = HashSet::new();
-    words.map(|words| free(&mut taken, &safe(words))).collect()
-}
-
-/// The name, or the first of `name-2`, `name-3` … that is free, which is taken then.
-fn free(taken: &mut HashSet<String>, name: &str) -> String {
-    let mut free = name.to_owned();
-    let mut number = 1;
-    while !taken.insert(free.clone()) {
-        number += 1;
-        free = format!("{name}-{number}");
-    }
-    free
+    let free = |words: &str| {
+        let name = safe(words);
+        let others = (2..).map(|number| format!("{name}-{number}"));
+        std::iter::once(name.clone()).chain(others).find(|name| taken.insert(name.clone()))
+    };
+    words.filter_map(free).collect()
 }
 
 /// Lower-case ASCII without anything that a filesystem, a shell or a link takes for something else.
@@ -112,7 +106,10 @@ const APART: f64 = 26.0;
 pub(super) fn picture(report: &Report<'_>, figure: &Figure) -> String {
     let keys = figure.chart.keys();
     let systems = report.systems.iter().filter(|system| keys.contains(&system.key.as_str()));
-    let named = systems.map(|system| Series { name: name(system), ..system.series() });
+    let named = systems.map(|system| {
+        let role = if system.is_base { " (base)" } else { "" };
+        Series { name: format!("{}{role}", system.name), ..system.series() }
+    });
     let info = &report.input.data.info;
     let source = format!("backslide {}, run {}, {}", info.backslide, info.id, info.plan.name);
     alone(&figure.title, &named.collect::<Vec<_>>(), &figure.chart, &source)
@@ -193,11 +190,6 @@ fn name_left(of: &Series) -> f64 {
 /// Letters in bold, and the space after them.
 fn key_width(of: &Series) -> f64 {
     Look::KEY.width(&of.key) + GAP
-}
-
-/// Its name; of the base with the word. The control is called so.
-fn name(system: &Seen<'_>) -> String {
-    if system.is_base { format!("{} (base)", system.name) } else { system.name.to_owned() }
 }
 
 /// The text with only those characters that XML has a place for: names may hold others, which no reference
