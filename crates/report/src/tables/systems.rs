@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use explain::{Overview, Reason};
-use model::{Host, HostRounds, Nanos, Outcome, Placement, Plan, System, TrialRecord};
+use explain::{Names, Overview, Reason};
+use model::{HostRounds, Nanos, Outcome, Placement, Plan, System, TrialRecord};
 
 use crate::{Cell, Columns, Header, Report, Table, Tone, format, rounds};
 
@@ -41,28 +41,23 @@ impl Report<'_> {
         if shared_placement(systems).is_some() {
             return None;
         }
-        let row = |system: &System| vec![Cell::text(&system.name), Cell::text(system.placement())];
-        let headers = ["system", "placement"].map(Header::words).to_vec();
         let note = "The CPUs of the server and of the client; free where the kernel decides.";
-        Some(Table::new("Placement of each system", note, headers, systems.iter().map(row)))
+        let columns = Columns::new()
+            .words("system", |system: &&System| Cell::text(&system.name))
+            .words("placement", |system| Cell::text(system.placement()));
+        Some(columns.table("Placement of each system", note, systems))
     }
 
     /// The hosts of a run that was merged from parts; `None` where one measured all.
     pub(crate) fn hosts(&self) -> Option<Table> {
         let hosts = &self.input.data.info.hosts;
-        let row = |one: &HostRounds| {
-            let Host { name, cpu_model, shape, kernel, .. } = &one.host;
-            vec![
-                Cell::text(name),
-                Cell::text(cpu_model),
-                Cell::count(shape.cpus.into()),
-                Cell::text(shape.memory.to_string()),
-                Cell::text(kernel),
-                Cell::text(format::joined(&one.rounds, ", ")),
-            ]
-        };
-        let mut headers = ["host", "CPU", "CPUs", "memory", "kernel", "rounds"].map(Header::words);
-        headers[2] = Header::numbers("CPUs", "");
+        let columns = Columns::new()
+            .words("host", |one: &&HostRounds| Cell::text(&one.host.name))
+            .words("CPU", |one| Cell::text(&one.host.cpu_model))
+            .numbers("CPUs", "", |one| Cell::count(one.host.shape.cpus.into()))
+            .words("memory", |one| Cell::text(one.host.shape.memory.to_string()))
+            .words("kernel", |one| Cell::text(&one.host.kernel))
+            .words("rounds", |one| Cell::text(format::joined(&one.rounds, ", ")));
         let note = match hosts.len() {
             0 => return None,
             1 => "",
@@ -70,7 +65,7 @@ impl Report<'_> {
             _ => MANY_HOSTS,
         };
         let title = format!("Measured on {}", format::plural(hosts.len(), "host"));
-        Some(Table::new(title, note, headers.to_vec(), hosts.iter().map(row)))
+        Some(columns.table(title, note, hosts))
     }
 
     /// Server variables that differ: for each Dbms a table of values, then one of the names of those that
@@ -125,24 +120,14 @@ fn values(report: &Report<'_>, overview: &Overview) -> Table {
 
 fn names(overview: &Overview) -> Table {
     let base = overview.systems.first().map_or("the base", String::as_str);
-    let rows = overview.names.iter().map(|names| {
-        let only = match names.kind {
-            Reason::Gone => base,
-            Reason::New
-            | Reason::NotAsSet
-            | Reason::ChangedDefault
-            | Reason::Follows
-            | Reason::OnPurpose => &names.system,
-        };
-        vec![
-            Cell::text(&names.system),
-            Cell::text(only),
-            Cell::text(&names.group),
-            Cell::text(names.names.join(", ")),
-        ]
-    });
-    let headers = ["compared", "only in", "group", "variables"].map(Header::words).to_vec();
-    Table::new("Server variables that only some systems have", "", headers, rows)
+    Columns::new()
+        .words("compared", |names: &&Names| Cell::text(&names.system))
+        .words("only in", |names| {
+            Cell::text(if names.kind == Reason::Gone { base } else { &names.system })
+        })
+        .words("group", |names| Cell::text(&names.group))
+        .words("variables", |names| Cell::text(names.names.join(", ")))
+        .table("Server variables that only some systems have", "", &overview.names)
 }
 
 /// Which systems a table is of, where there is one for each Dbms.
