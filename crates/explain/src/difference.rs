@@ -87,8 +87,7 @@ pub struct SetBy {
     pub b: bool,
 }
 
-/// Known to matter before the rest, in the order of the notes; what nobody asked for before what is on
-/// purpose; then by group.
+/// Known to matter first, as the notes are ordered; then what nobody asked for; then by group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Order {
     is_unknown: bool,
@@ -100,11 +99,9 @@ pub(crate) struct Order {
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Explanation {
-    /// Names of the systems.
     pub a: String,
     pub b: String,
-    /// Do the two have the same kind of variables, so that they can be compared one by one? MySQL and
-    /// PostgreSQL do not.
+    /// Can variables be compared one by one? Those of MySQL and PostgreSQL cannot.
     pub comparable: bool,
     /// What is known to matter first, then by group.
     pub differences: Vec<Difference>,
@@ -116,9 +113,8 @@ impl Explanation {
     }
 }
 
-/// Compares two systems. Variables that name an instance are left out; a variable that was renamed and
-/// kept its value is no difference. Of two Dbms whose variables have nothing in common there is nothing to
-/// tell but [`unequal`](crate::unequal).
+/// Compares two systems. Left out are variables that name an instance, or were renamed and kept their value, and all
+/// where two products have nothing in common.
 pub fn explain(rules: &VariableRules, a: &Facts, b: &Facts) -> Explanation {
     let pair = Pair { rules, a, b };
     let comparable = a.dbms.dialect() == b.dbms.dialect();
@@ -142,7 +138,6 @@ struct Named<'a> {
     reading: &'a Reading,
 }
 
-/// What there is of each of the two systems.
 type Both<T> = (Option<T>, Option<T>);
 
 /// The variables of a system under the names that both systems may share.
@@ -277,8 +272,7 @@ fn group(rules: &VariableRules, name: &str) -> (usize, String) {
 /// A value, the name that the server has for the variable, and the server.
 pub(crate) type Told<'a> = (&'a Facts, &'a str, &'a str);
 
-/// The values of one variable in several systems as a person reads them: of a list only the parts that
-/// they do not share.
+/// One variable in several systems as a person reads it: of a list only the parts that they do not share.
 pub(crate) fn shown(rules: &VariableRules, values: &[Option<Told<'_>>]) -> Vec<String> {
     let known = || values.iter().flatten();
     let is_list = known().any(|(facts, name, _)| Values::of(rules, facts).is_list(name));

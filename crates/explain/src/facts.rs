@@ -25,8 +25,7 @@ pub struct Facts {
     /// What its config sets on purpose.
     pub settings: Vec<Setting>,
     pub variables: BTreeMap<String, Reading>,
-    /// TLS of the session that measures: its version, or `off`; `None` where there is no session over
-    /// which it could be.
+    /// Of the session that measures: its version, or `off`; `None` where no session could have it.
     pub tls: Option<String>,
     /// How clients talk to it besides TLS: `socket`, `TCP, compressed`; `None` where there is no connection.
     pub connection: Option<String>,
@@ -42,8 +41,7 @@ pub struct Reading {
 }
 
 impl Facts {
-    /// The facts of `system` from what was captured of it; `None` where its variables were not.
-    /// `provenance` is what it said of itself and of the session.
+    /// `None` where its variables were not captured. `provenance` is what it said of itself and of the session.
     pub fn new(system: &System, captures: &[Capture], provenance: &Provenance) -> Option<Self> {
         let listing = captures.iter().find(|capture| capture.name == VARIABLES)?;
         let rows = listing.rows.iter().filter_map(|row| {
@@ -104,8 +102,7 @@ fn connection(system: &System) -> Option<String> {
     Some(words.into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
-/// The directories of an instance stand in the values of other variables, too: `<datadir>` takes their
-/// place, so that only real differences are left.
+/// Puts `<datadir>` into values that begin with the instance's directories, so that only real differences are left.
 fn without_directories(mut variables: BTreeMap<String, Reading>) -> BTreeMap<String, Reading> {
     for (name, instead) in DIRECTORIES {
         let Some(directory) = variables.get(name) else { continue };

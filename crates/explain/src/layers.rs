@@ -44,8 +44,7 @@ impl Layers {
         }
     }
 
-    /// Every sleep ends in the kernel's scheduler, and most in a library: what waits is the product's innermost function
-    /// that has a layer.
+    /// What waits is the product's innermost function with a layer: all sleeps end in the kernel, most in a library.
     fn sleep<'s>(&mut self, stack: &'s str) -> (&'static str, &'s str) {
         if stack == Profile::PREEMPTED {
             return (PREEMPTED, stack);
@@ -57,7 +56,6 @@ impl Layers {
         slept.map_or((UNCLASSIFIED, innermost), |(place, frame)| (self.rules[place].0, frame))
     }
 
-    /// The layer of a stack on a CPU.
     fn layer(&mut self, stack: &str) -> &'static str {
         let mut frames = stack.rsplit(';').peekable();
         let is_in_kernel = frames.peek().is_some_and(|frame| Profile::is_of_kernel(frame));

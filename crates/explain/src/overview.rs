@@ -20,7 +20,6 @@ pub struct Overview {
 /// Variables of one group that only one of two systems has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names {
-    /// The system that is compared with the base.
     pub system: String,
     /// Only there ([`Reason::New`]) or only in the base ([`Reason::Gone`])?
     pub kind: Reason,
@@ -37,7 +36,6 @@ pub struct VariableRow {
     pub kinds: Vec<Reason>,
     /// Its value in each system; [`crate::NOTHING`] where a system has no such variable.
     pub values: Vec<String>,
-    /// Why it is known to matter.
     pub matters: Option<String>,
 }
 

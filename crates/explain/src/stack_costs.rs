@@ -17,8 +17,8 @@ pub struct StackCosts {
     pub stacks: BTreeMap<String, f64>,
 }
 
-/// One for each step, resource and system with samples, in the order of the steps. Only rounds that all systems of the step have
-/// count, as in the answer of [`crate::why()`], unless there are none.
+/// One for each step, resource and system with samples, in the order of the steps. Unless there are none, only rounds
+/// that all systems of the step have count.
 pub fn stack_costs(profiled: &[ProfiledStep]) -> Vec<StackCosts> {
     let mut steps: BTreeMap<_, BTreeMap<&str, Vec<&ProfiledStep>>> = BTreeMap::new();
     for one in profiled.iter().filter(|one| one.record.subject_count() > 0) {

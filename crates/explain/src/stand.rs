@@ -53,7 +53,6 @@ pub fn durability(facts: &Facts) -> Option<Durability> {
     }
 }
 
-/// Where a system stands on all conditions that are known of it.
 pub fn conditions(rules_of_variables: &VariableRules, facts: &Facts) -> Vec<Stand> {
     let stand = |condition, text: String, within: bool| {
         let (text, key) = in_common_words(condition, text);
@@ -97,8 +96,7 @@ fn applies(rule: &ConditionRule, facts: &Facts) -> bool {
     (rule.engines.is_empty() || rule.engines.contains(engine)) && !rule.not_engines.contains(engine)
 }
 
-/// What the rule says of the system; `None` for a rule of another condition or engine, and where what it
-/// needs is not known.
+/// `None` for a rule of another condition or engine, and where what it needs is not known.
 fn holds(rule: &ConditionRule, facts: &Facts, condition: Condition) -> Option<String> {
     let is_known = rule.needs.iter().all(|name| facts.value(name).is_some());
     if rule.of != condition || !applies(rule, facts) || !is_known {
@@ -196,8 +194,7 @@ impl Warning {
 
 type SystemStand<'a> = (&'a Facts, Stand);
 
-/// Every condition that differs between any two systems, the heaviest first. Each comes with what is known of
-/// its variables; what is not known of a system is not held against it.
+/// Each condition that differs between two systems, the heaviest first. What is not known of a system does not differ.
 pub fn unequal(systems: &[(&VariableRules, &Facts)]) -> Vec<Warning> {
     let mut all: Vec<SystemStand<'_>> = Vec::new();
     for (rules, facts) in systems {

@@ -19,9 +19,8 @@ pub enum TextLine {
     Text(String),
 }
 
-/// The explanation in lines of at most `width` columns: what must be equal and is not, what is known to
-/// matter, the other changed defaults, what is on purpose; what is new and gone by name only, unless
-/// `all` is asked for.
+/// In lines of at most `width` columns: what must be equal and is not, what is known to matter, the other changed
+/// defaults, what is on purpose; what is new and gone by name only, unless `all` is asked for.
 pub fn text(
     explanation: &Explanation,
     warnings: &[Warning],
@@ -167,8 +166,7 @@ impl Page {
         }
     }
 
-    /// A name and its two values: on one line where they fit, otherwise the values on the next one, otherwise one
-    /// below the other.
+    /// A name and its two values: on one line where they fit, else values on the next one, else one below the other.
     fn row(&mut self, difference: &Difference) {
         let (a, b) = (&difference.shown.0, &difference.shown.1);
         let rest = self.width.saturating_sub(INDENT + self.name + GAP + self.value + GAP);
@@ -214,7 +212,6 @@ fn note(difference: &Difference) -> String {
     format!("{kind} · {group}{was} · {}", difference.matters.as_deref().unwrap_or_default())
 }
 
-/// How many of each kind, in a sentence.
 fn summary(explanation: &Explanation) -> String {
     if !explanation.comparable {
         return "The two products have no variables in common.".to_owned();

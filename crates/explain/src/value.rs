@@ -5,7 +5,6 @@ use plan::{VariableRules, any_fits};
 
 use crate::Facts;
 
-/// What an empty value reads as.
 pub(crate) const EMPTY: &str = "(empty)";
 
 const KIB: u128 = 1 << 10;
@@ -14,7 +13,6 @@ const LARGEST_SIZE: u128 = 1 << 50;
 /// Units of time, the largest first, in milliseconds.
 const TIMES: [(&str, u128); 4] = [("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1)];
 
-/// Values of one system, with what is known of them.
 #[derive(Clone, Copy)]
 pub(crate) struct Values<'a> {
     rules: &'a VariableRules,

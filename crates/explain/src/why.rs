@@ -34,8 +34,7 @@ pub struct StepWhy {
     pub layers: Vec<WhyLine>,
     /// The rest of the time. Of CPU: waits, the client, the way between.
     pub rest: WhyLine,
-    /// It by function, without what it calls; of sleep, those of the product that slept. The ones that changed most, and
-    /// all that certainly changed.
+    /// It by function, without what it calls: those that changed most, and all that certainly changed.
     pub functions: Vec<WhyLine>,
     /// How far the samples can be trusted.
     pub of_base: Quality,
@@ -52,8 +51,7 @@ pub struct WhyLine {
     pub change: f64,
     pub low: Option<f64>,
     pub high: Option<f64>,
-    /// The p-value of no change, adjusted for all lines of all steps; `None` with fewer than three rounds, and for
-    /// what is not sampled.
+    /// Adjusted for all lines of all steps; `None` with fewer than three rounds, and for what is not sampled.
     pub q_value: Option<f64>,
     /// How much of the change of the time it accounts for; `None` where the interval of that has zero in it.
     pub share: Option<f64>,
@@ -82,8 +80,7 @@ pub struct Quality {
     pub slowdown: Option<f64>,
 }
 
-/// Every system against the base, in every step that both have profiles of. `judged` are the records of the other
-/// rounds.
+/// Every system against the base, in every step that both have profiles of. `judged` are the other rounds' records.
 pub fn why(
     plan: &Plan,
     judged: &[(TrialKey, StepRecord)],
@@ -136,9 +133,7 @@ fn adjust(all: &mut [StepWhy]) {
     }
 }
 
-/// What a system spent in a step.
 struct Spent {
-    /// By round.
     rounds: BTreeMap<u32, Round>,
     quality: Quality,
 }

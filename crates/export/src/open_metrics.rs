@@ -37,8 +37,7 @@ impl<'a, W: Write> Histograms<'a, W> {
         Ok(head(&mut self.out, name(clock), "histogram", "seconds", help)?)
     }
 
-    /// One histogram of the clock whose family was begun last. `time` is when its trial started, in
-    /// seconds since 1970.
+    /// Of the clock whose family was begun last. `time` is when its trial started, in seconds since 1970.
     pub fn add(
         &mut self,
         place: &StepPlace,
@@ -218,8 +217,7 @@ impl Measurements {
         }
     }
 
-    /// Adds one; those of a step follow each other. `time` is when its trial started, in seconds since
-    /// 1970.
+    /// Those of a step follow each other. `time` is when its trial started, in seconds since 1970.
     pub fn add(&mut self, cell: &Cell, time: Option<f64>) {
         let sample = Sample {
             metric: self.metric(cell),

@@ -96,7 +96,6 @@ impl<'a> Names<'a> {
     }
 }
 
-/// A message of protocol buffers.
 #[derive(Default)]
 struct Message(Vec<u8>);
 

@@ -62,9 +62,7 @@ impl<W: Write + Send> RowWriter<W> {
     }
 }
 
-/// A line a row.
 struct Lines<W> {
-    /// JSON, or CSV.
     is_json: bool,
     columns: &'static [Column],
     out: W,

@@ -15,8 +15,7 @@ use crate::page::{Figure, all_figures};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChartFile {
-    /// Its name without an ending: lower-case letters, digits, `.`, `_` and `-`, beginning with a letter. No
-    /// two charts of a run have the same.
+    /// Without an ending: lower-case letters, digits, `.`, `_` and `-`, beginning with a letter. Unique in its run.
     pub name: String,
     pub title: String,
     /// The picture, with its title, its legend and where it comes from. It needs nothing else.
@@ -36,8 +35,7 @@ impl Report<'_> {
     }
 }
 
-/// The charts as images, to stand at the end of a report in Markdown. `directory` is where they lie, seen from
-/// that report; `ending` is that of the files.
+/// The charts as images at the end of a report in Markdown; `directory` is seen from there, `ending` that of the files.
 pub fn chart_links(charts: &[ChartFile], directory: &str, ending: &str) -> String {
     let directory = encoded(directory);
     let mut text = String::from("\n## Charts\n");
@@ -192,8 +190,7 @@ fn key_width(of: &Series) -> f64 {
     Look::KEY.width(&of.key) + GAP
 }
 
-/// The text with only those characters that XML has a place for: names may hold others, which no reference
-/// can stand for either.
+/// Without the characters that XML has no place for, not even as a reference: names may hold them.
 fn characters(text: &str) -> String {
     let replaced = text.chars().map(|c| match c {
         '\t' | '\n' | '\r' => c,

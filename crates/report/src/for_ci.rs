@@ -22,9 +22,8 @@ const MOST: usize = 100;
 const MOST_NAMED: usize = 50;
 
 impl Report<'_> {
-    /// `compared` as Markdown with GitHub's tables. The first line is always the same, so that a program can
-    /// find its comment again and replace it. `input` has the comparisons in every metric, so that a change
-    /// of throughput can name the cost that moved with it.
+    /// `compared` in Markdown with GitHub's tables. The first line is always the same: by it programs find the comment.
+    /// `input` has all metrics, so that a change of throughput can name the cost that moved with it.
     pub fn comment(&self, compared: &[&Comparison]) -> String {
         let mut text = String::from("<!-- backslide compare -->\n");
         let _infallible = writeln!(text, "### backslide: {}\n", headline(compared));
@@ -48,8 +47,8 @@ impl Report<'_> {
     }
 }
 
-/// Why a trial failed may be as long as a log: it is told where it stands first. What stands around it is looked for
-/// too, because a reason may be the beginning of another one.
+/// A reason may be as long as a log: it is told where it stands first. It is looked for with what stands around it,
+/// because it may be the beginning of another one.
 fn each_reason_once(mut text: String, compared: &[&Comparison]) -> String {
     let of_trials = compared.iter().filter_map(|c| match &c.verdict {
         Verdict::Incomparable(
@@ -184,10 +183,9 @@ fn remarks(text: &mut String, report: &Report<'_>) {
 }
 
 impl Report<'_> {
-    /// `compared` as JUnit XML: a suite for each system, a case for each comparison. A regression is a
-    /// failure, and so is what fell to zero; what else could not be compared is an error, what is not decided skipped;
-    /// metrics of which neither direction is better are left out. `input` has the comparisons in every metric, so that
-    /// a case can say what moved with it.
+    /// `compared` as JUnit XML: a suite for each system, a case for each comparison. A regression is a failure; what
+    /// else could not be compared is an error, what is not decided skipped; metrics without a direction are left out.
+    /// `input` has all metrics, so that a case can say what moved with it.
     pub fn junit(&self, compared: &[&Comparison]) -> String {
         let judged = |c: &&&Comparison| {
             c.verdict == Verdict::Incomparable(Reason::NotMeasured)

@@ -5,7 +5,6 @@ use std::fmt::Display;
 
 use model::{Bytes, Comparison, Nanos, RunInfo, Unit, group_digits};
 
-/// Stands where there is no value.
 pub const ABSENT: &str = "–";
 
 /// Said of a step of which nothing is left.
@@ -92,8 +91,7 @@ pub fn pair(value: f64) -> String {
     with_decimals(value, 3)
 }
 
-/// The ratio of a comparison with its 95 % interval: `0.31 [0.29, 0.33]`. A narrow interval gets a
-/// third decimal, so that its ends can be told apart.
+/// With its 95 % interval: `0.31 [0.29, 0.33]`. A narrow one gets a third decimal, so that its ends can be told apart.
 pub fn ratio_and_interval(comparison: &Comparison) -> String {
     let ratio = ratio_of(comparison);
     match interval(comparison).filter(|_| comparison.ratio.is_some()) {
@@ -143,8 +141,7 @@ pub fn percent(value: f64) -> String {
     }
 }
 
-/// A share of a histogram, in per cent, as the published response-time tables print it: three
-/// decimals, blank for none, `nonzero` for what would round to none.
+/// In per cent as the published response-time tables have it: blank for none, `nonzero` for what would round to none.
 pub fn share(part: u64, all: u64) -> String {
     if part == 0 || all == 0 {
         return String::new();
@@ -211,7 +208,6 @@ pub fn exact(value: f64) -> String {
     if value.is_finite() { value.to_string() } else { String::new() }
 }
 
-/// With a capital at its begin.
 pub(crate) fn capitalised(text: &str) -> String {
     let mut rest = text.chars();
     rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
@@ -227,7 +223,6 @@ pub fn plural(count: usize, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
-/// These, with a text between them.
 pub(crate) fn joined<T: Display>(all: impl IntoIterator<Item = T>, between: &str) -> String {
     all.into_iter().map(|one| one.to_string()).collect::<Vec<_>>().join(between)
 }

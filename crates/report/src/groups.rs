@@ -96,8 +96,7 @@ pub(crate) struct Sweep {
 }
 
 impl Sweep {
-    /// The sweep of a run; `None` where each test has one client count. Where operations arrive by themselves,
-    /// throughput over the client counts says nothing: such steps are in no sweep.
+    /// `None` where each test has one client count. Steps in which operations arrive by themselves are in no sweep.
     pub(crate) fn of(steps: &[Step]) -> Option<Self> {
         let mut tests: Vec<Test> = Vec::new();
         let decided = steps.iter().enumerate().filter(|(_, step)| step.is_of_throughput());

@@ -139,8 +139,7 @@ pub(crate) fn document(title: &str, styles: &[&str], scripts: &[&str], body: &Ma
     with_head(title, styles, scripts, false, body)
 }
 
-/// The scripts of a live page ask its server for changes. What a name might bring in is neither run nor obeyed, even
-/// where it was not escaped.
+/// The scripts of a live page ask its server for changes. What a name might bring in is neither run nor obeyed.
 fn with_head(title: &str, styles: &[&str], scripts: &[&str], live: bool, body: &Markup) -> String {
     let mut policy = format!("default-src 'none'; style-src{}", digests(styles));
     if !scripts.is_empty() {

@@ -11,8 +11,7 @@ use crate::rounds::rounds;
 use crate::{Align, Cell, Report, Table, findings, format, object, plain, pretty_json, tables};
 
 impl Report<'_> {
-    /// The summary of a report in Markdown with GitHub's tables: sentences, control, findings, the summary
-    /// tables, crossovers, cost per operation, sizes, failed trials and where it ran. Names are escaped.
+    /// The summary in Markdown with GitHub's tables. Names are escaped.
     pub fn markdown(&self) -> String {
         let mut text = String::new();
         head(&mut text, self);
@@ -202,9 +201,8 @@ pub(crate) fn escape(text: &str) -> String {
 }
 
 impl Report<'_> {
-    /// The summary tables, tab separated. Each begins with a line `# title` and a line of column names
-    /// (with the unit in brackets) and ends with an empty line. Numbers are unrounded, without marks. Headings
-    /// above rows become a column `group`, the first.
+    /// Tab separated: a line `# title`, one of column names (with the unit in brackets), the rows, an empty line.
+    /// Numbers are unrounded, without marks. Headings above rows become the first column, `group`.
     pub fn tsv(&self) -> String {
         let mut all = vec![
             self.verdicts(&tables::Shown { all_metrics: true, ..tables::Shown::default() }),

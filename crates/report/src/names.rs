@@ -3,8 +3,8 @@
 /// Where a name may be cut.
 const BETWEEN: [char; 3] = ['/', '-', ' '];
 
-/// Each name without the words that all of them begin or end with: `5.6.24` and `9.7.4` of `mysql-5.6.24/innodb/z12a`
-/// and `mysql-9.7.4/innodb/z12a`. A single name stays whole.
+/// Without the words that all begin or end with: `5.6.24` and `9.7.4` of `mysql-5.6.24/innodb/z12a` and
+/// `mysql-9.7.4/innodb/z12a`. A single name stays whole.
 pub fn short_names(names: &[&str]) -> Vec<String> {
     let whole = || names.iter().map(|name| (*name).to_owned()).collect();
     let Some((first, others)) = names.split_first().filter(|(_, others)| !others.is_empty()) else {

@@ -33,8 +33,7 @@ pub(crate) fn replaced(text: &str, by: impl Fn(char) -> Option<&'static str>) ->
     safe
 }
 
-/// JSON without the control characters that may stand in its strings as they are: U+007F to U+009F, of which U+009B
-/// begins what a terminal obeys. To whoever reads JSON the strings are the same.
+/// Escapes the control characters that JSON strings may hold as they are, U+007F to U+009F: U+009B commands a terminal.
 fn printable_json(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {
@@ -81,8 +80,7 @@ macro_rules! object {
 /// What local paths have in them, each followed by a segment that belongs to this machine.
 const LOCAL_MARKS: [&str; 3] = ["/trees/", "/instances/", "/bs-"];
 
-/// The page with each local path cut down to what is below the directory of a build, an instance or a
-/// socket.
+/// Cuts each local path down to what is below the directory of a build, an instance or a socket.
 pub(super) fn without_local_paths(page: &str) -> String {
     LOCAL_MARKS.iter().fold(page.to_owned(), |text, mark| cut(&text, mark))
 }

@@ -32,8 +32,7 @@ impl Seen<'_> {
     }
 }
 
-/// Everything that can be said of a run and its comparisons. Making it reads the input once; each method
-/// yields one output, table, sentence or list of them.
+/// A run and its comparisons. Making it reads the input once; each method yields one output, table or list.
 #[derive(Clone)]
 pub struct Report<'a> {
     pub(crate) input: &'a Input<'a>,
@@ -104,8 +103,7 @@ impl<'a> Report<'a> {
         self.candidates().filter(|s| !s.is_control)
     }
 
-    /// Has a table a row for each step and a column for each system, rather than the reverse? Workloads
-    /// of SQL statements have dozens of steps.
+    /// Has a table a row for each step, not for each system? Workloads of SQL statements have dozens of steps.
     pub(crate) fn is_by_step(&self) -> bool {
         self.input.data.info.plan.workload.lists_many_steps()
     }
@@ -126,7 +124,6 @@ impl<'a> Report<'a> {
         self.candidates().next().is_some()
     }
 
-    /// The values of one metric of one system in one step, by round.
     pub(crate) fn values(&self, system: &str, step: &Step, metric: &str) -> Option<&Values> {
         let key = (system, step.id.0.as_str(), step.clients, metric);
         self.index.values.get(*self.index.places.get(&key)?)
@@ -160,8 +157,7 @@ impl<'a> Report<'a> {
         self.steps.iter().any(|step| self.unit(step, metric).is_some())
     }
 
-    /// The unit of a step's throughput as people read it: what transactions of several statements do is
-    /// counted in statements.
+    /// As people read it: what transactions of several statements do is counted in statements.
     pub(crate) fn rate_unit_name(&self, step: &Step) -> &'static str {
         let unit = match step.subject.counts {
             Counts::Statements(_) => return "statements/s",

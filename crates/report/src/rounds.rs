@@ -15,8 +15,8 @@ pub fn planned_rounds(plan: &Plan) -> String {
     }
 }
 
-/// The rounds of a run: `4 rounds`, `2 of 4 rounds` for one that was given up; where it may end early those that were not disturbed, `3 of at most 12 rounds`.
-/// What was run again for disturbed ones is told besides.
+/// `4 rounds`, `2 of 4 rounds` for a run that was given up, `3 of at most 12 rounds` where it may end early: those not
+/// disturbed. What was run again for disturbed ones is told besides.
 pub fn rounds(data: &RunData) -> String {
     let plan = &data.info.plan;
     let planned = plural(plan.rounds as usize, "round");
@@ -46,8 +46,7 @@ pub fn rounds(data: &RunData) -> String {
     }
 }
 
-/// How many rounds are complete and how many were disturbed: `1 of 3 rounds complete, 7 disturbed`; `None` where
-/// none was. Each outcome comes with its round.
+/// `1 of 3 rounds complete, 7 disturbed`; `None` where none was disturbed. Each outcome comes with its round.
 pub fn disturbed_rounds<'a>(
     plan: &Plan,
     outcomes: impl Iterator<Item = (u32, &'a Outcome)>,

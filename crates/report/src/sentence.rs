@@ -322,8 +322,7 @@ fn ends(comparison: &Comparison) -> Option<(f64, f64)> {
     (worst > 0.0 && worst.is_finite()).then_some((worst, best))
 }
 
-/// In how many steps the whole interval is on one side of 1: though many steps together leave it undecided, it has a
-/// direction.
+/// In how many steps the whole interval is on one side of 1: undecided among many steps, it still has a direction.
 fn one_sided(list: &[&Comparison]) -> Option<String> {
     if list.len() == 1 {
         // Its interval is told.
@@ -339,8 +338,7 @@ fn one_sided(list: &[&Comparison]) -> Option<String> {
     (!told.is_empty()).then(|| format!("the interval shows {told}"))
 }
 
-/// The smallest loss, in whole per cent, that the intervals of two steps in three exclude; `None` where these show only
-/// gains.
+/// In whole per cent, the smallest loss that the intervals of two steps in three exclude; `None` where all are gains.
 fn excluded(list: &[&Comparison]) -> Option<String> {
     let loss = |(worst, _): (f64, f64)| (100.0 * (1.0 - worst)).max(0.0).ceil() as u32;
     let mut losses: Vec<u32> = list.iter().filter_map(|c| ends(c)).map(loss).collect();

@@ -47,8 +47,7 @@ impl Bins {
     }
 }
 
-/// A system's bins over the rounds. Bins that no round covers by a quarter are left out, so that the
-/// last, short interval does not end every line with a jump.
+/// Without bins that no round covers by a quarter: the last, short interval would end every line with a jump.
 pub(crate) fn binned(at: At<'_>, kind: &str, quantity: Quantity, bins: Bins) -> Vec<Bin> {
     let rounds = at.series().filter_map(|series| {
         let of_kind = series.kinds.iter().find(|k| k.kind == kind)?;
@@ -146,8 +145,7 @@ pub(crate) fn histograms(
     merged.collect()
 }
 
-/// Points of the quantile curve: (share of the operations, seconds), up to the share that the
-/// slowest operation stands for. One pass over the histogram.
+/// (share of the operations, seconds), up to the share that the slowest stands for. One pass over the histogram.
 pub(crate) fn quantiles(latency: &Latency, points: usize, nines: f64) -> Vec<(f64, f64)> {
     let all = latency.count() as f64;
     if all == 0.0 {

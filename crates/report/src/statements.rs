@@ -49,8 +49,7 @@ fn statement(
     format::joined(text.split_whitespace(), " ")
 }
 
-/// The values of one operation, a line each: `:id is 1 to 1,000,000`. The same value of several
-/// blocks is told once.
+/// A line each: `:id is 1 to 1,000,000`. The same value of several blocks is told once.
 pub fn values(operation: &SqlOperation) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let all = operation.blocks.iter().flat_map(|block| {

@@ -55,19 +55,16 @@ impl Header {
         Self { text, short: String::new(), unit, align: Align::Right, spare: 0, whole: false }
     }
 
-    /// The same as [`Header::short`] says.
     #[must_use]
     pub fn shortened(self, short: impl Into<String>) -> Self {
         Self { short: short.into(), ..self }
     }
 
-    /// The same as [`Header::spare`] says.
     #[must_use]
     pub fn spared(self, spare: u8) -> Self {
         Self { spare, ..self }
     }
 
-    /// The same as [`Header::whole`] says.
     #[must_use]
     pub fn kept_whole(self) -> Self {
         Self { whole: true, ..self }
@@ -137,8 +134,7 @@ impl Cell {
     }
 }
 
-/// A table. Every row has as many cells as there are headers; the first cell names the row. Rows may be
-/// divided by headings.
+/// Every row has as many cells as there are headers; the first names the row. Headings may divide the rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     pub title: String,
@@ -165,14 +161,12 @@ impl Table {
         self.has_rows().then_some(self)
     }
 
-    /// Is this row a heading above those that follow? Its first cell says what they are, the others are
-    /// empty.
+    /// Is it a heading above the rows that follow? Its first cell says what they are, the others are empty.
     pub fn is_heading(row: &[Cell]) -> bool {
         row.first().is_some_and(|cell| cell.tone == Tone::Heading)
     }
 
-    /// The lines of the note that explain a mark of its cells, then the others. Who leaves notes out still needs the
-    /// former: without them nobody knows what a `*` is.
+    /// The lines that explain a mark of a cell, then the others. Whoever leaves notes out still needs the former.
     pub fn note_lines(&self) -> (Vec<&str>, Vec<&str>) {
         let cells = self.rows.iter().flatten();
         let marks: BTreeSet<&str> = cells.map(|cell| cell.mark.as_ref()).collect();
@@ -206,7 +200,6 @@ impl Table {
     }
 }
 
-/// What the cell of a column is in the row of a `T`.
 type CellOf<'c, T> = Box<dyn Fn(&T) -> Cell + 'c>;
 
 /// The columns of a table whose rows are each made from a `T`.
@@ -234,7 +227,6 @@ impl<'c, T> Columns<'c, T> {
         self.column(Header::numbers(head, unit), cell)
     }
 
-    /// These, too.
     #[must_use]
     pub(crate) fn each<F: Fn(&T) -> Cell + 'c>(
         self,

@@ -101,8 +101,7 @@ pub(crate) fn spec<'a>(report: &Report<'a>) -> Option<&'a TpccSpec> {
 }
 
 impl At<'_> {
-    /// Rounds in which fewer than nine in ten transactions of this kind kept their limit, and all; `None` where
-    /// none of it ran.
+    /// Rounds in which fewer than nine in ten kept their limit, and all; `None` where none of this kind ran.
     pub(crate) fn missed(self, transaction: TpccTransaction) -> Option<(usize, usize)> {
         let rounds = &self.values(&MetricId::within_limit(transaction.name()).0)?.rounds;
         Some((rounds.iter().filter(|(_, share)| *share < LEAST).count(), rounds.len()))

@@ -66,8 +66,7 @@ pub(crate) fn beside(name: &str, metric: &MetricId) -> String {
     }
 }
 
-/// How much better the candidate is than the base: above 1 is better, whichever way the metric goes; 1 where
-/// there is no ratio.
+/// How much better the candidate is: above 1 is better, whichever way the metric goes; 1 without a ratio.
 pub(crate) fn gain(comparison: &Comparison) -> f64 {
     gain_of(&comparison.metric, comparison.ratio.unwrap_or(1.0))
 }

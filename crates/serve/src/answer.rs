@@ -31,8 +31,7 @@ const COOKIE_NAME: &str = "backslide_token";
 
 #[derive(Clone, Debug)]
 pub struct Guard {
-    /// Names that a request may call this server by. A page of another site that lets its name point here
-    /// cannot choose one of them.
+    /// What a request may call this server: a page of another site whose name points here cannot choose one of these.
     pub hosts: Vec<String>,
     /// What each request must know; `None`: nothing.
     pub token: Option<String>,

@@ -12,7 +12,6 @@ use crate::pages::{Address, Page, Pages, Refusal};
 /// Requests that may wait for their page.
 const WAITING: usize = 256;
 
-/// The text of all pages that are kept.
 const KEPT_BYTES: usize = 32 << 20;
 
 /// How long the live part of a page counts as the present one.

@@ -41,8 +41,7 @@ pub enum Refusal {
 
 /// Who makes the pages. All methods are called from one thread.
 pub trait Pages: Send + 'static {
-    /// What the page depends on: while this stays the same, so does the page. Cheap to find out. `None`: the page is
-    /// made anew each time.
+    /// While this stays the same, so does the page. Cheap to find out. `None`: the page is made anew each time.
     fn state(&mut self, address: &Address) -> Result<Option<String>, Refusal>;
 
     fn page(&mut self, address: &Address) -> Result<Page, Refusal>;

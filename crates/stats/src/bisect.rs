@@ -47,7 +47,6 @@ pub struct Bisection {
 /// What to do next, or what was found.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Advice {
-    /// Measure a pair of this place.
     Measure(usize),
     /// The ends do not differ.
     NoChange(Posterior),
@@ -129,7 +128,6 @@ impl Bisection {
         before.into_iter().chain([*range.end()])
     }
 
-    /// How many runs measured this place.
     fn runs(&self, place: usize) -> usize {
         let runs = self.pairs.iter().filter(|pair| pair.place == place).map(|pair| pair.run);
         runs.collect::<BTreeSet<_>>().len()

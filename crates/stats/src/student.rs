@@ -62,7 +62,6 @@ pub(crate) fn z_tail(z: f64) -> f64 {
 pub(crate) struct Quantiles(RefCell<HashMap<(u64, u64), f64>>);
 
 impl Quantiles {
-    /// The same as [`t_critical`].
     pub(crate) fn t_critical(&self, tail: f64, df: f64) -> f64 {
         let key = (tail.to_bits(), df.to_bits());
         *self.0.borrow_mut().entry(key).or_insert_with(|| t_critical(tail, df))

@@ -76,8 +76,7 @@ pub(crate) fn vertical(axis: &Axis, frame: Frame, wanted: usize) -> Markup {
     tick_marks(frame, places)
 }
 
-/// Places from 0 to 1 below the plot, each with its label where there is room; those at the ends of the chart are
-/// turned inwards.
+/// Places from 0 to 1, each with its label where there is room; those at the ends of the chart are turned inwards.
 pub(crate) fn tick_marks(
     frame: Frame,
     ticks: impl Iterator<Item = (f64, Option<String>)>,
@@ -134,8 +133,7 @@ impl Scale {
         Some(Self::Log { low: low / room, high: high * room })
     }
 
-    /// Where a value is, 0 to 1 within the scale; `None` where the scale has no place for it. Zero is at the lower end
-    /// of a log scale.
+    /// 0 to 1 within the scale; `None` where it has no place for the value. Zero is at the lower end of a log scale.
     pub(crate) fn place(self, value: f64) -> Option<f64> {
         let place = match self {
             Self::Linear { low, high } => (value - low) / (high - low),

@@ -88,8 +88,7 @@ impl Column {
     }
 }
 
-/// About how wide a text of this size is, in pixels. Rather too wide: the font that a reader has is not
-/// known, and what is cut cannot be read.
+/// In pixels, rather too wide: the reader's font is not known, and what is cut cannot be read.
 pub(crate) fn text_width(text: &str, size: f64) -> f64 {
     size * text.chars().map(em).sum::<f64>()
 }

@@ -31,13 +31,11 @@ pub(crate) struct FlameChart {
     frames: Vec<Frame>,
     rows: usize,
     pub(crate) looks: Looks,
-    /// How to read it.
     note: String,
 }
 
 #[derive(Default)]
 pub(crate) struct Looks {
-    /// The class of its colours.
     pub(crate) class: String,
     /// Systems that titles name by their letters.
     pub(crate) of: Vec<Series>,
@@ -55,7 +53,6 @@ struct Frame {
     said: Said,
 }
 
-/// What a frame shows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Said {
     pub(crate) name: String,

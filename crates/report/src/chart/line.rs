@@ -60,8 +60,7 @@ const FEW_MARKS: usize = 2;
 /// From so many lines on there are few markers.
 const MANY_LINES: usize = 9;
 
-/// What the label of a stop needs of the plot's width, as a share for each character and for the space between two:
-/// on a telephone a digit is seven of some three hundred pixels wide.
+/// What a stop's label needs of a telephone's plot, as a share of its width: each character, the space between two.
 const DIGIT: f64 = 0.023;
 const SPACE: f64 = 0.012;
 
@@ -186,8 +185,7 @@ impl LineChart {
         }
     }
 
-    /// The marks at the stops; otherwise a few markers, each line's beginning at another point so that they do not
-    /// cover each other.
+    /// The marks at the stops; otherwise a few markers, each line's beginning elsewhere so that none covers another.
     fn marks(&self, line: &SystemLine, frame: Frame) -> Markup {
         let marks = if self.lines.len() < MANY_LINES { MARKS } else { FEW_MARKS };
         let every = line.points.len().div_ceil(marks).max(1);
@@ -253,8 +251,7 @@ impl LineChart {
         }
     }
 
-    /// The keys at the ends of the lines, moved apart where they would overlap. Those of a chart with stops have a
-    /// column of their own, clear of the intervals, and leaders to their lines.
+    /// Moved apart where they would overlap. Those of a chart with stops have their own column, and leaders to lines.
     fn keys(&self, frame: Frame) -> Markup {
         let ends = self.lines.iter().filter_map(|line| {
             let (x, y) = line.points.last()?;
@@ -284,8 +281,8 @@ impl LineChart {
     }
 }
 
-/// Rising positions, moved as little as they can be so that neighbours are a key's height apart and all are within the
-/// frame: overlapping ones share a block around their mean.
+/// Rising positions, moved as little as keeps neighbours a key's height apart in the frame: overlapping ones share a
+/// block around their mean.
 fn apart(ys: impl ExactSizeIterator<Item = f64>, frame: Frame) -> Vec<f64> {
     let room = frame.bottom - KEY_HEIGHT * ys.len().saturating_sub(1) as f64;
     // Positions less the height of the keys above, in blocks: their sum and their number.

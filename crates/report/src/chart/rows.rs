@@ -187,8 +187,7 @@ impl Ratio {
 
 const HEIGHT: f64 = 16.0;
 
-/// A scale symmetrical about 1 that all of these share, so that bars can be compared across a table.
-/// Ratios beyond a factor of four are drawn at its ends.
+/// Symmetrical about 1, so that bars can be compared across a table; ends at a factor of four.
 pub(crate) fn shared_scale(ratios: impl Iterator<Item = Ratio>) -> Scale {
     let parts = ratios.flat_map(|r| {
         let (low, high) = r.ends.unwrap_or((r.value, r.value));
@@ -228,7 +227,6 @@ pub(crate) fn ground(margin: f64, noise: Option<(f64, f64)>, scale: Scale, heigh
     }
 }
 
-/// The interval, so many pixels down.
 pub(crate) fn whiskers(ratio: Ratio, scale: Scale, down: f64) -> Markup {
     html! {
         @if let Some((from, to)) = ratio.ends.and_then(|ends| within(ends, scale)) {

@@ -51,8 +51,8 @@ impl Style {
         format!("k{}", self.0 % COLOURS)
     }
 
-    /// The value of `stroke-dasharray`; empty for a solid line. Two series share neither colour and
-    /// dashes nor colour and marker until there are more than can be told apart by any eye.
+    /// The value of `stroke-dasharray`; empty for a solid line. Two series share neither colour and dashes nor colour
+    /// and marker until there are more than can be told apart.
     pub(crate) fn dash(self) -> &'static str {
         let turn = self.0 / COLOURS;
         DASHES.get((self.0 + turn) % DASHES.len()).copied().unwrap_or_default()
@@ -90,8 +90,7 @@ impl Across {
     /// In the page, which stretches them to the width that there is.
     pub(crate) const PAGE: Self = Self { units: 1000.0, decimals: 0 };
 
-    /// In a picture whose plot is so many pixels wide: not all that shows pictures can stretch an outline
-    /// without its stroke.
+    /// In a picture whose plot is so wide: not every viewer can stretch an outline without its stroke.
     pub(crate) const fn pixels(width: f64) -> Self {
         Self { units: width, decimals: 1 }
     }

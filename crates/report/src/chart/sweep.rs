@@ -38,8 +38,8 @@ fn across(clients: &[u32]) -> Option<Scale> {
     (low > 0.0).then_some(Scale::Log { low: low / span.powf(0.18), high: high * span.powf(0.03) })
 }
 
-/// Ratios up; `None` without one. All of them but zeros, and 1, with their intervals as far as these are not absurd;
-/// never so narrow that noise looks like a mountain.
+/// `None` without a ratio. Around all but zeros, and 1, with their intervals as far as these are not absurd; never so
+/// narrow that noise looks like a mountain.
 pub(crate) fn around_ratios(ratios: impl Iterator<Item = Ratio>) -> Option<Scale> {
     let ratios: Vec<Ratio> = ratios.filter(|r| r.value.is_finite() && r.value >= 0.0).collect();
     if ratios.is_empty() {
@@ -60,7 +60,6 @@ pub(crate) fn around_ratios(ratios: impl Iterator<Item = Ratio>) -> Option<Scale
     Some(Scale::Log { low: low / 1.02, high: high * 1.02 })
 }
 
-/// Nines that the axis shows at most.
 pub(crate) const MOST_NINES: f64 = 5.0;
 
 /// Lines hold (share of the operations, seconds).

@@ -14,8 +14,7 @@ use crate::page::{bare, table};
 
 const OWN_STYLE: &str = include_str!("../../assets/history.css");
 
-/// One self-contained HTML file. Names are escaped everywhere. `generated` is when and by what it was made; `links`
-/// are addresses and names of other pages, none where the page stands alone.
+/// One self-contained HTML file. `generated` is when and by what it was made; `links` are addresses and names of pages.
 pub fn history_html(history: &History, generated: &str, links: &[(String, String)]) -> String {
     let title = heading(history);
     let page = html! {

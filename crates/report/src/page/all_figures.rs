@@ -17,8 +17,7 @@ const CURVE: usize = 48;
 /// A figure, never an empty one, behind what it shows in the words of which the name of its file is made.
 pub(crate) type NamedFigure = (String, Figure);
 
-/// All of them, in the order of the page. The steps of a sweep are in the charts of their tests; by themselves only
-/// those that have a section in the whole page.
+/// In the order of the page. Steps of a sweep are in the charts of their tests, some in sections too.
 pub(crate) fn all_figures(report: &Report<'_>) -> Vec<NamedFigure> {
     let names = ["ratios", "ratios-of-steps"].map(str::to_owned);
     let mut all: Vec<NamedFigure> = names.into_iter().zip(overview(report)).collect();
@@ -108,8 +107,7 @@ fn of_kind(between: &str, label: &str, kind: &str) -> String {
     if kind == label { label.to_owned() } else { format!("{label}{between}{kind}") }
 }
 
-/// The kinds that have charts of their own. The statements of one of dozens of steps, and the transactions of
-/// the TPC-C-like workload, have a table that holds them all.
+/// Those with charts of their own: a table holds all others of dozens of steps, and of the TPC-C-like workload.
 fn kinds(report: &Report<'_>, step: &Step) -> Vec<String> {
     if report.is_by_step() || report.has_transactions() {
         vec![step.subject.kind.clone()]

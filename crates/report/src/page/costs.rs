@@ -33,8 +33,7 @@ pub(super) fn costs(report: &Report<'_>) -> Markup {
 /// Absolute values, and those relative to the base.
 type Pair = (Table, Option<Table>);
 
-/// Of a sweep, whose every table has hundreds of rows, and in a page that is made to be short only the main ones; a
-/// step's own section has all of them.
+/// Of a sweep, whose tables have hundreds of rows, and in a short page only the main ones; sections of steps have all.
 fn metrics(report: &Report<'_>, group: Group) -> Vec<Pair> {
     let has_all = report.sweep.is_none() && !report.is_brief;
     let has_room = |metric: &&Metric| has_all || metric.part == Part::Cost { main: true };

@@ -64,7 +64,6 @@ struct Data<'v> {
     /// Key, name and class of the colour of each system.
     systems: Vec<(&'v str, &'v str, String)>,
     names: Vec<String>,
-    /// What each step does.
     about: Vec<String>,
     /// What is shown or hidden together: a group or a step, and the places of its steps.
     steps: Vec<(String, Vec<usize>)>,

@@ -44,14 +44,13 @@ const SCRIPTS: [&str; 4] = [
 ];
 
 impl Report<'_> {
-    /// One self-contained HTML file. Names are escaped everywhere; scripts only add sorting, filters, toggles,
-    /// evidence, and a closer look at charts.
+    /// One self-contained HTML file. Names are escaped everywhere; scripts only add to it.
     pub fn html(&self) -> String {
         page(self)
     }
 
-    /// The same with less of each step: only the operations that it is about, without the tables of buckets and
-    /// rounds. Half the size or less. Of workloads with dozens of steps only those in which something differs.
+    /// Half the size or less: of each step only the operations that it is about, without buckets and rounds. Of dozens
+    /// of steps only those in which something differs.
     pub fn html_brief(&self) -> String {
         crate::plain::without_local_paths(&page(&self.brief()))
     }

@@ -85,8 +85,7 @@ fn shown<'r>(report: &'r Report<'_>) -> Vec<&'r Seen<'r>> {
     if judged.is_empty() { report.candidates().collect() } else { judged }
 }
 
-/// The base and its candidates in the order of their versions, where these tell them apart, or of the plan, where
-/// rows have no room for them.
+/// In the order of their versions, where these tell them apart, or of the plan, where rows have no room for them.
 fn line_of_systems<'r>(report: &'r Report<'_>) -> Option<Vec<&'r Seen<'r>>> {
     let plan = &report.input.data.info.plan;
     let systems: Vec<&Seen<'_>> = report.systems.iter().filter(|seen| !seen.is_control).collect();

@@ -14,8 +14,7 @@ use crate::report::At;
 use crate::verdict::is_certain;
 use crate::{Report, Seen, Table};
 
-/// Sections of a whole page at most, and at least where there are many systems: what keeps it below two
-/// megabytes.
+/// Sections of a whole page at most, and at least where there are many systems: that keeps it below two megabytes.
 const MOST: usize = 40;
 const LEAST: usize = 12;
 
@@ -135,8 +134,7 @@ pub(super) enum Extent {
     Brief,
 }
 
-/// How much a page shows of its steps, one by one, and of which systems, by their places; `None` where there is room
-/// for all.
+/// How much a page shows of its steps, one by one, and of which systems, by their places; `None` for all.
 pub(super) fn room(report: &Report<'_>, sections: &Sections) -> (Extent, Option<BTreeSet<usize>>) {
     let steps = sections.count().max(1);
     let whole = if report.is_by_step() { WHOLE_BY_STEP } else { WHOLE };
@@ -195,8 +193,7 @@ pub(super) struct Page<'p, 'a> {
 }
 
 impl Page<'_, '_> {
-    /// What leads from a cell to the section of its step, or elsewhere where it has none; scripts open the
-    /// evidence instead.
+    /// From a cell to the section of its step, or elsewhere where it has none; scripts open the evidence instead.
     pub(super) fn link(&self, system: &Seen<'_>, place: usize, elsewhere: &str) -> Link {
         let to = self.sections.link(place).to.unwrap_or_else(|| elsewhere.to_owned());
         Link { to: Some(to), cell: self.cells.key(system, place) }

@@ -13,8 +13,7 @@ use crate::report::about;
 use crate::series::{self, Bins};
 use crate::{Report, statements};
 
-/// Points over time in the whole page at most, and of all quantile curves: what keeps the page small
-/// with many systems and steps.
+/// Points over time in the whole page at most, and of all quantile curves: that keeps it small.
 const ALL_POINTS: usize = 80_000;
 const ALL_CURVES: usize = 20_000;
 
@@ -168,7 +167,6 @@ fn tried(report: &Report<'_>, step: &Step) -> Markup {
     }
 }
 
-/// Response times of what the step is about.
 fn response(report: &Report<'_>, step: &Step, detail: Detail) -> Markup {
     let kind = &step.subject.kind;
     html! {

@@ -44,8 +44,7 @@ impl Before {
         notes.filter(|note| is_own(note) && of_system(note)).collect()
     }
 
-    /// `11 of 12 warm-ups ended with a steady rate; the others ran into their limit.` `which` says more of what
-    /// is counted; `None` without any note.
+    /// `11 of 12 warm-ups ended with a steady rate; the other ran into its limit.` `which` says more of what counts.
     fn told(&self, notes: &[&StepNote], which: &str) -> Option<String> {
         let in_time = notes.iter().filter(|note| note.what == self.in_time).count();
         let others = match notes.len() - in_time {
@@ -57,8 +56,7 @@ impl Before {
         (!notes.is_empty()).then(|| format!("{in_time} of {all}{which} ended {how}{others}."))
     }
 
-    /// Systems × rounds, a part for each step or phase with notes: how it ended. Each part has a row for each system
-    /// that has any of its notes, and the heading that `heading` gives it.
+    /// Systems × rounds: how it ended. A part under the heading that `heading` gives it for each phase with notes.
     fn table(
         &self,
         report: &Report<'_>,
@@ -105,8 +103,7 @@ impl Report<'_> {
         WARM_UP.told(&WARM_UP.notes(self, Some(&step.id)), "")
     }
 
-    /// How the settle phases before a step ended, and whether more may have been left since; `None` where trials
-    /// had none, as on clones of a template.
+    /// How those before a step ended, and whether more may have been left since; `None` without any, as on clones.
     pub(crate) fn settled(&self, step: &Step) -> Option<String> {
         let planned = &self.input.data.info.plan.steps;
         let place = planned.iter().position(|one| one.id == step.id)?;

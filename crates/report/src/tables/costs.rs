@@ -169,8 +169,7 @@ fn per_operation(report: &Report<'_>) -> &'static str {
     }
 }
 
-/// By metric, the smallest and the largest margin that verdicts were given with: a plan may have its own, and not
-/// the same one for each operation kind.
+/// By metric, the smallest and the largest that verdicts had: a plan may set one for each operation kind.
 fn margins_used(report: &Report<'_>) -> BTreeMap<&'static str, (f64, f64)> {
     let mut margins: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     for one in report.input.comparisons {

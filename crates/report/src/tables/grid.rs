@@ -9,9 +9,8 @@ use crate::report::At;
 use crate::{Cell, Columns, Header, Report, Seen, Table, Tone, format, verdict};
 
 impl Report<'_> {
-    /// A table of systems and steps; steps for which `has` says no are left out. A row a system and a column
-    /// a step; in workloads with dozens of steps a row a step under its group's heading and a column a
-    /// system, which leaves out a base that is 1 in every row.
+    /// Systems × steps for which `has` says yes. In workloads with dozens of steps a row a step under its group's
+    /// heading, and a column a system without a base that is 1 in every row.
     pub(super) fn grid(
         &self,
         (title, note): (String, &str),
@@ -88,8 +87,7 @@ pub(super) struct NamedRow {
     pub(super) cells: Vec<Cell>,
 }
 
-/// A table without title and note of rows under headings, and the unit that all values have in common. Where rows
-/// have different ones, there is a column of them. `columns` gets the common unit.
+/// A table of rows under headings, and the unit that all have in common. Where units differ, they have a column.
 pub(super) fn with_units(
     first: &str,
     columns: impl Fn(&str) -> Vec<Header>,
@@ -134,8 +132,8 @@ impl At<'_> {
         Cell::text(format!("{text} {unit}").trim_end())
     }
 
-    /// A metric relative to the base: from the comparison. The medians stand in for one that was not made, and for one
-    /// that has no ratio because of a zero; what fell to zero is zero, and what could not be compared has no ratio at all.
+    /// From the comparison. The medians stand in for one that was not made, and where a zero leaves it without a ratio;
+    /// what fell to zero is zero, and what could not be compared has no ratio.
     pub(crate) fn relative(self, metric: &str) -> Cell {
         let own = self.median(metric);
         if self.system.is_base {

@@ -31,8 +31,7 @@ pub(crate) use verdicts::without_same_why;
 pub use why::{instructions, why};
 
 impl Report<'_> {
-    /// Throughput as people read it: systems × steps, or in a sweep a table of tests × client counts for each
-    /// system.
+    /// Systems × steps, or in a sweep a table of tests × client counts for each system.
     pub fn throughput(&self) -> Vec<Table> {
         let others = self.absolute_of(|step| !self.is_swept(step)).unless_empty();
         let swept = self.systems.iter().filter_map(|system| self.absolute_over_clients(system));
@@ -50,8 +49,7 @@ impl Report<'_> {
         self.sweep.as_ref().is_some_and(|sweep| sweep.holds(step))
     }
 
-    /// What the published report of the TPC-C-like workload has, for the first and the last step of
-    /// transactions, and what proves it; none for other workloads.
+    /// The tables of the TPC-C-like workload for its first and last step of transactions; none for other workloads.
     pub fn transactions(&self) -> Vec<Table> {
         self.transaction_tables(Which::Ends)
     }

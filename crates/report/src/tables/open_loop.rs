@@ -12,8 +12,7 @@ use crate::{Cell, Columns, Report, Seen, Table, Tone};
 const UNIT: &str = "ops/s";
 
 impl<'a> Report<'a> {
-    /// What became of operations that arrive by themselves, a row a system under the heading of each step with
-    /// arrivals; `None` where clients start the next operation themselves.
+    /// A row a system under the heading of each step with arrivals; `None` where clients start operations themselves.
     pub fn open_loop(&self) -> Option<Table> {
         let (has_ramp, has_base) = (self.has(MetricId::HIGHEST_RATE), self.has_candidates());
         let mut columns = arrivals();
@@ -32,8 +31,7 @@ impl<'a> Report<'a> {
         columns.in_parts("Offered rates", note(has_ramp, has_base), parts).unless_empty()
     }
 
-    /// Each system that did not sustain an offered rate, in a sentence: what it did in the step where it did least
-    /// of what was asked, and in how many other steps.
+    /// Of each system that did not sustain a rate: what it did in the worst such step, and how many others there are.
     pub fn unsustained(&self) -> Vec<String> {
         let told = self.systems.iter().filter_map(|system| {
             let text = self.unsustained_in_words(system)?;
@@ -61,8 +59,7 @@ impl<'a> Report<'a> {
         notes.filter(move |note| note.what == NoteKind::Ramp && note.step == step.id)
     }
 
-    /// A row a trial with the rates that it tried, in the order of the tries, under the heading of each step that
-    /// looks for the highest rate; `None` where none does.
+    /// A row a trial with its rates in order, under the heading of each step that searches; `None` where none does.
     pub fn tried(&self) -> Option<Table> {
         let parts = self.steps.iter().map(|step| (self.label(step), tried_in(self, step)));
         let note =
@@ -130,8 +127,7 @@ fn highest(at: At<'_>) -> Cell {
     }
 }
 
-/// The percentile that a ramp limits as it was in the measured window, and whether that keeps the limit:
-/// `p99 4.10ms within 5.00ms`; `None` where there is no limit or it was not measured.
+/// Whether the measured window keeps a ramp's limit: `p99 4.10ms within 5.00ms`; `None` without a limit or measurement.
 fn limit(at: At<'_>) -> Option<Cell> {
     let StepPace::Ramp { limit: Some(ResponseLimit { permille, micros }) } = at.step.pace else {
         return None;
@@ -163,8 +159,7 @@ fn tried_in<'r>(report: &'r Report<'_>, step: &Step) -> Vec<(&'r StepNote, Strin
 }
 
 impl At<'_> {
-    /// What became of the arrivals in each round, as far as it was measured; empty where clients start the
-    /// next operation themselves.
+    /// Of each round, as far as it was measured; empty where clients start the next operation themselves.
     pub(crate) fn arrivals(self) -> Vec<OpenLoop> {
         let in_round = |metric: &str, round| Some(self.in_round(metric, round)? as u64);
         let offered = self.values("offered").into_iter().flat_map(|offered| &offered.rounds);
@@ -193,8 +188,7 @@ impl At<'_> {
         self.unsustained_rounds().is_some_and(|(failed, _)| failed > 0)
     }
 
-    /// Operations per second that were done, median over the rounds. Transactions arrive whatever their kind,
-    /// and the step is about one of the kinds.
+    /// Operations per second, median over the rounds: of transactions all kinds, though the step is about one of them.
     fn achieved(self) -> Option<f64> {
         match spec(self.report) {
             Some(_) => self.transactions_per_second(),

@@ -14,8 +14,7 @@ use crate::verdict::{sign, tone};
 use crate::{Cell, Columns, Header, Report, Seen, Table, Test, Tone, format};
 
 impl Report<'_> {
-    /// The throughput of a candidate relative to the base: tests × client counts, under the groups'
-    /// headings; `None` where there is no sweep and of the base.
+    /// Relative to the base: tests × client counts under the groups' headings; `None` of the base and without a sweep.
     pub fn over_clients(&self, system: &str) -> Option<Table> {
         let system = self.candidates().find(|one| one.name == system)?;
         let (mut table, _) = self.tests(true, |step| signed(self.at(system, step)))?;
@@ -32,8 +31,7 @@ impl Report<'_> {
         Some(table)
     }
 
-    /// A table without title and note of all tests of a sweep, and the unit that they have in common; `None` where there
-    /// is no sweep.
+    /// All tests of a sweep without title and note, and the unit that they share; `None` where there is no sweep.
     fn tests(
         &self,
         is_relative: bool,
@@ -81,8 +79,7 @@ impl Report<'_> {
         self.scale_up_of(&self.sweep.as_ref()?.tests)
     }
 
-    /// The same in these tests: a row a system under the heading of each test where there are several; `None`
-    /// without any.
+    /// A row a system, under the heading of each test where there are several; `None` without any.
     pub(crate) fn scale_up_of(&self, of: &[Test]) -> Option<Table> {
         let clients = of.iter().flat_map(|test| test.steps(self).map(|step| step.clients));
         let clients: BTreeSet<u32> = clients.collect();
@@ -232,8 +229,7 @@ pub struct Crossover {
 }
 
 impl Report<'_> {
-    /// The crossovers of throughput in a sweep, by test, then by system; none where there is no sweep. The
-    /// control is left out.
+    /// Of throughput in a sweep, by test, then by system, without the control; none where there is no sweep.
     pub fn crossovers(&self) -> Vec<Crossover> {
         let tests = self.sweep.iter().flat_map(|sweep| &sweep.tests);
         tests

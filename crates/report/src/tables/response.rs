@@ -20,8 +20,7 @@ const BUCKETS: [(&str, u64); 9] = [
 ];
 
 impl Report<'_> {
-    /// The ten buckets of the published response-time tables, in per cent, and the longest; `None`
-    /// without histograms.
+    /// In per cent, with the longest; `None` without histograms.
     pub fn buckets(&self, step: &Step, kind: &str, clock: Clock) -> Option<Table> {
         self.buckets_of(step, kind, clock, &series::histograms(self, step, kind, clock))
     }

@@ -68,8 +68,7 @@ impl Report<'_> {
         Some(columns.table(title, note, hosts))
     }
 
-    /// Server variables that differ: for each Dbms a table of values, then one of the names of those that
-    /// only some systems have.
+    /// For each Dbms a table of the values that differ, then one of the names that only some systems have.
     pub fn differing(&self) -> Vec<Table> {
         let Some(differing) = &self.input.differing else { return Vec::new() };
         let tables = differing.variables.iter().flat_map(|overview| {

@@ -12,7 +12,6 @@ impl Report<'_> {
         self.absolute_of(|_| true)
     }
 
-    /// Of the steps for which `has` says yes.
     pub(super) fn absolute_of(&self, has: impl Fn(&Step) -> bool) -> Table {
         let what = ("Throughput".to_owned(), absolute_note(self));
         self.grid(what, false, has, |step| self.rate_unit_name(step), rate_cell)
@@ -100,8 +99,7 @@ fn sla_percent(report: &Report<'_>) -> Option<u32> {
 type Summarised<'r> = (&'r str, Option<u32>, GroupSummary);
 
 impl Report<'_> {
-    /// A row a candidate, in a sweep a row a candidate and client count, under the heading of each group;
-    /// `None` where the workload has no groups or nothing was compared.
+    /// A row a candidate (and client count) under the heading of each group; `None` without groups or comparisons.
     pub fn group_summary(&self) -> Option<Table> {
         let counts: Vec<Option<u32>> = match &self.sweep {
             Some(sweep) => sweep.clients.iter().map(|count| Some(*count)).collect(),

@@ -13,7 +13,6 @@ use crate::report::At;
 use crate::transactions::spec;
 use crate::{Cell, Columns, Header, Report, Seen, Table, Tone, Transactions, format};
 
-/// Of which steps tables are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
     /// The first and the last one, as in the published report; each kind of transaction in the last.
@@ -22,8 +21,7 @@ pub(crate) enum Which {
 }
 
 impl Report<'_> {
-    /// All tables in the order in which they are read; none for other workloads. Where nothing was compared there
-    /// are no ratios.
+    /// In the order in which they are read, without ratios where nothing was compared; none for other workloads.
     pub(crate) fn transaction_tables(&self, which: Which) -> Vec<Table> {
         let Some(run) = Transactions::of(self) else { return Vec::new() };
         let (steps, of_kinds) = match which {
@@ -125,8 +123,7 @@ impl Report<'_> {
         columns.in_parts("Limits on response time, and deliveries", note, parts)
     }
 
-    /// What transactions asked for, beside what the standard wants, and orders counted twice: a row a system under the
-    /// heading of each step.
+    /// Beside it what the standard wants, and orders counted twice: a row a system under the heading of each step.
     pub(crate) fn audit(&self, run: &Transactions<'_>, steps: &[&Step]) -> Table {
         let shares = AUDIT.iter().map(|range| {
             // The last part of the metric's id, as words.
@@ -149,8 +146,7 @@ impl Report<'_> {
         table
     }
 
-    /// Each kind of transaction in one step, a row a system under the heading of each; `None` for steps that run no
-    /// transactions, and for other workloads.
+    /// A row a system under the heading of each kind; `None` for steps without transactions, and for other workloads.
     pub(crate) fn transaction_kinds(&self, step: &Step) -> Option<Table> {
         spec(self).filter(|_| step.subject.kind == TpccTransaction::NewOrder.name())?;
         // Where transactions have an intended start, from that.

@@ -10,8 +10,7 @@ use crate::report::At;
 use crate::verdict::{self, is_certain, usable_ratio};
 use crate::{Cell, Columns, Header, Report, Table, format};
 
-/// By so much another cost must have changed more than the CPU, in logarithms, to be named beside it: what merely
-/// moves along says nothing.
+/// By so much, in logarithms, another cost must have changed more than the CPU to be named: others merely move along.
 const MORE_THAN_CPU: f64 = 1.5;
 
 /// What a table of verdicts shows: unless told otherwise, all steps of all systems, each in the metric that decides it.
@@ -77,8 +76,7 @@ impl<'a> Report<'a> {
         Table::in_parts(title, note, columns.headers(), parts)
     }
 
-    /// The same for each candidate by itself; those that have nothing to show have no table, and what several notes
-    /// say stands below the first of them only.
+    /// Of each candidate that has something to show; what several notes say stands below the first of them only.
     pub fn verdicts_by_system(&self, shown: &Shown) -> Vec<Table> {
         let tables = self.candidates().map(|system| {
             let of_one = Shown {
@@ -191,8 +189,7 @@ fn of_slices(report: &Report<'_>) -> &'static str {
     }
 }
 
-/// The same for people, who need no last column where the same stands in each row: a note says it then. Programs find it
-/// always.
+/// For people: what is the same in each row of the last column is told in a note. Programs always find the column.
 pub(crate) fn without_same_why(mut table: Table) -> Table {
     let rows = table.rows.iter().filter(|row| !Table::is_heading(row));
     let mut whys = rows.map(|row| row.last().map_or("", |cell| cell.text.as_str()));
@@ -254,8 +251,7 @@ fn columns<'r>(shown: &Shown) -> (usize, Columns<'r, Compared<'r>>) {
     (names, columns)
 }
 
-/// What stands beside a verdict that has outlying rounds, which pull its ratio away from what the others say, and
-/// beside each of them.
+/// Beside outlying rounds, which pull the ratio away from what the others say, and beside the verdicts that have any.
 const SIGN: &str = "*";
 
 const PULL: &str = "Such rounds pull the ratio away from Hodges and Lehmann's estimate by more than its standard error; none is dropped.";
@@ -287,8 +283,7 @@ fn told_outlying<'c>(
     Some(format!("{word} {} of {names}", format::joined(rounds, ", ")))
 }
 
-/// The line below a table of verdicts that says which rounds; `None` where there are none. In a table of one system
-/// no row names it, so that the line does: those of two systems are never the same.
+/// Names the rounds, and the system where no row of the table does; `None` without any.
 fn note_of_outlying(of_one: Option<&str>, told: Vec<String>) -> Option<String> {
     let told = format::first(MOST, told, |more| format!("those of {more} more verdicts"));
     let system = of_one.map_or_else(String::new, |system| format!(" in {system}"));

@@ -8,8 +8,7 @@ use crate::{Cell, Columns, Header, Table, Tone, format};
 /// Of so many, a layer of a tenth scatters by as much as a tenth of itself.
 const FEW_SAMPLES: u64 = 1_000;
 
-/// The time of an operation of one step: its change, where its CPU went by layer, the rest, and the functions that
-/// changed most. Of sleep, what it slept in. Of instructions, those of an operation, by layer and by function.
+/// Its change, where its CPU or sleep went by layer, the rest, and the functions that changed most; or instructions.
 pub fn why(of: &StepWhy) -> Table {
     let unit = of.of.unit();
     let (heading, functions, parts) = match of.of {
