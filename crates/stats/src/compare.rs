@@ -8,13 +8,12 @@ use model::{
 };
 
 use crate::conditions;
-use crate::error::CompareError;
 use crate::family::Priors;
 use crate::fdr::adjust;
 use crate::grid::{Grid, MetricRow, Round, is_broken, logs, of_hosts, variance_within};
 use crate::looks::{Looks, p_among, tail_among};
 use crate::moderate::Prior;
-use crate::options::Options;
+use crate::options::{CompareError, Options};
 use crate::paired::{Estimate, Paired, ratio_of};
 use crate::robust::{hodges_lehmann, outlying, quiet_error, sign_flip};
 use crate::rounding::Rounding;

@@ -7,7 +7,6 @@
 mod bisect;
 mod compare;
 mod conditions;
-mod error;
 mod family;
 mod fdr;
 mod grid;
@@ -34,7 +33,6 @@ mod tests;
 pub use bisect::{Advice, Bisection, Effect, Pair, Posterior};
 pub use compare::compare;
 pub use conditions::of_runs as difference_of_runs;
-pub use error::CompareError;
 pub use fdr::adjust;
 pub use group::{GroupSummary, summarise};
 pub use history::{
@@ -42,7 +40,7 @@ pub use history::{
     HistoryPoint, Part, Ratio, Replicate, Series, Standing, analyse, history,
 };
 pub use looks::{Looks, Next};
-pub use options::{Options, Selection, Steps, USUAL_Q, check};
+pub use options::{CompareError, Options, Selection, Steps, USUAL_Q, check};
 pub use paired::{Paired, Spread};
 pub use power::{Situation, further_rounds};
 pub use reach::{Budget, Calling, detectable, in_median_step, scatter};

@@ -2,7 +2,6 @@
 
 use model::{Comparison, FEWEST_ROUNDS, Plan, Reason, Verdict};
 
-use crate::error::CompareError;
 use crate::student::{z_critical, z_tail};
 
 /// A number of rounds that is not fixed: after `min` of them the run is looked at after each, and
@@ -37,20 +36,14 @@ pub enum Next {
 }
 
 impl Looks {
-    /// From `min` to `max` rounds.
-    ///
-    /// # Errors
-    /// Without rounds, or if the maximum is below the minimum.
-    pub const fn new(min: u32, max: u32) -> Result<Self, CompareError> {
-        if min == 0 || max < min {
-            return Err(CompareError::BadLooks { min, max });
-        }
-        Ok(Self { min, max })
+    /// `None` without rounds, or if the maximum is below the minimum.
+    pub fn new(min: u32, max: u32) -> Option<Self> {
+        (min > 0 && max >= min).then_some(Self { min, max })
     }
 
     /// The looks that a plan asks for; `None` where its number of rounds is fixed.
     pub fn of(plan: &Plan) -> Option<Self> {
-        Self::new(plan.course.first_look?, plan.rounds_of_each()).ok()
+        Self::new(plan.course.first_look?, plan.rounds_of_each())
     }
 
     pub const fn min(self) -> u32 {
@@ -130,7 +123,7 @@ mod tests {
 
     #[test]
     fn the_last_look_has_most_of_the_error() {
-        let looks = Looks::new(3, 12).ok();
+        let looks = Looks::new(3, 12);
         // sup |B| on [0, 1] exceeds 2.2414 with probability 0.05 (2.2414 is z for 0.0125).
         assert!((2.0 * tail_among(looks, 12, 0.05) - 0.025).abs() < 1e-6);
         // After a quarter of the rounds it is 2.2414 / √0.25 = 4.4828: 7.4 in a million.
@@ -144,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_walk_that_is_looked_at_often_seldom_alarms() {
-        let looks = Looks::new(3, 12).ok();
+        let looks = Looks::new(3, 12);
         let mut rng = model::Rng::new(31);
         let runs = 10_000;
         let alarms = (0..runs)
@@ -176,7 +169,7 @@ mod tests {
         assert_eq!(looks.next(4, &noisy), Next::GoOn { undecided: 1 });
         assert_eq!(looks.next(5, &noisy), Next::Exhausted { undecided: 1 });
         assert_eq!(looks.next(5, &same), Next::Decided);
-        assert!(Looks::new(0, 3).is_err() && Looks::new(4, 3).is_err());
+        assert!(Looks::new(0, 3).is_none() && Looks::new(4, 3).is_none());
     }
 
     #[test]
@@ -207,7 +200,7 @@ mod tests {
             level in 0.001..0.2f64,
             rounds in 1u32..12,
         ) {
-            let looks = Looks::new(1, 12).ok();
+            let looks = Looks::new(1, 12);
             let (among, tail) = (p_among(looks, rounds, p), tail_among(looks, rounds, level));
             prop_assume!((among / level - 1.0).abs() > 1e-4);
             prop_assert_eq!(among <= level, p <= 2.0 * tail);

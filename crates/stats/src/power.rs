@@ -135,7 +135,7 @@ mod tests {
     fn a_family_saves_rounds_and_looking_costs_some() {
         let plain = Situation { mean: 0.06, alpha: 0.001, ..NOISY };
         let steadied = Situation { prior_df: 20.0, ..plain };
-        let looked = Situation { looks: Looks::new(3, 12).ok(), ..steadied };
+        let looked = Situation { looks: Looks::new(3, 12), ..steadied };
         let rounds = [plain, steadied, looked].map(|now| further_rounds(&now).unwrap());
         assert!(rounds[1] < rounds[0] && rounds[1] < rounds[2], "{rounds:?}");
     }

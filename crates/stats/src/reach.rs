@@ -63,7 +63,7 @@ pub fn detectable(scatter: &Scatter, seconds: f64, rounds: u32, calling: &Callin
         return f64::INFINITY;
     }
     let looks = calling.first_look.filter(|first| *first < rounds);
-    let looks = looks.and_then(|first| Looks::new(first, rounds).ok());
+    let looks = looks.and_then(|first| Looks::new(first, rounds));
     let n = f64::from(rounds);
     let within = scatter.within + weight_of_pairs(rounds) * scatter.excess;
     let error = ((scatter.between + within / seconds) / n).sqrt();
@@ -169,7 +169,7 @@ mod tests {
             let calling = Calling { steps: 10, margin: 0.002, first_look };
             let effect = detectable(&scatter, 1.0, rounds, &calling).ln_1p();
             let decided = |mean, rounds| {
-                let looks = first_look.and_then(|first| Looks::new(first, rounds).ok());
+                let looks = first_look.and_then(|first| Looks::new(first, rounds));
                 let (between, pairs) = (scatter.between, scatter.between + excess);
                 let spread = Spread { rounds: between.sqrt(), pairs: pairs.sqrt() };
                 let prior_df = scatter.prior_df;

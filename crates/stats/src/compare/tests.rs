@@ -361,7 +361,7 @@ fn a_family_gives_degrees_of_freedom_and_shows_wild_rounds() {
 #[test]
 fn more_looks_ask_for_more() {
     let data = family_of_twelve("", 0.0);
-    let options = Options { looks: Looks::new(3, 12).ok(), ..Options::default() };
+    let options = Options { looks: Looks::new(3, 12), ..Options::default() };
     let once = compare(&data, &Options::default()).unwrap();
     let often = compare(&data, &options).unwrap();
     for (once, often) in once.iter().zip(&often) {
@@ -521,7 +521,7 @@ fn a_broken_run() -> impl Strategy<Value = RunData> {
 proptest! {
     #[test]
     fn whatever_a_run_holds_is_compared_or_said_to_be_incomparable(data in a_broken_run()) {
-        for looks in [None, Looks::new(3, 12).ok()] {
+        for looks in [None, Looks::new(3, 12)] {
             for c in compare(&data, &Options { looks, ..Options::default() }).unwrap() {
                 prop_assert!(c.ratio.is_none_or(|ratio| ratio >= 0.0), "{:?}", c);
                 if let (Some(low), Some(ratio), Some(high)) = (c.low, c.ratio, c.high) {

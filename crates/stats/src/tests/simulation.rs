@@ -213,7 +213,7 @@ fn share_by(
 fn what_is_simulated_is_what_compare_does() {
     let truth = Truth { effect: -0.05, ..ALIKE };
     let mut rng = Rng::new(7);
-    for looks in [None, Looks::new(3, 6).ok()] {
+    for looks in [None, Looks::new(3, 6)] {
         let options = Options { looks, ..Options::default() };
         let analysis = Analysis::new(0.02, looks);
         for _ in 0..10 {
@@ -372,7 +372,7 @@ fn an_effect_of_exactly_the_margin_is_seldom_called_unchanged() {
 
 /// Looks after each round, and yields the decisions at which the run would have ended.
 fn until_decided(truth: &Truth, min: u32, rng: &mut Rng) -> (u32, Vec<(Decision, f64)>) {
-    let looks = Looks::new(min, truth.rounds).ok();
+    let looks = Looks::new(min, truth.rounds);
     let steps = truth.draw_ratios(rng);
     let analysis = Analysis::new(0.02, looks);
     let mut ended = Vec::new();
