@@ -42,7 +42,6 @@ pub use history::{
 pub use looks::{Looks, Next};
 pub use options::{CompareError, Options, Selection, Steps, USUAL_Q, check};
 pub use paired::{Paired, Spread};
-pub use power::{Situation, further_rounds};
 pub use reach::{Budget, Calling, detectable, in_median_step, scatter};
 pub use robust::{hodges_lehmann, sign_flip};
 pub use slices::SlicePairs;

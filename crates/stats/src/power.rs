@@ -12,16 +12,16 @@ const DECIDED: f64 = 0.9;
 
 /// Facts about an undecided cell; all on the scale of logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Situation {
-    pub rounds: u32,
-    pub mean: f64,
-    pub spread: Spread,
+pub(crate) struct Situation {
+    pub(crate) rounds: u32,
+    pub(crate) mean: f64,
+    pub(crate) spread: Spread,
     /// Degrees of freedom that the family adds to those of the rounds; 0 without one.
-    pub prior_df: f64,
-    pub margin: f64,
+    pub(crate) prior_df: f64,
+    pub(crate) margin: f64,
     /// The p-value that a change needs, adjusted for the other tests of its family.
-    pub alpha: f64,
-    pub looks: Option<Looks>,
+    pub(crate) alpha: f64,
+    pub(crate) looks: Option<Looks>,
 }
 
 /// The smallest number of further rounds after which the cell would be decided with probability
@@ -35,11 +35,7 @@ pub struct Situation {
 ///   reject, `|m| ≥ λ(1−α/2)·s/√n`.
 ///
 /// λ is the distance for the degrees of freedom and the look at the n in question.
-pub fn further_rounds(now: &Situation) -> Option<u32> {
-    further_rounds_by(now, &Quantiles::default())
-}
-
-pub(crate) fn further_rounds_by(now: &Situation, quantiles: &Quantiles) -> Option<u32> {
+pub(crate) fn further_rounds(now: &Situation, quantiles: &Quantiles) -> Option<u32> {
     let decided =
         |further: u32| decides(now, now.rounds.saturating_add(further), DECIDED, quantiles);
     if !decided(MOST) {
@@ -92,6 +88,10 @@ pub(crate) fn distance(t: f64, df: f64, z: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn further_rounds(now: &Situation) -> Option<u32> {
+        super::further_rounds(now, &Quantiles::default())
+    }
 
     const NOISY: Situation = Situation {
         rounds: 4,

@@ -4,7 +4,7 @@ use model::{Direction, Magnitude, Reason, Verdict};
 
 use crate::looks::Looks;
 use crate::paired::{Estimate, Paired, ratio_of};
-use crate::power::{Situation, further_rounds_by};
+use crate::power::{Situation, further_rounds};
 use crate::student::{FEWEST_STARTS, LEVEL, Quantiles};
 
 /// The difference of two copies of one server after one start, and seldom after several: a fraction.
@@ -121,7 +121,7 @@ fn more_rounds(evidence: &Evidence, q_value: f64, rule: &Rule<'_>) -> Option<u32
     };
     // Further hosts have as many rounds each as these.
     let of_each = evidence.rounds.div_ceil(estimate.paired.rounds);
-    further_rounds_by(&situation, rule.quantiles).map(|more| more.saturating_mul(of_each))
+    further_rounds(&situation, rule.quantiles).map(|more| more.saturating_mul(of_each))
 }
 
 /// The margin of a fraction on the scale of logarithms: 2 % is a factor of 1.02 up or down, so

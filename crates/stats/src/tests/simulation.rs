@@ -459,7 +459,7 @@ fn the_rounds_asked_for_decide() {
     // The true state of a noisy cell without an effect: how many rounds would be asked for if its
     // spread were known, and how often that many say "unchanged".
     let (sd, margin) = (0.02, 1.02_f64.ln());
-    let further = crate::further_rounds(&crate::Situation {
+    let noisy = crate::power::Situation {
         rounds: 3,
         mean: 0.0,
         spread: crate::Spread { rounds: sd, pairs: 0.0 },
@@ -467,7 +467,8 @@ fn the_rounds_asked_for_decide() {
         margin,
         alpha: 0.01,
         looks: None,
-    });
+    };
+    let further = crate::power::further_rounds(&noisy, &Quantiles::default());
     let rounds = 3 + further.unwrap();
     let mut rng = Rng::new(5);
     let unchanged = (0..2000)
