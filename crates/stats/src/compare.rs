@@ -142,7 +142,9 @@ impl Question<'_> {
                 candidate: of_candidate,
             });
         } else if let Some(logs) = logs(&rounds) {
-            comparison.verdict = without_family(&comparison);
+            if rule(&comparison.metric).0 == Direction::Neither {
+                comparison.verdict = Verdict::Inconclusive(Reason::NotJudged);
+            }
             let prior = self.priors.of_cell(row, &rounds, self.data);
             evidence = self.measure_change(&mut comparison, &rounds, &logs, prior.as_ref());
         } else {
@@ -255,16 +257,6 @@ fn judge_family(family: Vec<Judged<'_>>, rule: &Rule<'_>) {
     }
 }
 
-/// The verdict of a cell with a ratio, as far as it does not depend on the other steps.
-fn without_family(comparison: &Comparison) -> Verdict {
-    Verdict::Inconclusive(match rule(&comparison.metric).0 {
-        Direction::Neither => Reason::NotJudged,
-        Direction::Higher | Direction::Lower => {
-            Reason::TooFewRounds { have: comparison.rounds, need: FEWEST_ROUNDS }
-        }
-    })
-}
-
 fn without_ratio(comparison: &Comparison, rounds: &[Round]) -> Reason {
     if fell_to_zero(&comparison.metric, rounds) {
         return Reason::FellToZero { rounds: comparison.rounds };
@@ -291,7 +283,7 @@ fn rule(metric: &MetricId) -> (Direction, f64) {
     describe(metric).map_or((Direction::Neither, 0.0), |is| (is.direction, is.margin))
 }
 
-/// A comparison of the cells like this one that says nothing yet.
+/// A comparison of the cells like this one, as far as it does not depend on the other steps.
 fn blank(cell: &Cell, base: &str, candidate: &str, rounds: u32) -> Comparison {
     Comparison {
         step: cell.step.clone(),
