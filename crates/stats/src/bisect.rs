@@ -102,7 +102,8 @@ impl Bisection {
         if now.several >= MISFIT {
             return Advice::Several(now);
         }
-        if now.probability >= CONFIDENCE && self.is_undivided(&now.range) {
+        let is_undivided = self.dividing(&now.range).next().is_none();
+        if now.probability >= CONFIDENCE && is_undivided {
             let unconfirmed = self.beside(&now.range).find(|place| self.runs(*place) < RUNS_BESIDE);
             return unconfirmed.map_or(Advice::Found(now), Advice::Measure);
         }
@@ -114,11 +115,6 @@ impl Bisection {
         let all = 1..=self.last();
         let best = self.dividing(&all).max_by(|a, b| gain(*a).total_cmp(&gain(*b)));
         best.map_or(Advice::Found(now), Advice::Measure)
-    }
-
-    /// Does no available build separate these places of the change?
-    fn is_undivided(&self, range: &RangeInclusive<usize>) -> bool {
-        self.dividing(range).next().is_none()
     }
 
     /// The last build before these places of the change, and the last of them; the first build needs no pair.

@@ -126,7 +126,10 @@ pub fn analyse(family: &[Series]) -> Vec<Found> {
     }
     let mut prior = None;
     for _ in 0..PASSES {
-        prior = fit(&drafts.iter().filter_map(Draft::around).collect::<Vec<_>>());
+        let around = |Draft { line, borders, .. }: &Draft<'_>| {
+            around_levels(&line.means, &line.weights, borders)
+        };
+        prior = fit(&drafts.iter().filter_map(around).collect::<Vec<_>>());
         let crowd = Crowd::of(drafts.iter().map(|draft| &draft.borders));
         for draft in &mut drafts {
             draft.line.odds = crowd.odds(&draft.borders, draft.line.means.len());
@@ -193,10 +196,6 @@ impl<'a> Draft<'a> {
     fn within(&self) -> Option<Variance> {
         let tells = self.series.is_linked || self.series.builds.len() >= FEWEST_BUILDS;
         within(self.series).filter(|_| tells)
-    }
-
-    fn around(&self) -> Option<Variance> {
-        around_levels(&self.line.means, &self.line.weights, &self.borders)
     }
 
     /// Sets builds apart and divides, by the scatter of replicates and neighbours.
