@@ -119,18 +119,21 @@ fn named_alike(members: &[Member<'_>]) -> Result<(), HistoryError> {
     })
 }
 
+pub(super) type Facts = [(&'static str, String); 5];
+
 /// A config is one thing in all versions that it is rendered for: its name is compared, not its settings.
+pub(super) fn facts(system: &System) -> Facts {
+    let set = system.set.iter().map(|(name, value)| format!("{name} = {value}"));
+    [
+        ("engine", system.engine.name().to_owned()),
+        ("config", system.config.name.clone()),
+        ("set", or_none(set.collect::<Vec<_>>().join(", "))),
+        ("preload", or_none(system.preload.clone())),
+        ("huge_pages", system.huge_pages.to_string()),
+    ]
+}
+
 fn of_namesakes(one: &System, other: &System) -> Option<Reason> {
-    let facts = |system: &System| {
-        let set = system.set.iter().map(|(name, value)| format!("{name} = {value}"));
-        [
-            ("engine", system.engine.name().to_owned()),
-            ("config", system.config.name.clone()),
-            ("set", or_none(set.collect::<Vec<_>>().join(", "))),
-            ("preload", or_none(system.preload.clone())),
-            ("huge_pages", system.huge_pages.to_string()),
-        ]
-    };
     let mut both = facts(one).into_iter().zip(facts(other));
     both.find_map(|((what, one), (_, other))| differ(what, one, other))
 }

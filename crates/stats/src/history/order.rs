@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use model::{Build, BuildSource, Cell, Dbms, Engine, Made, RunData, System};
 
+use super::alike::{Facts, facts};
 use super::collect::Part;
 use super::lines::{At, Copied};
 
@@ -91,18 +92,9 @@ fn is_release(build: &Build) -> bool {
     }
 }
 
-/// The equal parts of systems that form one build of a history.
-#[derive(PartialEq, Eq, Hash)]
-struct Identity {
-    build: (Dbms, String),
-    engine: Engine,
-    config: String,
-    set: Vec<(String, String)>,
-    preload: String,
-    huge_pages: bool,
-    /// Where a run has several that are equal otherwise.
-    name: Option<String>,
-}
+/// The equal parts of systems that form one build of a history; the name where a run has several that are equal
+/// otherwise.
+type Identity = (Dbms, String, Facts, Option<String>);
 
 /// `None` for a build that may be another one in the next run.
 fn identity(system: &System, same: &BTreeSet<&str>) -> Option<Identity> {
@@ -112,16 +104,8 @@ fn identity(system: &System, same: &BTreeSet<&str>) -> Option<Identity> {
         _ if is_release(build) => build.id(),
         _ => return None,
     };
-    let set = system.set.iter();
-    Some(Identity {
-        build: (build.dbms, id),
-        engine: system.engine,
-        config: system.config.name.clone(),
-        set: set.map(|(name, value)| (name.clone(), value.clone())).collect(),
-        preload: system.preload.clone(),
-        huge_pages: system.huge_pages,
-        name: same.contains(system.name.as_str()).then(|| system.name.clone()),
-    })
+    let name = same.contains(system.name.as_str()).then(|| system.name.clone());
+    Some((build.dbms, id, facts(system), name))
 }
 
 /// The names of systems of a run that nothing but their names tells apart.
