@@ -20,8 +20,8 @@ const ENDS_AGAIN: usize = 8;
 /// One change does not explain the pairs if several have this probability.
 const MISFIT: f64 = 0.9;
 
-/// The builds on both sides of a change are measured in so many runs before it is named: what the pairs of a run share,
-/// such as where its processes came to lie, may be as large as the change.
+/// In so many runs both sides of a change are measured before it is named: noise that a run's pairs share may be as
+/// large.
 const RUNS_BESIDE: usize = 2;
 
 /// The log ratio of a build and the first build, in one round.

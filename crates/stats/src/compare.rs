@@ -277,8 +277,7 @@ fn fell_to_zero(metric: &MetricId, rounds: &[Round]) -> bool {
         && rounds.iter().all(falls)
 }
 
-/// Which direction of a metric is better, and its margin. A metric that no table describes is
-/// shown and not judged: nobody said which way is better.
+/// Its better direction and its margin. A metric that no table describes is not judged.
 fn rule(metric: &MetricId) -> (Direction, f64) {
     describe(metric).map_or((Direction::Neither, 0.0), |is| (is.direction, is.margin))
 }

@@ -64,9 +64,7 @@ fn of_names(base: &RunInfo, candidate: &RunInfo) -> Option<Reason> {
     })
 }
 
-/// Have both runs the same scale and steps, as far as any value can show it?
-///
-/// Runs of earlier versions are stored with what bears on nothing: steps after the last result.
+/// As far as any value can show it: stored runs of earlier versions have steps after the last result.
 fn same_work(base: &RunInfo, candidate: &RunInfo) -> bool {
     let (left, right) = (&base.plan.workload, &candidate.plan.workload);
     if let (Some(left), Some(right)) = (left.sql(), right.sql()) {
@@ -101,8 +99,7 @@ pub(crate) fn differ(what: &str, base: String, candidate: String) -> Option<Reas
     (base != candidate).then(|| Reason::Different { what: what.to_owned(), base, candidate })
 }
 
-/// A reason if the facts of their trials differ; none if one of them states
-/// nothing.
+/// `None` if one of them states nothing.
 fn different(
     what: &str,
     systems: [Of<'_>; 2],

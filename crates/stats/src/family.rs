@@ -8,12 +8,10 @@ use crate::grid::{Grid, MetricRow, Round, logs, variance_within};
 use crate::moderate::{Family, Prior};
 use crate::paired::Paired;
 
-/// The number of following systems in the plan that each system is paired with. With fewer systems these
-/// are all pairs; with hundreds, looking at all would take longer than it tells.
+/// The following systems in the plan that each is paired with: of hundreds, looking at all would take too long.
 const NEIGHBOURS: usize = 8;
 
-/// How far two starts of one server are expected to be apart, whatever their slices say: a standard deviation
-/// of log ratios.
+/// How far two starts of a server are apart, whatever their slices say: a standard deviation of log ratios.
 pub(crate) const OF_A_START: f64 = 0.005;
 
 /// The expected variances of a run: by metric and class of step, apart for those in slices.
@@ -22,8 +20,7 @@ pub(crate) struct Priors(HashMap<Which, Prior>);
 type Which = (usize, StepClass, bool);
 
 impl Priors {
-    /// From all pairs of systems, whichever of them is the base: so a comparison and its reverse
-    /// rest on the same, and so do those of different candidates.
+    /// From all pairs of systems, whichever is the base: so a comparison and its reverse rest on the same.
     pub(crate) fn of(grid: &Grid<'_>, data: &RunData) -> Self {
         let plan = &data.info.plan;
         let mut families: HashMap<Which, Family> = HashMap::new();

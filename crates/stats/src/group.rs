@@ -18,8 +18,7 @@ pub struct GroupSummary {
     pub median: f64,
     /// The geometric mean, the only one that does not depend on which side is the base.
     pub geometric_mean: f64,
-    /// The 95 % interval of the geometric mean, from the rounds that are complete for all of these tests;
-    /// `None` with fewer than two such rounds.
+    /// That of 95 %, from the rounds that are complete for all of these tests; `None` with fewer than two.
     pub ends: Option<(f64, f64)>,
 }
 

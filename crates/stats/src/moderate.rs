@@ -7,8 +7,8 @@ use crate::summary::median;
 /// Families of fewer cells tell too little: then each cell has its own variance only.
 const SMALLEST_FAMILY: u32 = 6;
 
-/// The prior of `d0`: log-normal around this. In runs of MySQL, MariaDB, PostgreSQL and
-/// SQLite (docs/statistics.md, Families) the moments of Smyth 2004 give 2 to infinity, more than half of them above 10.
+/// `d0` is log-normal around this. In runs of four products (docs/statistics.md, Families) the moments of Smyth 2004
+/// give 2 to infinity, more than half of them above 10.
 const USUAL_DF: f64 = 6.0;
 
 /// Standard deviation of the logarithm of `d0`: nineteen of twenty are within a factor of four of the usual one.
@@ -81,9 +81,8 @@ impl Prior {
         Self { variance: self.variance * factor, ..*self }
     }
 
-    /// The variance of a cell in the light of its family, `(d0·s0² + d·s²) / (d0 + d)`, and how
-    /// many degrees of freedom the family adds to the cell's own: `d0`, but never more than the
-    /// other cells have.
+    /// `(d0·s0² + d·s²) / (d0 + d)`, and the degrees of freedom that the family adds to the cell's own: `d0`, but never
+    /// more than the other cells have.
     pub(crate) fn moderate(&self, variance: f64, df: f64) -> (f64, f64) {
         let moderated = (self.df * self.variance + df * variance) / (self.df + df);
         (moderated, self.df.min(self.total - df).max(0.0))

@@ -32,8 +32,7 @@ pub struct Options {
     /// Name of the base; `None` for the plan's.
     pub base: Option<String>,
     pub metrics: Selection,
-    /// The practical margin for every metric, as a fraction (0.02 is 2 %); `None` for each
-    /// metric's own.
+    /// The practical margin for every metric, as a fraction (0.02 is 2 %); `None` for each metric's own.
     pub min_effect: Option<f64>,
     /// Margins that take the place of the metrics' own, where `min_effect` does not.
     pub margins: BTreeMap<MetricId, f64>,

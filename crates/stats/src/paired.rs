@@ -30,8 +30,7 @@ pub struct Paired {
 }
 
 impl Paired {
-    /// From the log ratios of the complete rounds, whose order does not matter; `None` when there
-    /// is none or when one is not finite.
+    /// The order of the rounds does not matter; `None` without any, or when one is not finite.
     pub fn of(logs: &[f64]) -> Option<Self> {
         // Sums are taken from the median, so that equal values give exactly their value and
         // exactly no deviation.
@@ -52,8 +51,7 @@ impl Paired {
         ratio_of(self.mean)
     }
 
-    /// The interval of the mean log ratio, `mean ± t·sd/√n`, which covers the true one with
-    /// probability `confidence`; `None` with a single round.
+    /// Of the mean log ratio, `mean ± t·sd/√n`; covers the true one with this probability. `None` with a single round.
     pub fn interval(&self, confidence: f64) -> Option<(f64, f64)> {
         let half = t_critical((1.0 - confidence) / 2.0, self.df()) * self.standard_error()?;
         Some((self.mean - half, self.mean + half))
@@ -74,8 +72,7 @@ impl Paired {
     }
 }
 
-/// ln(candidate / base) of two positive values: exactly minus the same of the two exchanged, and
-/// exactly the same when both are doubled.
+/// Of two positive values: exactly minus that of the two exchanged, and the same when both are doubled.
 pub(crate) fn log_ratio(base: f64, candidate: f64) -> f64 {
     let (small, large) = if base < candidate { (base, candidate) } else { (candidate, base) };
     let quotient = large / small;
@@ -83,14 +80,13 @@ pub(crate) fn log_ratio(base: f64, candidate: f64) -> f64 {
     if base < candidate { log } else { -log }
 }
 
-/// The ratio of a log ratio. Of two that are each other's negative, the one below 1 is exactly the
-/// inverse of the other.
+/// Of two that are each other's negative, the one below 1 is exactly the inverse of the other.
 pub(crate) fn ratio_of(log: f64) -> f64 {
     if log < 0.0 { (-log).exp().recip() } else { log.exp() }
 }
 
-/// The sum, exactly the same in whichever order the values come, and exactly its negative when
-/// all of them are negated: rounding of the sum upwards and of that downwards are mirror images.
+/// Exactly the same in any order, and exactly its negative when all are negated: rounding of the sum upwards and of
+/// that downwards are mirror images.
 pub(crate) fn sum(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -198,8 +194,7 @@ impl Estimate {
         self.paired.mean == 0.0 && self.sd <= LEAST_SD
     }
 
-    /// mean ± t·s/√n, each end of which leaves `tail` beyond it; `None` where that is wider than
-    /// a ratio can be.
+    /// mean ± t·s/√n, each end of which leaves `tail` beyond it; `None` where it is wider than a ratio can be.
     pub(crate) fn interval(&self, tail: f64, quantiles: &Quantiles) -> Option<(f64, f64)> {
         let half = quantiles.t_critical(tail, self.df()) * self.error();
         let mean = self.paired.mean;

@@ -67,13 +67,11 @@ struct Printed<'a> {
     /// Rates and inserted rows, by round, system and step.
     beside: HashMap<(u32, &'a str, &'a StepId, &'a str), &'a Cell>,
     cpus: f64,
-    /// The finest last digit of a reading, as a power of ten; whoever prints a metric prints all of it alike,
-    /// but for zeros at the end.
+    /// The finest last digit of a reading, as a power of ten; whoever prints a metric prints all of it alike.
     finest: HashMap<Reading<'a>, i32>,
 }
 
-/// Metric, the unit of the rate beside it (scans count rows, and their costs are divided by thousands), and
-/// which of the readings.
+/// Metric, the unit of the rate beside it (costs of scans are divided by thousands of rows), which of the readings.
 type Reading<'a> = (&'a MetricId, Option<Unit>, usize);
 
 const RATE: &str = MetricId::RATE;

@@ -3,8 +3,7 @@
 use crate::paired::{Paired, sum};
 use crate::summary::mean;
 
-/// By so many of its own standard errors the mean of all pairs must be away from that of their middle halves to
-/// count instead.
+/// By so many of its own standard errors the mean of all pairs must be away from that of their middle to count.
 const ONE_SIDED: f64 = 2.0;
 
 /// The counted part of each round's pairs: values whose mean is the round's log ratio, and whose scatter says how
@@ -66,8 +65,7 @@ pub struct SlicePairs {
     pub error: f64,
 }
 
-/// The variance of a round's mean by what the pairs within each round scatter, on average over the rounds; `None`
-/// where a round has fewer than two.
+/// The variance of a round's mean by its own pairs, on average; `None` where a round has fewer than two.
 pub(crate) fn variance_of_round(rounds: &[&[f64]]) -> Option<f64> {
     let centred = rounds.iter().map(|round| Some(centred(round, mean(round)?)));
     let centred = centred.collect::<Option<Vec<Vec<f64>>>>()?;

@@ -13,8 +13,7 @@ pub(crate) fn two_sided_p(t: f64, df: f64) -> f64 {
     StudentsT::new(0.0, 1.0, df).map_or(f64::NAN, |d| 2.0 * d.sf(t.abs()))
 }
 
-/// The value that T with `df` degrees of freedom exceeds with probability `tail`, which lies
-/// between 0 and 0.5; infinite for a tail of nothing.
+/// The value that T exceeds with probability `tail`, between 0 and 0.5; infinite for a tail of nothing.
 pub(crate) fn t_critical(tail: f64, df: f64) -> f64 {
     let Ok(student) = StudentsT::new(0.0, 1.0, df) else { return f64::NAN };
     if tail.is_nan() || tail <= 0.0 {
@@ -56,8 +55,7 @@ pub(crate) fn z_tail(z: f64) -> f64 {
     Normal::standard().sf(z)
 }
 
-/// Quantiles of t that were asked for before: the cells of a family share their degrees of
-/// freedom, and one quantile costs more than all the rest of a cell.
+/// Quantiles of t that were asked for before: one costs more than all the rest of a cell, and families share them.
 #[derive(Debug, Default)]
 pub(crate) struct Quantiles(RefCell<HashMap<(u64, u64), f64>>);
 

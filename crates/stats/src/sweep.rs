@@ -91,8 +91,7 @@ pub enum Place {
     /// The ratio is certainly on either side at the two counts, but not every round crosses between
     /// them, so that no place can be given. `rounds` are complete at all counts between.
     Between { crossing: u32, rounds: u32 },
-    /// The ratio is certain at one of the two counts only, at the other its mean is beyond 1. `rounds` are
-    /// complete at both.
+    /// The ratio is certain at one count, and at the other its mean is beyond 1. `rounds` are complete at both.
     Inconclusive { crossing: u32, rounds: u32 },
 }
 
@@ -153,8 +152,7 @@ fn found(stretch: &[&SweepPoint], rises: bool, hosts: &[HostRounds]) -> Crossing
     Crossing { from: from.clients, to: to.clients, rises, place }
 }
 
-/// The crossing that may lie beyond a certain count: `outwards` begins with that count and goes on to
-/// the end of the sweep.
+/// Beyond a certain count, with which `outwards` begins: it goes on to the end of the sweep.
 fn undecided(outwards: &[&SweepPoint], hosts: &[HostRounds]) -> Option<Crossing> {
     let inner = outwards.first()?.is_certainly_above()?;
     let opposite = |p: &&&SweepPoint| p.side == Side::Unknown && p.is_above(hosts) == Some(!inner);

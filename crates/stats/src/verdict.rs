@@ -124,8 +124,7 @@ fn more_rounds(evidence: &Evidence, q_value: f64, rule: &Rule<'_>) -> Option<u32
     further_rounds(&situation, rule.quantiles).map(|more| more.saturating_mul(of_each))
 }
 
-/// The margin of a fraction on the scale of logarithms: 2 % is a factor of 1.02 up or down, so
-/// that a change and its inverse are judged alike.
+/// On the scale of logarithms, 2 % is a factor of 1.02 up or down: a change and its inverse are judged alike.
 pub(crate) fn log_margin(fraction: f64) -> f64 {
     fraction.ln_1p()
 }
@@ -150,8 +149,7 @@ pub(crate) const fn higher_is_better(direction: Direction) -> Option<bool> {
     }
 }
 
-/// From the middle of the first third of a window to that of the last is two thirds of it. The middle of the next
-/// window is a whole window away from the middle of this one.
+/// The middles of the first and last third are two thirds of a window apart, those of two windows a whole one.
 const TO_THE_NEXT: f64 = 1.5;
 
 /// How the log ratio of two systems changes from the first to the last third of the window.
@@ -167,8 +165,7 @@ impl Drift {
         (paired.p_value()? <= LEVEL).then_some(Self { change: paired.mean })
     }
 
-    /// If the drift goes on as it is, would the next window change the verdict? It would where the log ratio comes to
-    /// lie on another side of the margin.
+    /// Would the next window, drifting on, change the verdict: does the log ratio come to another side of the margin?
     pub(crate) fn unsettles(self, now: f64, margin: f64) -> bool {
         let side = |log: f64| i32::from(log > margin) - i32::from(log < -margin);
         side(now) != side(now + TO_THE_NEXT * self.change)

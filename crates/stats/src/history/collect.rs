@@ -65,8 +65,8 @@ struct Runs<'a, 'd> {
 }
 
 impl Runs<'_, '_> {
-    /// The least variance of a replicate. It makes the mean of a build's rounds no more certain than one rounded value,
-    /// because all rounds are rounded alike. The build with the coarsest values decides for all.
+    /// The least variance of a replicate: all rounds are rounded alike, and their mean is as sure as one rounded value.
+    /// The build with the coarsest values decides for all.
     fn rounded(&self, metric: &MetricId, builds: &[Measured<'_>]) -> f64 {
         let of_build = |runs: &Measured<'_>| {
             let rounds = runs.iter().flat_map(|(part, rounds)| {
@@ -132,8 +132,7 @@ fn known(parts: &[Part<'_>], options: &HistoryOptions) -> Result<(), HistoryErro
     }
 }
 
-/// Where a row stands: ordinal, clients, step, metric, name of the unit. What has another unit is another row: no
-/// ratio leads from the one to the other.
+/// Ordinal, clients, step, metric, name of the unit: no ratio leads from one unit to another.
 type Place<'a> = (u32, u32, &'a StepId, &'a MetricId, &'static str);
 
 struct MetricRow<'a> {
@@ -218,8 +217,8 @@ fn lines(
         .collect()
 }
 
-/// The series of a row: only builds that have a value; what the rounds of a run share is taken out, then what
-/// its day does. With it what was taken from the logarithms of each part for its day.
+/// Only builds that have a value, without what the rounds of a run share, then without their day. With it what was
+/// taken from the logarithms of each part for its day.
 fn series(builds: &[Measured<'_>]) -> (Series, BTreeMap<usize, f64>) {
     let mut of_part: BTreeMap<usize, Vec<&BTreeMap<u32, f64>>> = BTreeMap::new();
     for (part, rounds) in builds.iter().flatten() {

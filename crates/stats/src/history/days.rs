@@ -34,8 +34,7 @@ pub(super) struct Centred {
     pub(super) days: Days,
 }
 
-/// Estimates the distances of days by least squares, each build having a level of its own (the two-way analysis of
-/// variance), and takes them out.
+/// Takes out the distances of days, by least squares with a level for each build (the two-way analysis of variance).
 pub(super) fn centre(builds: &[ByRun]) -> Centred {
     let (day_of, runs_alone) = days_of(builds);
     let days = day_of.values().max().map_or(0, |last| last + 1);
@@ -141,8 +140,7 @@ fn equations(cells: &[Vec<(usize, f64, f64)>], linked: &[usize]) -> (Vec<Vec<f64
     (matrix, right)
 }
 
-/// The inverse of a matrix that is positive definite but for rows and columns of zeros, which stay so (Gauss and
-/// Jordan; no pivots are needed).
+/// Of a matrix that is positive definite but for rows and columns of zeros, which stay so (Gauss and Jordan).
 fn inverse(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let size = matrix.len();
     let kept: Vec<usize> = (0..size).filter(|place| matrix[*place][*place] > 0.0).collect();
@@ -199,8 +197,7 @@ impl Days {
         (all > 0.0).then(|| (sum / all, 1.0 / all, replicates[0].min(replicates[1])))
     }
 
-    /// The variance, in variances of a replicate, of the distance of two levels over all days; `None` where their
-    /// days are not linked.
+    /// In variances of a replicate, that of the distance of two levels over all days; `None` if these are not linked.
     pub(super) fn across(&self, left: &Sums, right: &Sums) -> Option<f64> {
         let weight = |sums: &Sums| sums.iter().map(|(n, _)| n).sum::<f64>();
         let (n, m) = (weight(left), weight(right));

@@ -48,8 +48,7 @@ impl Searched {
     }
 }
 
-/// Divides each stretch between `borders` at its best place, and the parts again, as long as p is at most
-/// `limit`.
+/// Divides each stretch between `borders` at its best place, and the parts again, while p is at most `limit`.
 pub(super) fn divide(
     line: &Line<'_>,
     borders: &[usize],

@@ -10,8 +10,7 @@ use crate::verdict::{START_EFFECT, log_margin};
 /// Values, of builds and replicates together, that the two sides of a border need.
 const FEWEST_VALUES: f64 = 3.0;
 
-/// Below this, t has a p-value over 0.05 whatever its degrees of freedom; it is taken for one, as computing it
-/// for every pair of builds would take longer than all else.
+/// Below this, t has a p-value over 0.05, which is taken for one: computing it for all pairs of builds would take long.
 const NEVER_CERTAIN: f64 = 1.9;
 
 /// The levels beside a border: where the left one begins, the border, where the right one ends.
@@ -37,8 +36,7 @@ pub(super) struct Line<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Chance {
     Fixed(Variance),
-    /// The scatter around the levels, that border among them, drawn towards `prior`; at least that of the
-    /// replicates.
+    /// Around the levels, that border among them, drawn towards `prior`; at least that of the replicates.
     Around {
         prior: Option<Prior>,
         replicates: Option<Variance>,
@@ -91,8 +89,7 @@ pub(super) struct Side<'a> {
 }
 
 impl Side<'_> {
-    /// This level and the one to the right of it: as the days show it on which both were measured, else over linked
-    /// days, else as the values are.
+    /// By the days on which both were measured, else over linked days, else as the values are.
     pub(super) fn against(&self, right: &Self, chance: Variance) -> Contrast {
         let far = right.level - self.level;
         let plain = 1.0 / self.weight + 1.0 / right.weight;
@@ -152,8 +149,7 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// Is the step at `border` no longer certain without the farthest build on one of its sides? Not asked
-    /// of a side that is a single build, nor where other series change too.
+    /// Is the step uncertain without a side's farthest build? Not asked of single builds, nor where others change.
     pub(super) fn rests_on_one(&self, (from, border, to): Beside, chance: Variance) -> bool {
         let certain = |line: &Self, up: bool| {
             let step = line.contrast((from, border, to), chance);
@@ -194,8 +190,7 @@ impl<'a> Line<'a> {
         self.standing[place] = why;
     }
 
-    /// May a border stand there? Its first build must count, and the last build alone must have been measured
-    /// beside another.
+    /// Its first build must count, and the last build alone must have been measured beside another.
     pub(super) fn may_be(&self, border: usize) -> bool {
         let last = self.weights.iter().rposition(|weight| *weight > 0.0);
         self.weights[border] > 0.0 && (self.last_alone || last.is_some_and(|last| border < last))

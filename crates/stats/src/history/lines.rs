@@ -119,8 +119,7 @@ pub struct HistoryOptions {
     pub step: Option<StepId>,
     /// The practical margin for every metric, as a fraction; `None` for each metric's own.
     pub min_effect: Option<f64>,
-    /// The build that the others are compared with: the first that this names, by its system, its build, its run, or
-    /// its run and system (`r7/mysql-8.0.31`); `None` for the first.
+    /// The first with this system, build, run, or run and system (`r7/mysql-8.0.31`); `None` for the first of all.
     pub base: Option<String>,
 }
 

@@ -25,16 +25,13 @@ use crate::moderate::Prior;
 use crate::options::USUAL_Q;
 use crate::student::{CONFIDENCE, Quantiles};
 
-/// The largest p-value of a step that is worth dividing further for, having looked for its place; what
-/// stays is decided over the family.
+/// The largest p-value worth dividing further for, having looked for the place; the family decides what stays.
 const P: f64 = 0.05;
 
-/// The largest p-value that is certain about a single build: that it stands apart, or that a step does not
-/// rest on it.
+/// The largest p-value that is certain about a single build: that it stands apart, or that no step rests on it.
 const P_APART: f64 = 0.01;
 
-/// Number of passes over the family, each with the results of the one before: how much values scatter
-/// around the levels, and where series change. A third pass hardly changes anything.
+/// Passes over the family, each with the scatter and changes of the one before. A third hardly changes anything.
 const PASSES: u32 = 2;
 
 /// The largest share of false ones among the steps of a family of series of many builds. Series of fewer than
@@ -48,8 +45,7 @@ pub struct Series {
     pub builds: Vec<Vec<f64>>,
     /// Degrees of freedom spent on removing shared parts of rounds and distances of days.
     pub shared: u32,
-    /// Are all builds of one run, or of runs that builds link? If not, their replicates say nothing of how much runs
-    /// differ.
+    /// Are all of one run, or of runs that builds link? If not, replicates say nothing of how much runs differ.
     pub is_linked: bool,
     /// Were the first build's replicates, and the last one's, measured beside those of another build?
     pub first_beside: bool,
@@ -98,8 +94,7 @@ impl Change {
 pub struct Found {
     pub changes: Vec<Change>,
     pub standing: Vec<Standing>,
-    /// Variance of a replicate, degrees of freedom of that; `None` where neither replicates nor enough neighbours
-    /// tell.
+    /// Variance of a replicate, its degrees of freedom; `None` where neither replicates nor neighbours tell.
     pub chance: Option<(f64, f64)>,
 }
 
@@ -191,8 +186,7 @@ impl<'a> Draft<'a> {
         Chance::Around { prior, replicates: self.replicates, rounded }
     }
 
-    /// What replicates say; nothing where builds are of runs that nothing links and too few for neighbours to tell
-    /// how much these differ.
+    /// Nothing where no run links builds and these are too few for neighbours to tell how much they differ.
     fn within(&self) -> Option<Variance> {
         let tells = self.series.is_linked || self.series.builds.len() >= FEWEST_BUILDS;
         within(self.series).filter(|_| tells)

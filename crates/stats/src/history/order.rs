@@ -131,8 +131,7 @@ type Value<'a> = (&'a str, u32, &'a str, &'static str, u64);
 /// A trial as it would be copied: its build, engine and config, and all its values in order.
 type Trial<'a> = (String, &'a str, &'a str, Vec<Value<'a>>);
 
-/// Takes out each trial of which an earlier run has all values, to the last digit: such values are no evidence of
-/// their own. Systems that have nothing else go too.
+/// Takes out each trial whose values an earlier run has to the last digit, and systems that have nothing else.
 pub(super) fn without_copies<'a>(parts: &[Part<'a>]) -> (Vec<Part<'a>>, Left<'a>, Vec<Copied>) {
     if parts.len() < 2 {
         return (parts.to_vec(), Left::new(), Vec::new());

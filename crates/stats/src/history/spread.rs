@@ -5,8 +5,7 @@ use crate::moderate::{Family, Prior};
 use crate::paired::LEAST_SD;
 use crate::summary::NORMAL_MAD;
 
-/// Builds from which on neighbours say how much values scatter: with fewer, most steps between neighbours
-/// may be true changes.
+/// From so many builds on neighbours say how much values scatter: of fewer, most steps may be true changes.
 pub(super) const FEWEST_BUILDS: usize = 8;
 
 /// The efficiency of the median absolute deviation: Rousseeuw & Croux 1993, *Alternatives to the median
@@ -50,8 +49,7 @@ pub(super) fn between(means: &[f64], weights: &[f64]) -> Option<Variance> {
     })
 }
 
-/// The variance of a replicate around the level of its segment; `None` with few builds, or where too few of
-/// them are left to say.
+/// Around the level of its segment; `None` with few builds, or where too few of them are left to say.
 pub(super) fn around_levels(means: &[f64], weights: &[f64], borders: &[usize]) -> Option<Variance> {
     let kept = weights.iter().filter(|weight| **weight > 0.0).count();
     let df = kept as f64 - (borders.len() + 1) as f64;
