@@ -139,10 +139,7 @@ pub(crate) fn table(table: &Table) -> String {
 
 /// A table without title and note.
 pub(crate) fn grid(text: &mut String, table: &Table) {
-    let heads = table.headers.iter().map(|h| {
-        let unit = if h.unit.is_empty() { String::new() } else { format!(" ({})", h.unit) };
-        escape(&format!("{}{unit}", h.text))
-    });
+    let heads = table.headers.iter().map(|header| escape(&header.with_unit()));
     let rules = table.headers.iter().map(|h| match h.align {
         Align::Left => ":--".to_owned(),
         Align::Right => "--:".to_owned(),
@@ -259,13 +256,8 @@ fn fields(one: &Comparison) -> impl Serialize {
 fn tsv_table(table: &Table) -> String {
     // What stands above rows for people is a column of its own in a spreadsheet.
     let has_headings = table.rows.iter().any(|row| Table::is_heading(row));
-    let names = table.headers.iter().map(|h| {
-        if h.unit.is_empty() {
-            guarded(&plain::line(&h.text)).into_owned()
-        } else {
-            guarded(&plain::line(&format!("{} ({})", h.text, h.unit))).into_owned()
-        }
-    });
+    let names = table.headers.iter();
+    let names = names.map(|header| guarded(&plain::line(&header.with_unit())).into_owned());
     let group = has_headings.then(|| "group".to_owned());
     let head = format::joined(group.into_iter().chain(names), "\t");
     let mut heading = String::new();

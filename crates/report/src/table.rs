@@ -69,6 +69,14 @@ impl Header {
     pub fn kept_whole(self) -> Self {
         Self { whole: true, ..self }
     }
+
+    /// `margin (%)`.
+    pub(crate) fn with_unit(&self) -> String {
+        match self.unit.as_str() {
+            "" => self.text.clone(),
+            unit => format!("{} ({unit})", self.text),
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
