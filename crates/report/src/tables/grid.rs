@@ -19,7 +19,7 @@ impl Report<'_> {
         unit: impl Fn(&Step) -> &'static str,
         cell: impl Fn(At<'_>) -> Cell,
     ) -> Table {
-        let cell = &cell;
+        let (has, unit, cell) = (&has, &unit, &cell);
         if !self.is_by_step() {
             let steps: Vec<&Step> = self.steps.iter().filter(|step| has(step)).collect();
             // Names alone are no table.
@@ -30,28 +30,20 @@ impl Report<'_> {
             });
             return systems().each(columns).table(title, note, rows);
         }
+        let rows = |group| self.steps_of(group).iter().filter(|step| has(step));
+        let steps = Columns::new().words("step", |step: &&Step| Cell::text(self.label(step)));
+        let all = self.groups.iter().flat_map(rows);
+        let (columns, common) = with_units(steps, all, |step| unit(step));
         let without_base = is_relative && self.has_candidates();
         let systems = || self.systems.iter().filter(|system| !(system.is_base && without_base));
-        let groups = self.groups.iter().map(|group| {
-            let steps = self.steps_of(group).iter().filter(|step| has(step));
-            let row = |step| NamedRow {
-                name: self.label(step),
-                unit: unit(step),
-                cells: systems().map(|system| cell(self.at(system, step))).collect(),
-            };
-            (group.title.clone(), steps.map(row).collect())
-        });
-        let column = |(system, short): (&Seen<'_>, String), unit: &str| {
-            let role = if system.is_base { " (base)" } else { "" };
-            Header::numbers(format!("{}{role}", system.name), unit).shortened(short + role)
-        };
         let short = short_names(&systems().map(|system| system.name).collect::<Vec<_>>());
-        let columns = |unit: &str| {
-            let named = systems().zip(short.clone());
-            named.map(|named| column(named, unit)).collect()
-        };
-        let (table, _) = with_units("step", columns, groups.collect());
-        Table { title, note: note.to_owned(), ..table }
+        let named = systems().zip(short).map(|(system, short)| {
+            let role = if system.is_base { " (base)" } else { "" };
+            let header = Header::numbers(format!("{}{role}", system.name), common);
+            (header.shortened(short + role), move |step: &&Step| cell(self.at(system, step)))
+        });
+        let parts = self.groups.iter().map(|group| (group.title.clone(), rows(group)));
+        columns.each(named).in_parts(title, note, parts)
     }
 
     /// One metric in all steps: its medians, or its ratios to the base.
@@ -79,34 +71,17 @@ pub(super) fn systems_in_step<'c, 'r>() -> Columns<'c, At<'r>> {
     Columns::new().words("system", |at: &At<'_>| name(at.system))
 }
 
-/// A row of a table whose rows are steps or tests.
-pub(super) struct NamedRow {
-    pub(super) name: String,
-    /// That of its values; empty for none.
-    pub(super) unit: &'static str,
-    pub(super) cells: Vec<Cell>,
-}
-
-/// A table of rows under headings, and the unit that all have in common. Where units differ, they have a column.
-pub(super) fn with_units(
-    first: &str,
-    columns: impl Fn(&str) -> Vec<Header>,
-    groups: Vec<(String, Vec<NamedRow>)>,
-) -> (Table, &'static str) {
-    let units: BTreeSet<&str> =
-        groups.iter().flat_map(|(_, rows)| rows.iter().map(|row| row.unit)).collect();
-    let differ = units.len() > 1;
-    let common = units.first().copied().filter(|_| !differ).unwrap_or_default();
-    let unit = differ.then(|| Header::numbers("unit", ""));
-    let mut headers = vec![Header::words(first)];
-    headers.extend(unit.into_iter().chain(columns(common)));
-    let row = |row: NamedRow| {
-        let unit = differ.then(|| Cell::text(row.unit));
-        std::iter::once(Cell::text(row.name)).chain(unit).chain(row.cells).collect()
-    };
-    let parts =
-        groups.into_iter().map(|(title, rows)| (title, rows.into_iter().map(row).collect()));
-    (Table::in_parts("", "", headers, parts), common)
+/// With the unit that all rows have in common; where their units differ, these have a column.
+pub(super) fn with_units<'c, T>(
+    columns: Columns<'c, T>,
+    rows: impl Iterator<Item = T>,
+    unit: impl Fn(&T) -> &'static str + 'c,
+) -> (Columns<'c, T>, &'static str) {
+    let units: BTreeSet<&str> = rows.map(|row| unit(&row)).collect();
+    if units.len() > 1 {
+        return (columns.numbers("unit", "", move |row| Cell::text(unit(row))), "");
+    }
+    (columns, units.first().copied().unwrap_or_default())
 }
 
 pub(super) fn name(system: &Seen<'_>) -> Cell {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use model::{MetricId, Step};
 use stats::{Crossing, Place, SweepPoint, crossings, scale_up};
 
-use super::grid::{NamedRow, name, systems, with_units};
+use super::grid::{name, systems, with_units};
 use super::throughput::{absolute_note, rate_cell};
 use super::told_once;
 use crate::report::At;
@@ -37,20 +37,20 @@ impl Report<'_> {
         is_relative: bool,
         cell: impl Fn(&Step) -> Cell,
     ) -> Option<(Table, &'static str)> {
-        let sweep = self.sweep.as_ref()?;
-        let row = |test: &Test| {
-            let steps = sweep.clients.iter().map(|count| test.at(self, *count));
+        let (sweep, cell) = (self.sweep.as_ref()?, &cell);
+        let unit = |test: &&Test| {
             let first = test.steps(self).next().filter(|_| !is_relative);
-            NamedRow {
-                name: test.name.clone(),
-                unit: first.map_or("", |step| self.rate_unit_name(step)),
-                cells: steps.map(|step| step.map_or_else(Cell::absent, &cell)).collect(),
-            }
+            first.map_or("", |step| self.rate_unit_name(step))
         };
+        let tests = Columns::new().words("test", |test: &&Test| Cell::text(&test.name));
+        let (columns, common) = with_units(tests, sweep.tests.iter(), unit);
+        let counts = sweep.clients.iter().map(|count| {
+            let at = move |test: &&Test| test.at(self, *count).map_or_else(Cell::absent, cell);
+            (column_of(*count), at)
+        });
         let groups = sweep.tests.chunk_by(|a, b| a.group == b.group);
-        let groups = groups.map(|tests| (tests[0].group.clone(), tests.iter().map(row).collect()));
-        let columns = |_: &str| sweep.clients.iter().copied().map(column_of).collect();
-        Some(with_units("test", columns, groups.collect()))
+        let parts = groups.map(|tests| (tests[0].group.clone(), tests));
+        Some((columns.each(counts).in_parts("", "", parts), common))
     }
 
     /// Systems × client counts of one test: throughput relative to the base.
