@@ -28,8 +28,7 @@ use self::sections::{Page, Sections, part};
 use self::table::folded;
 pub(crate) use self::table::{Link, bare, linked, table, tone};
 use crate::chart::style::shapes;
-use crate::list_page::site_links;
-use crate::list_page::{STYLE, document};
+use crate::list_page::{STYLE, document, site_links};
 use crate::rounds::rounds;
 use crate::{Report, format};
 
@@ -58,13 +57,13 @@ impl Report<'_> {
 
 fn page(all: &Report<'_>) -> String {
     let sections = Sections::of(all);
-    let (extent, systems) = sections::room(all, &sections);
+    let (is_whole, systems) = sections::room(all, &sections);
     let near = systems.map(|kept| all.only(&kept));
     let near = near.as_ref().unwrap_or(all);
     let listed = if sections::lists_all(all) { all } else { near };
     let cells = Cells::of(all, listed);
     let groups = listed.group_summary();
-    let page = Page { all, listed, near, sections: &sections, cells: &cells, groups, extent };
+    let page = Page { all, listed, near, sections: &sections, cells: &cells, groups, is_whole };
     let input = all.input;
     let has_flames = why::has_why(listed) && !all.is_brief;
     let scripts = if has_flames { &SCRIPTS[..] } else { &SCRIPTS[..3] };
@@ -184,7 +183,7 @@ fn throughput(report: &Report<'_>) -> Markup {
 
 fn steps(page: &Page<'_, '_>) -> Markup {
     let report = page.near;
-    let detail = step::Detail::of(report, page.extent, page.sections);
+    let detail = step::Detail::of(report, page.is_whole, page.sections);
     let open = page.sections.largest();
     markup! {
         @if page.sections.count() > 0 { h2 #steps { "Steps" } (table::legend(report)) }

@@ -126,23 +126,15 @@ const LEAST_SYSTEMS: usize = 4;
 const LISTED: usize = 16;
 const LISTED_BRIEF: usize = 8;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
-    /// All that was recorded.
-    Whole,
-    /// What the step is about.
-    Brief,
-}
-
-/// How much a page shows of its steps, one by one, and of which systems, by their places; `None` for all.
-pub(super) fn room(report: &Report<'_>, sections: &Sections) -> (Extent, Option<BTreeSet<usize>>) {
+/// Does a page show all that was recorded of its steps? And of which systems, by their places; `None` for all.
+pub(super) fn room(report: &Report<'_>, sections: &Sections) -> (bool, Option<BTreeSet<usize>>) {
     let steps = sections.count().max(1);
     let whole = if report.is_by_step() { WHOLE_BY_STEP } else { WHOLE };
     if !report.is_brief && report.systems.len() * steps <= whole {
-        return (Extent::Whole, None);
+        return (true, None);
     }
     let most = if report.is_brief { BRIEF } else { LEAN };
-    (Extent::Brief, nearest(report, (most / steps).max(LEAST_SYSTEMS)))
+    (false, nearest(report, (most / steps).max(LEAST_SYSTEMS)))
 }
 
 /// Have tables over all steps room for every system?
@@ -189,7 +181,8 @@ pub(super) struct Page<'p, 'a> {
     pub(super) sections: &'p Sections,
     pub(super) cells: &'p Cells,
     pub(super) groups: Option<Table>,
-    pub(super) extent: Extent,
+    /// Does it show all that was recorded of a step, not only what the step is about?
+    pub(super) is_whole: bool,
 }
 
 impl Page<'_, '_> {

@@ -6,7 +6,7 @@ use model::{Clock, KindSpec, Step, StepNote};
 use super::figures::{OverTime, distribution, over_time, rounds};
 use super::judged::{ratio_text, shade, word};
 use super::provenance;
-use super::sections::{Extent, Sections};
+use super::sections::Sections;
 use super::table::{chip, folded, name, table};
 use crate::format::plural;
 use crate::report::about;
@@ -30,11 +30,11 @@ pub(super) struct Detail {
     /// Points of a line over time, at most 300.
     points: usize,
     curve: usize,
-    extent: Extent,
+    is_whole: bool,
 }
 
 impl Detail {
-    pub(super) fn of(report: &Report<'_>, extent: Extent, sections: &Sections) -> Self {
+    pub(super) fn of(report: &Report<'_>, is_whole: bool, sections: &Sections) -> Self {
         let systems = report.systems.len().max(1);
         let steps = sections.count().max(1);
         // A step draws its throughput with a band (three outlines), two latencies and at most two kinds of background
@@ -42,14 +42,11 @@ impl Detail {
         let (outlines, curves) = (7 * steps, 2 * steps);
         // Each section has tables, which dozens of sections have dozens of times.
         let share = if steps > MANY { 3 } else { 1 };
-        let (points, curve) = match extent {
-            Extent::Whole => (300, 48),
-            Extent::Brief => (40, 24),
-        };
+        let (points, curve) = if is_whole { (300, 48) } else { (40, 24) };
         Self {
             points: (ALL_POINTS / share / (outlines * systems)).clamp(20, points),
             curve: (ALL_CURVES / share / (curves * systems)).clamp(16, curve),
-            extent,
+            is_whole,
         }
     }
 }
@@ -85,7 +82,7 @@ pub(super) fn step(
 fn content(report: &Report<'_>, step: &Step, detail: Detail) -> Markup {
     let bins = Bins::of(report, step, detail.points);
     let course = bins.filter(|bins| bins.count >= LEAST);
-    let whole = detail.extent == Extent::Whole;
+    let whole = detail.is_whole;
     let transactions = report.transaction_kinds(step);
     html! {
         (before_it(report, step, whole))
@@ -177,7 +174,7 @@ fn response(report: &Report<'_>, step: &Step, detail: Detail) -> Markup {
                 (distribution(report, step, kind, &merged, (clock, detail.curve)))
             }
             @if let Some(percentiles) = report.percentiles(step, kind, clock) { (table(&percentiles)) }
-            @if let Some(buckets) = buckets.filter(|_| detail.extent == Extent::Whole) { (folded(&buckets)) }
+            @if let Some(buckets) = buckets.filter(|_| detail.is_whole) { (folded(&buckets)) }
         }
     }
 }
