@@ -18,13 +18,8 @@ use crate::{ExportError, Result};
 const MAX_DIVISOR: f64 = 1e6;
 
 /// Buffers for packing histograms.
+#[derive(Default)]
 pub struct Packer(V2DeflateSerializer);
-
-impl Default for Packer {
-    fn default() -> Self {
-        Self(V2DeflateSerializer::new())
-    }
-}
 
 pub struct IntervalLog<'a, W: Write + 'a>(IntervalLogWriter<'a, 'a, W, V2DeflateSerializer>);
 
