@@ -123,9 +123,7 @@ pub fn explain(rules: &VariableRules, a: &Facts, b: &Facts) -> Explanation {
     let mut differences: Vec<Difference> = names
         .into_iter()
         .filter(|name| !any_fits(&rules.own, name))
-        .filter_map(|name| {
-            pair.difference(name, (of_a.get(name).copied(), of_b.get(name).copied()))
-        })
+        .filter_map(|name| pair.difference(name, [&of_a, &of_b].map(|of| of.get(name).copied())))
         .collect();
     differences.sort_by(|x, y| x.order.cmp(&y.order).then_with(|| x.name.cmp(&y.name)));
     Explanation { a: a.system.clone(), b: b.system.clone(), comparable, differences }
@@ -138,7 +136,7 @@ struct Named<'a> {
     reading: &'a Reading,
 }
 
-type Both<T> = (Option<T>, Option<T>);
+type Both<T> = [Option<T>; 2];
 
 /// The variables of a system under the names that both systems may share.
 type Common<'a> = BTreeMap<&'a str, Named<'a>>;
@@ -171,27 +169,25 @@ impl<'a> Pair<'a> {
         (of_a, of_b)
     }
 
-    fn difference(&self, name: &str, (a, b): Both<Named<'a>>) -> Option<Difference> {
-        let canonical = |facts, named: Option<Named<'_>>| {
+    fn difference(&self, name: &str, [a, b]: Both<Named<'a>>) -> Option<Difference> {
+        let sides = [(self.a, a), (self.b, b)];
+        let canonical = sides.map(|(facts, named)| {
             let named = named?;
             Some(Values::of(self.rules, facts).canonical(named.name, &named.reading.value))
-        };
-        if canonical(self.a, a) == canonical(self.b, b) {
+        });
+        if canonical[0] == canonical[1] {
             return None;
         }
-        let asked_of = |facts, named: Option<Named<'_>>| {
-            asked(self.rules, facts, named.map_or(name, |named| named.name))
-        };
-        let asked = (asked_of(self.a, a), asked_of(self.b, b));
-        let kind = self.kind(&(a, b), &asked);
+        let asked = sides
+            .map(|(facts, named)| asked(self.rules, facts, named.map_or(name, |named| named.name)));
+        let kind = self.kind([a, b], &asked);
         let is_set = matches!(kind, Reason::OnPurpose | Reason::NotAsSet);
         let (note, matters) = self.note(name, kind);
         let (group, group_name) = group(self.rules, name);
         let was = [a, b].into_iter().flatten().find(|n| n.name != name);
-        let told = |facts, named: Option<Named<'a>>| {
-            named.map(|named| (facts, named.name, named.reading.value.as_str()))
-        };
-        let mut both = shown(self.rules, &[told(self.a, a), told(self.b, b)]).into_iter();
+        let value = |named: Named<'a>| named.reading.value.as_str();
+        let told = sides.map(|(facts, named)| Some((facts, named?.name, value(named?))));
+        let mut both = shown(self.rules, &told).into_iter();
         let shown = (both.next().unwrap_or_default(), both.next().unwrap_or_default());
         Some(Difference {
             name: name.to_owned(),
@@ -201,7 +197,7 @@ impl<'a> Pair<'a> {
             a: a.map(|named| named.reading.value.clone()),
             b: b.map(|named| named.reading.value.clone()),
             shown,
-            set_by: SetBy { a: is_set && asked.0.is_some(), b: is_set && asked.1.is_some() },
+            set_by: SetBy { a: is_set && asked[0].is_some(), b: is_set && asked[1].is_some() },
             order: Order {
                 is_unknown: matters.is_none(),
                 is_on_purpose: kind == Reason::OnPurpose,
@@ -212,16 +208,13 @@ impl<'a> Pair<'a> {
         })
     }
 
-    fn kind(&self, there: &Both<Named<'_>>, asked: &Both<Asked>) -> Reason {
-        match (there, asked) {
-            ((Some(_), Some(_)), (Some(Asked::Directly(a)), Some(Asked::Directly(b))))
-                if a == b =>
-            {
-                Reason::NotAsSet
-            }
+    fn kind(&self, there: Both<Named<'_>>, asked: &Both<Asked>) -> Reason {
+        let is_same = asked[0] == asked[1] && matches!(asked[0], Some(Asked::Directly(_)));
+        match there {
+            [Some(_), Some(_)] if is_same => Reason::NotAsSet,
             _ if is_purpose(asked) => Reason::OnPurpose,
-            ((None, _), _) => Reason::New,
-            ((_, None), _) => Reason::Gone,
+            [None, _] => Reason::New,
+            [_, None] => Reason::Gone,
             _ if self.a.build == self.b.build && self.a.version == self.b.version => {
                 Reason::Follows
             }
@@ -255,9 +248,8 @@ impl<'a> Pair<'a> {
 /// Do configs make two systems differ? Configs that ask for the same do not.
 fn is_purpose(asked: &Both<Asked>) -> bool {
     match asked {
-        (None, None) => false,
-        (Some(Asked::Elsewhere), Some(Asked::Elsewhere)) => true,
-        (a, b) => a != b,
+        [Some(Asked::Elsewhere), Some(Asked::Elsewhere)] => true,
+        [a, b] => a != b,
     }
 }
 

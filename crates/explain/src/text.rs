@@ -88,17 +88,16 @@ impl Page {
         self.lines.extend(wrapped(text, self.width, indent).into_iter().map(TextLine::Text));
     }
 
-    fn heading(&mut self, title: &str) {
+    fn heading(&mut self, text: String) {
         self.text("");
-        self.lines.push(TextLine::Heading(self.columns(0, title, "A", "B")));
+        self.lines.push(TextLine::Heading(text));
     }
 
     fn warnings(&mut self, explanation: &Explanation, warnings: &[Warning]) {
         if warnings.is_empty() {
             return;
         }
-        self.text("");
-        self.lines.push(TextLine::Heading("These settings differ and affect fairness".to_owned()));
+        self.heading("These settings differ and affect fairness".to_owned());
         for warning in warnings {
             self.text(format!("{:INDENT$}{}", "", warning.condition));
             for (place, system) in [("A", &explanation.a), ("B", &explanation.b)] {
@@ -122,7 +121,7 @@ impl Page {
         if known.is_empty() {
             return;
         }
-        self.heading("Known to affect performance");
+        self.heading(self.columns(0, "Known to affect performance", "A", "B"));
         let same_note = |a: &&Difference, b: &&Difference| note(a) == note(b);
         for of_note in known.chunk_by(same_note) {
             for difference in of_note {
@@ -137,7 +136,7 @@ impl Page {
         if differences.is_empty() {
             return;
         }
-        self.heading(title);
+        self.heading(self.columns(0, title, "A", "B"));
         let mut last = "";
         for difference in differences {
             if last != part(difference) {
@@ -153,10 +152,7 @@ impl Page {
         if differences.is_empty() {
             return;
         }
-        self.text("");
-        let count = differences.len();
-        let heading = format!("{title} ({count}; `--all` shows the values)");
-        self.lines.push(TextLine::Heading(heading));
+        self.heading(format!("{title} ({}; `--all` shows the values)", differences.len()));
         let same_group = |a: &&Difference, b: &&Difference| a.group == b.group;
         for of_group in differences.chunk_by(same_group) {
             let names: Vec<&str> = of_group.iter().map(|d| d.name.as_str()).collect();
