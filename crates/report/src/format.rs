@@ -5,6 +5,8 @@ use std::fmt::Display;
 
 use model::{Bytes, Comparison, Nanos, RunInfo, Unit, group_digits};
 
+pub use model::grouped as count;
+
 pub const ABSENT: &str = "–";
 
 /// Said of a step of which nothing is left.
@@ -46,11 +48,6 @@ pub fn tick_seconds(seconds: f64) -> String {
 pub(crate) fn without_zeros(text: &str) -> String {
     let short = text.trim_end_matches('0').trim_end_matches('.');
     if text.contains('.') { short.to_owned() } else { text.to_owned() }
-}
-
-/// A whole number with grouped thousands: `1,234,567`.
-pub fn count(value: u64) -> String {
-    model::grouped(value)
 }
 
 fn grouped(value: f64) -> String {

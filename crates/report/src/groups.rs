@@ -66,10 +66,8 @@ pub(crate) fn groups(steps: &[Step]) -> Vec<StepGroup> {
 
 /// The heading for a group: `Ranges with aggregation` for `range-aggregate`; others with a capital.
 pub fn title(group: &str) -> String {
-    if let Some((_, title)) = PUBLISHED.iter().find(|(name, _)| *name == group) {
-        return (*title).to_owned();
-    }
-    format::capitalised(group)
+    let published = PUBLISHED.iter().find(|(name, _)| *name == group);
+    published.map_or_else(|| format::capitalised(group), |(_, title)| (*title).to_owned())
 }
 
 /// By this the published tables are sorted, as they list files whose names go on behind the number.

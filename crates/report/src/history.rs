@@ -216,7 +216,9 @@ pub fn history_json(history: &History) -> String {
         builds: list(&history.builds, json_of_build),
         base: history.base,
         lines: list(&history.lines, json_of_line),
-        copies: list(&history.copies, json_of_copy),
+        copies: list(&history.copies, |Copied { run, of, system, rounds }| {
+            object! { run: &run.0, of: &of.0, system: system, rounds: rounds }
+        }),
     })
 }
 
@@ -235,11 +237,6 @@ fn json_of_build(at: &At) -> impl Serialize {
         allocator: &at.made.allocator,
         flags: &at.made.flags,
     }
-}
-
-fn json_of_copy(copied: &Copied) -> impl Serialize {
-    let Copied { run, of, system, rounds } = copied;
-    object! { run: &run.0, of: &of.0, system: system, rounds: rounds }
 }
 
 fn json_of_line(line: &HistoryLine) -> impl Serialize {

@@ -187,12 +187,10 @@ fn of_run(report: &Report<'_>) -> String {
         return format!("The control, a second copy of {}, {why}.{largest}", report.base);
     }
     let called = rates.iter().filter(|c| is_certain(&c.verdict)).count();
-    let steps = if judged == rates.len() {
-        plural(judged, "step")
-    } else {
-        let judged = plural(judged, "step");
-        format!("the {judged} that could be judged, of {}", rates.len())
-    };
+    let mut steps = plural(judged, "step");
+    if judged < rates.len() {
+        steps = format!("the {steps} that could be judged, of {}", rates.len());
+    }
     let mut text = format!(
         "The control, a second copy of {}, was flagged as different in {called} of {steps}",
         report.base

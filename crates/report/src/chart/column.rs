@@ -25,12 +25,10 @@ impl Look {
     pub(crate) const SOURCE: Self =
         Self { class: "source", size: 11.0, leading: 15.0, weight: 1.0 };
 
-    /// About how wide a text is that looks so.
     pub(crate) fn width(self, text: &str) -> f64 {
         text_width(text, self.weight * self.size)
     }
 
-    /// Its lines, none wider than `most` pixels.
     pub(crate) fn lines(self, text: &str, most: f64) -> Vec<String> {
         text_lines(text, self.weight * self.size, most)
     }
@@ -89,12 +87,12 @@ impl Column {
 }
 
 /// In pixels, rather too wide: the reader's font is not known, and what is cut cannot be read.
-pub(crate) fn text_width(text: &str, size: f64) -> f64 {
+fn text_width(text: &str, size: f64) -> f64 {
     size * text.chars().map(em).sum::<f64>()
 }
 
 /// The lines of a text, none wider than `most` pixels. Words are broken only where one is wider than a line.
-pub(crate) fn text_lines(text: &str, size: f64, most: f64) -> Vec<String> {
+fn text_lines(text: &str, size: f64, most: f64) -> Vec<String> {
     let mut text_lines = Vec::new();
     let mut line = String::new();
     let mut taken = 0.0;

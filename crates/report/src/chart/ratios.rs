@@ -104,12 +104,10 @@ const GAP: f64 = 3.0;
 
 pub(crate) fn levels(rows: &[LevelRow], base: &str) -> Chart {
     let all = || rows.iter().flat_map(|row| &row.levels);
-    if all().all(|level| level.value.is_none()) {
-        return Chart::Nothing("There is no ratio to the base.");
-    }
     let parts = all().flat_map(|level| [level.value, level.ends.map(|(_, high)| high)]);
     // The base is in every chart, so its 1 is.
-    let Some(scale) = Scale::from_zero(parts.flatten().chain([1.0])) else {
+    let scale = Scale::from_zero(parts.flatten().chain([1.0]));
+    let Some(scale) = scale.filter(|_| all().any(|level| level.value.is_some())) else {
         return Chart::Nothing("There is no ratio to the base.");
     };
     Chart::Rows(Rows {

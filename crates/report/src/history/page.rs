@@ -8,8 +8,7 @@ use super::{fell_to_zero, heading, history_sentence, picture, spark, step_name};
 use crate::chart::Chart;
 use crate::chart::sparkline::sparkline;
 use crate::format;
-use crate::list_page::site_links;
-use crate::list_page::{STYLE, document};
+use crate::list_page::{STYLE, document, site_links};
 use crate::page::{bare, table};
 
 const OWN_STYLE: &str = include_str!("../../assets/history.css");
@@ -52,7 +51,7 @@ fn body(history: &History) -> Markup {
                 @let one = build_by_build(history, line);
                 details id={ "line-" (place) } {
                     summary { (one.title) }
-                    (of_line(history, line))
+                    (picture::lines(history, &[line]))
                     (bare(&one))
                 }
             }
@@ -67,10 +66,6 @@ fn leading(history: &History) -> Markup {
         @if let Chart::Lines(lines) = &chart { (lines.legend()) }
         (chart)
     }
-}
-
-fn of_line(history: &History, line: &HistoryLine) -> Chart {
-    picture::lines(history, &[line])
 }
 
 fn lines(history: &History) -> Markup {

@@ -50,13 +50,10 @@ fn changes(history: &History) -> Table {
         .words("first build", |(_, change)| Cell::text(name(history, change.at)))
         .numbers("ratio", "", move |(line, change)| ratio(line, change))
         .numbers("confidence", "", move |(_, change)| {
-            let cell = Cell::number(change.confidence(), confidence(change));
-            match (change.may_be_day, differing(history, change.at).next().is_some()) {
-                (false, false) => cell,
-                (true, false) => cell.marked(Tone::Plain, "†"),
-                (false, true) => cell.marked(Tone::Plain, "‡"),
-                (true, true) => cell.marked(Tone::Plain, "† ‡"),
-            }
+            let is_made_otherwise = differing(history, change.at).next().is_some();
+            let marks = [change.may_be_day.then_some("†"), is_made_otherwise.then_some("‡")];
+            let marks = format::joined(marks.into_iter().flatten(), " ");
+            Cell::number(change.confidence(), confidence(change)).marked(Tone::Plain, marks)
         })
         .table("Changes", note, rows)
 }

@@ -35,12 +35,16 @@ pub(crate) fn all_figures(report: &Report<'_>) -> Vec<NamedFigure> {
     }
     let sections = Sections::of(report);
     for (place, step) in report.steps.iter().enumerate() {
-        if !figures::is_swept(report, step) || sections.has(place) {
+        if !report.is_swept(step) || sections.has(place) {
             all.extend(of_step(report, step));
         }
     }
     all.extend(report.input.why.iter().flat_map(|why| differences(report, why)));
-    all.extend(flames_of_systems(report));
+    all.extend(report.input.stack_costs.iter().filter_map(|costs| {
+        let figure = flames::of_system(report, costs, flames::MOST)?;
+        let name = format!("flame-{}-{}{}", costs.step, costs.system, costs.of.suffix());
+        Some(titled(name, &costs.step.0, figure))
+    }));
     all.retain(|(_, figure)| !figure.chart.is_empty());
     all
 }
@@ -53,15 +57,6 @@ fn differences(report: &Report<'_>, why: &StepWhy) -> Vec<NamedFigure> {
         titled(name, &why.step.0, figure)
     });
     named.collect()
-}
-
-fn flames_of_systems(report: &Report<'_>) -> Vec<NamedFigure> {
-    let all = report.input.stack_costs.iter().filter_map(|costs| {
-        let figure = flames::of_system(report, costs, flames::MOST)?;
-        let name = format!("flame-{}-{}{}", costs.step, costs.system, costs.of.suffix());
-        Some(titled(name, &costs.step.0, figure))
-    });
-    all.collect()
 }
 
 /// A figure under a title that says first what the figure is of.

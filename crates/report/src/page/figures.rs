@@ -41,11 +41,6 @@ pub(super) fn rounds(report: &Report<'_>, step: &Step) -> Figure {
     Figure { title: "Every round".to_owned(), chart: dots(&rows, &unit) }
 }
 
-/// Is this step part of a sweep, whose tests have charts of their own?
-pub(super) fn is_swept(report: &Report<'_>, step: &Step) -> bool {
-    report.sweep.as_ref().is_some_and(|sweep| sweep.holds(step))
-}
-
 pub(super) struct OverTime<'a> {
     pub(super) kind: &'a str,
     pub(super) quantity: Quantity,

@@ -1,7 +1,7 @@
 //! Relative throughput: systems and steps, each ratio with its interval; then the verdicts in words.
 
 use maud::{Markup, html};
-use model::{Comparison, MetricId, Step};
+use model::{MetricId, Step};
 
 use super::judged::{COLOURS, ratio, ratio_text, shade, with_sign, word};
 use super::sections::{Page, part};
@@ -129,21 +129,17 @@ fn cell(matrix: &Matrix<'_, '_>, system: &Seen<'_>, place: usize, step: &Step) -
     };
     let link = matrix.page.link(system, place, VERDICTS);
     let shown = match matrix.scale {
-        Some(scale) => with_bar(comparison, scale),
+        Some(scale) => html! {
+            span.ratio { (ratio_text(comparison)) }
+            @if let Some(ratio) = ratio(comparison) { (interval(ratio, scale)) }
+            span.verdict { (word(&comparison.verdict)) }
+            (what(&comparison.metric))
+        },
         None => with_sign(comparison),
     };
     let why = comparison.verdict.reason();
     html! {
         td class=[shade(comparison)] title=[Some(why).filter(|w| !w.is_empty())] { (link.around(&shown)) }
-    }
-}
-
-fn with_bar(comparison: &Comparison, scale: Scale) -> Markup {
-    html! {
-        span.ratio { (ratio_text(comparison)) }
-        @if let Some(ratio) = ratio(comparison) { (interval(ratio, scale)) }
-        span.verdict { (word(&comparison.verdict)) }
-        (what(&comparison.metric))
     }
 }
 

@@ -44,7 +44,13 @@ pub(super) fn overview(report: &Report<'_>) -> Vec<Figure> {
     let line = line_of_systems(report);
     let most = if line.is_some() { MOST } else { MOST_ROWS / shown.len().max(1) };
     let grouped = report.groups.iter().filter(|group| !group.title.is_empty());
-    let groups: Vec<Part> = grouped.map(|group| as_one(report, group)).collect();
+    let as_one = |group: &StepGroup| Part {
+        name: group.title.clone(),
+        about: format::joined(report.steps_of(group).iter().map(|step| &step.test), ", "),
+        heading: String::new(),
+        places: group.places.clone().collect(),
+    };
+    let groups: Vec<Part> = grouped.map(as_one).collect();
     let has_each = steps.len() <= most.max(MOST) || groups.is_empty();
     let parts = if has_each { &steps } else { &groups };
     let chart = match line {
@@ -112,15 +118,6 @@ fn each_step(report: &Report<'_>, group: &StepGroup) -> Vec<Part> {
         places: vec![place],
     };
     steps.map(part).collect()
-}
-
-fn as_one(report: &Report<'_>, group: &StepGroup) -> Part {
-    Part {
-        name: group.title.clone(),
-        about: format::joined(report.steps_of(group).iter().map(|step| &step.test), ", "),
-        heading: String::new(),
-        places: group.places.clone().collect(),
-    }
 }
 
 /// The ratio of a candidate in a part, in the colour of its verdict.

@@ -62,9 +62,7 @@ pub(super) fn provenance(report: &Report<'_>, listed: &Report<'_>) -> Markup {
 
 fn clients(report: &Report<'_>) -> String {
     match &report.sweep {
-        Some(sweep) => {
-            format!("{} clients", format::joined(&sweep.clients, ", "))
-        }
+        Some(sweep) => format!("{} clients", format::joined(&sweep.clients, ", ")),
         None => format::plural(report.input.data.info.plan.clients() as usize, "client"),
     }
 }
@@ -236,11 +234,8 @@ fn lines(report: &Report<'_>, step: &Step, is_imported: bool) -> Vec<String> {
 
 /// The base, where it is not the plan's.
 fn base(report: &Report<'_>) -> String {
-    if report.base == report.input.data.info.plan.base {
-        String::new()
-    } else {
-        format!(" --base {}", word(report.base))
-    }
+    let is_usual = report.base == report.input.data.info.plan.base;
+    if is_usual { String::new() } else { format!(" --base {}", word(report.base)) }
 }
 
 /// The plan's name as a file name that no shell takes apart.

@@ -45,7 +45,7 @@ impl Report<'_> {
         told_once(others.into_iter().chain(swept))
     }
 
-    fn is_swept(&self, step: &Step) -> bool {
+    pub(crate) fn is_swept(&self, step: &Step) -> bool {
         self.sweep.as_ref().is_some_and(|sweep| sweep.holds(step))
     }
 
