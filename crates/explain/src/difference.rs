@@ -81,21 +81,21 @@ pub struct Difference {
     pub(crate) order: Order,
 }
 
+impl Difference {
+    /// Is it worth a row of its own, or is it one name among many new and gone ones?
+    pub(crate) fn is_whole(&self) -> bool {
+        self.matters.is_some() || !matches!(self.kind, Reason::New | Reason::Gone)
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SetBy {
     pub a: bool,
     pub b: bool,
 }
 
-/// Known to matter first, as the notes are ordered; then what nobody asked for; then by group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Order {
-    is_unknown: bool,
-    is_on_purpose: bool,
-    /// The note, and the place of the name within it.
-    note: (usize, usize),
-    group: usize,
-}
+/// Is it unknown whether it matters? Is it on purpose? Then the note, the place of the name within it, and the group.
+type Order = (bool, bool, (usize, usize), usize);
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Explanation {
@@ -198,12 +198,7 @@ impl<'a> Pair<'a> {
             b: b.map(|named| named.reading.value.clone()),
             shown,
             set_by: SetBy { a: is_set && asked[0].is_some(), b: is_set && asked[1].is_some() },
-            order: Order {
-                is_unknown: matters.is_none(),
-                is_on_purpose: kind == Reason::OnPurpose,
-                note,
-                group,
-            },
+            order: (matters.is_none(), kind == Reason::OnPurpose, note, group),
             matters,
         })
     }

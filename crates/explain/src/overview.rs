@@ -42,7 +42,7 @@ pub struct VariableRow {
 pub fn overview(rules: &VariableRules, base: &Facts, others: &[&Facts]) -> Overview {
     let all: Vec<Explanation> = others.iter().map(|other| explain(rules, base, other)).collect();
     let differences = all.iter().flat_map(|explanation| &explanation.differences);
-    let mut whole: Vec<&Difference> = differences.filter(|one| is_whole(one)).collect();
+    let mut whole: Vec<&Difference> = differences.filter(|one| one.is_whole()).collect();
     whole.sort_by(|x, y| x.order.cmp(&y.order).then_with(|| x.name.cmp(&y.name)));
     let mut seen = BTreeSet::new();
     whole.retain(|difference| seen.insert(difference.name.as_str()));
@@ -52,14 +52,6 @@ pub fn overview(rules: &VariableRules, base: &Facts, others: &[&Facts]) -> Overv
         systems: systems.iter().map(|facts| facts.system.clone()).collect(),
         rows: whole.iter().map(row).collect(),
         names: all.iter().flat_map(names).collect(),
-    }
-}
-
-/// Is it worth a row of its own, or is it one name among many new and gone ones?
-fn is_whole(difference: &Difference) -> bool {
-    match difference.kind {
-        Reason::New | Reason::Gone => difference.matters.is_some(),
-        Reason::NotAsSet | Reason::ChangedDefault | Reason::Follows | Reason::OnPurpose => true,
     }
 }
 
@@ -92,7 +84,7 @@ fn row(
 fn names(explanation: &Explanation) -> Vec<Names> {
     let mut all: Vec<Names> = Vec::new();
     for kind in [Reason::New, Reason::Gone] {
-        for difference in explanation.of(kind).filter(|d| !is_whole(d)) {
+        for difference in explanation.of(kind).filter(|d| !d.is_whole()) {
             let group = &difference.group;
             let name = difference.name.clone();
             match all.iter_mut().find(|n| n.kind == kind && n.group == *group) {

@@ -66,10 +66,9 @@ struct Page {
 impl Page {
     fn new(explanation: &Explanation, width: usize) -> Self {
         let width = width.max(40);
-        let is_row =
-            |d: &&Difference| !matches!(d.kind, Reason::New | Reason::Gone) || d.matters.is_some();
         let widest = |limit: usize, of: fn(&Difference) -> &str| {
-            let lengths = explanation.differences.iter().filter(is_row).map(|d| length(of(d)));
+            let rows = explanation.differences.iter().filter(|d| d.is_whole());
+            let lengths = rows.map(|d| length(of(d)));
             lengths.filter(|length| *length <= limit).max().unwrap_or(0)
         };
         Self {
