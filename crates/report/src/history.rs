@@ -6,7 +6,7 @@ mod tables;
 
 use std::fmt::Write;
 
-use model::{Direction, Unit, describe};
+use model::{Direction, describe};
 use serde::Serialize;
 use stats::{At, Change, Copied, History, HistoryLine, HistoryPoint, Ratio, Standing};
 
@@ -159,21 +159,6 @@ const fn standing(standing: Standing) -> &'static str {
 
 fn ratio_of_change(change: &Change) -> String {
     format::with_ends(change.ratio, Some((change.low, change.high)), format::pair)
-}
-
-/// `99.4 %`; never quite a hundred.
-fn confidence(change: &Change) -> String {
-    let percent = 100.0 * change.confidence();
-    if percent > 99.9 { "> 99.9 %".to_owned() } else { format!("{percent:.1} %") }
-}
-
-/// A value with its standard error in per cent: `12,345 ± 0.4 %`.
-fn value_text(value: f64, error: Option<f64>, unit: Unit) -> String {
-    let value = format::in_unit(value, unit);
-    match error {
-        Some(error) => format!("{value} ± {:.1} %", 100.0 * error),
-        None => value,
-    }
 }
 
 fn spark(history: &History, line: &HistoryLine) -> Spark {

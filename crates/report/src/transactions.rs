@@ -89,12 +89,6 @@ impl<'v> Transactions<'v> {
     }
 }
 
-impl Report<'_> {
-    pub(crate) fn has_transactions(&self) -> bool {
-        Transactions::of(self).is_some()
-    }
-}
-
 /// What was asked for, where it is this workload.
 pub(crate) fn spec<'a>(report: &Report<'a>) -> Option<&'a TpccSpec> {
     report.input.data.info.plan.workload.tpcc()
@@ -142,7 +136,12 @@ pub(crate) fn about(spec: &TpccSpec) -> String {
     let parts = [
         plural(spec.warehouses as usize, "warehouse"),
         profile.to_owned(),
-        mix(&spec.mix),
+        match spec.mix {
+            TpccMix::Deck => "transactions from decks of 23 cards".to_owned(),
+            TpccMix::Weights(weights) => {
+                format!("transactions at random, weights {}", format::joined(weights, ", "))
+            }
+        },
         format!("{}, {}", plural(spec.clients as usize, "terminal"), spec.pace.words()),
         sent(spec).to_owned(),
         match spec.stock_level {
@@ -155,15 +154,6 @@ pub(crate) fn about(spec: &TpccSpec) -> String {
         },
     ];
     format!("{}.", parts.join("; "))
-}
-
-fn mix(mix: &TpccMix) -> String {
-    match mix {
-        TpccMix::Deck => "transactions from decks of 23 cards".to_owned(),
-        TpccMix::Weights(weights) => {
-            format!("transactions at random, weights {}", format::joined(weights, ", "))
-        }
-    }
 }
 
 fn sent(spec: &TpccSpec) -> &'static str {

@@ -5,10 +5,7 @@ use std::fmt::Write;
 
 use stats::{Change, History, HistoryLine, HistoryPoint, Ratio};
 
-use super::{
-    confidence, differing, fell_to_zero, name, ratio_of_change, standing, step_name, value_text,
-    verdict,
-};
+use super::{differing, fell_to_zero, name, ratio_of_change, standing, step_name, verdict};
 use crate::chart::sparkline::blocks;
 use crate::{Cell, Columns, Header, Table, Tone, format};
 
@@ -53,7 +50,12 @@ fn changes(history: &History) -> Table {
             let is_made_otherwise = differing(history, change.at).next().is_some();
             let marks = [change.may_be_day.then_some("†"), is_made_otherwise.then_some("‡")];
             let marks = format::joined(marks.into_iter().flatten(), " ");
-            Cell::number(change.confidence(), confidence(change)).marked(Tone::Plain, marks)
+            // Never quite a hundred.
+            let confidence = match 100.0 * change.confidence() {
+                percent if percent > 99.9 => "> 99.9 %".to_owned(),
+                percent => format!("{percent:.1} %"),
+            };
+            Cell::number(change.confidence(), confidence).marked(Tone::Plain, marks)
         })
         .table("Changes", note, rows)
 }
@@ -157,10 +159,14 @@ fn over_base(history: &History) -> String {
     format!("over {}", name(history, history.base))
 }
 
-/// The value of a build; one of zeros has no point.
+/// `12,345 ± 0.4 %`, the standard error of the value of a build; one of zeros has no point.
 fn value(line: &HistoryLine, build: usize) -> Cell {
     match line.points.get(build).and_then(Option::as_ref) {
-        Some(point) => Cell::number(point.value, value_text(point.value, point.error, line.unit)),
+        Some(point) => {
+            let error = point.error.map(|error| format!(" ± {:.1} %", 100.0 * error));
+            let text = format::in_unit(point.value, line.unit) + &error.unwrap_or_default();
+            Cell::number(point.value, text)
+        }
         None if line.zeros.contains(&build) => Cell::number(0.0, format::in_unit(0.0, line.unit)),
         None => Cell::absent(),
     }

@@ -1,6 +1,6 @@
 //! What is said of a made-up history.
 
-use model::{Made, MetricId, RunId, StepId};
+use model::{Made, MetricId, RunId, StepId, Unit};
 use stats::Replicate;
 
 use super::*;

@@ -104,7 +104,7 @@ fn of_kind(between: &str, label: &str, kind: &str) -> String {
 
 /// Those with charts of their own: a table holds all others of dozens of steps, and of the TPC-C-like workload.
 fn kinds(report: &Report<'_>, step: &Step) -> Vec<String> {
-    if report.is_by_step() || report.has_transactions() {
+    if report.is_by_step() || Transactions::of(report).is_some() {
         vec![step.subject.kind.clone()]
     } else {
         report.kinds(step)

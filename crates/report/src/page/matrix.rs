@@ -38,7 +38,7 @@ pub(super) fn matrix(page: &Page<'_, '_>) -> Markup {
         } @else {
             (how_to_read(&matrix))
             div.scroll tabindex="0" role="group" aria-label=(title) {
-                table class=(matrix.class()) data-scale=[matrix.ends()] {
+                table class=(matrix.class()) data-scale=[matrix.scale.map(ends)] {
                     @if report.is_by_step() { (by_step(&matrix)) } @else { (by_system(&matrix)) }
                 }
             }
@@ -72,12 +72,11 @@ impl Matrix<'_, '_> {
             (Some(_), false) => "matrix",
         }
     }
+}
 
-    /// The ends of its bars, for scripts that draw on them.
-    fn ends(&self) -> Option<String> {
-        let (low, high) = self.scale.map(|scale| (scale.low(), scale.high()))?;
-        Some(format!("{} {}", format::exact(low), format::exact(high)))
-    }
+/// For scripts that draw on the bars.
+fn ends(scale: Scale) -> String {
+    format!("{} {}", format::exact(scale.low()), format::exact(scale.high()))
 }
 
 fn by_system(matrix: &Matrix<'_, '_>) -> Markup {

@@ -30,7 +30,7 @@ pub(crate) use self::table::{Link, bare, linked, table, tone};
 use crate::chart::style::shapes;
 use crate::list_page::{STYLE, document, site_links};
 use crate::rounds::rounds;
-use crate::{Report, format};
+use crate::{Report, Transactions, format};
 
 /// What scripts add, each by itself: where one fails, the others and the page go on. The first finds what
 /// belongs to a system by the names in tables, the second turns some of these into buttons. The last is for pages with
@@ -67,7 +67,8 @@ fn page(all: &Report<'_>) -> String {
     let input = all.input;
     let has_flames = why::has_why(listed) && !all.is_brief;
     let scripts = if has_flames { &SCRIPTS[..] } else { &SCRIPTS[..3] };
-    let own = [(all.has_transactions(), transactions::STYLE), (has_flames, why::STYLE)];
+    let has_transactions = Transactions::of(all).is_some();
+    let own = [(has_transactions, transactions::STYLE), (has_flames, why::STYLE)];
     let own = own.into_iter().filter(|(has, _)| *has).map(|(_, style)| style);
     let styles: Vec<&str> = [STYLE].into_iter().chain(own).collect();
     let text = markup! {
@@ -99,7 +100,7 @@ fn head(page: &Page<'_, '_>) -> Markup {
             nav aria-label="Contents" {
                 a href="#summary" { "What happened" }
                 a href="#matrix" { "Ratios" }
-                @if report.has_transactions() { a href="#transactions" { "Transactions" } }
+                @if Transactions::of(report).is_some() { a href="#transactions" { "Transactions" } }
                 a href="#tables" { "Throughput" }
                 @if page.listed.has_costs() { a href="#costs" { "Cost" } }
                 @if why::has_why(report) { a href="#why" { "Why" } }
@@ -184,7 +185,7 @@ fn throughput(report: &Report<'_>) -> Markup {
 fn steps(page: &Page<'_, '_>) -> Markup {
     let report = page.near;
     let detail = step::Detail::of(report, page.is_whole, page.sections);
-    let open = page.sections.largest();
+    let open = page.sections.largest;
     markup! {
         @if page.sections.count() > 0 { h2 #steps { "Steps" } (table::legend(report)) }
         @for (number, group) in report.groups.iter().enumerate() {

@@ -37,8 +37,8 @@ pub(super) struct Sections {
     shown: Vec<bool>,
     /// Steps in which what decides them certainly differs.
     differing: usize,
-    /// The step in which it differs most.
-    largest: Option<usize>,
+    /// The step in which it differs most: it stands open.
+    pub(super) largest: Option<usize>,
     /// What it is, at the start of a sentence.
     what: &'static str,
 }
@@ -75,11 +75,6 @@ impl Sections {
 
     pub(super) fn has(&self, place: usize) -> bool {
         self.shown.get(place).copied().unwrap_or(false)
-    }
-
-    /// The step that stands open.
-    pub(super) const fn largest(&self) -> Option<usize> {
-        self.largest
     }
 
     pub(super) fn count(&self) -> usize {

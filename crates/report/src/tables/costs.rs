@@ -149,7 +149,13 @@ impl Report<'_> {
             })
             .words("what it is", |(_, is)| Cell::text(is.title))
             .words("unit", |(of, is)| Cell::text(unit(is, *of)))
-            .words("better is", |(_, is)| Cell::text(better(is.direction)))
+            .words("better is", |(_, is)| {
+                Cell::text(match is.direction {
+                    Direction::Higher => "higher",
+                    Direction::Lower => "lower",
+                    Direction::Neither => "not judged",
+                })
+            })
             .numbers("margin", "%", |(_, is)| {
                 let (least, most) = used.get(is.id).copied().unwrap_or((is.margin, is.margin));
                 margin(100.0 * least, 100.0 * most)
@@ -186,14 +192,6 @@ fn margin(least: f64, most: f64) -> Cell {
     let [from, to] = [least, most].map(format::percent);
     let text = if from == to { from } else { format!("{from} to {to}") };
     Cell::number(least, text)
-}
-
-const fn better(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Higher => "higher",
-        Direction::Lower => "lower",
-        Direction::Neither => "not judged",
-    }
 }
 
 #[cfg(test)]
