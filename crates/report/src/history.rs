@@ -56,15 +56,11 @@ pub fn history_sentence(history: &History) -> String {
     let of_days = changes().filter(|change| change.may_be_day).count();
     let made_otherwise =
         changes().filter(|change| differing(history, change.at).next().is_some()).count();
+    let day = "the day: no run links the builds before and after. Measure one version in both runs";
+    let making = "the compiler, the allocator or the flags, which change at the same build";
     text + &fallen(history)
-        + &may_come_from(
-            of_days,
-            "the day: no run links the builds before and after. Measure one version in both runs",
-        )
-        + &may_come_from(
-            made_otherwise,
-            "the compiler, the allocator or the flags, which change at the same build",
-        )
+        + &may_come_from(of_days, day)
+        + &may_come_from(made_otherwise, making)
         + &copies(history)
 }
 

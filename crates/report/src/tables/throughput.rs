@@ -40,13 +40,8 @@ impl Report<'_> {
             "Rows per second that the background writers inserted, all clients together, median over the rounds. Missed: rounds whose mean is below {least} % of the target."
         );
         let what = ("Background insert rate against its target".to_owned(), note.as_str());
-        let mut table = self.grid(
-            what,
-            false,
-            has_background,
-            |_| "rows/s",
-            |at| at.absolute("rows.insert").missed_in(missed_rounds(at)),
-        );
+        let cell = |at: At<'_>| at.absolute("rows.insert").missed_in(missed_rounds(at));
+        let mut table = self.grid(what, false, has_background, |_| "rows/s", cell);
         let targets = self.steps.iter().filter(|step| has_background(step));
         let cells = targets.map(|step| Cell::count(step.target_rate.unwrap_or_default() as f64));
         let row = std::iter::once(Cell::text("target")).chain(cells);
