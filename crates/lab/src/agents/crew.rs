@@ -43,8 +43,7 @@ impl Crew for HostsCrew<'_> {
         observer: &mut dyn Observer,
     ) -> Result<StepRecord> {
         let Self { links, places, kinds, patience } = self;
-        let is_ready = |answer: &Answer| matches!(answer, Answer::Ready);
-        links.ask_all(places, |_| Request::Run(window), PATIENCE, is_ready)?;
+        links.ask_all(places, |_| Request::Run(window), PATIENCE, Answer::done)?;
         links.follow_clocks(places, false)?;
         observer.edge(Edge::Open);
         let opens = monotonic() + links.farthest(places) + LEAD;
@@ -76,13 +75,15 @@ impl Crew for HostsCrew<'_> {
 
     fn end(mut self: Box<Self>) -> Result<Vec<String>> {
         let Self { links, places, .. } = &mut *self;
-        let is_report = |answer: &Answer| matches!(answer, Answer::Report(_));
-        let answers = links.ask_all(places, |_| Request::Report, PATIENCE, is_report)?;
-        let texts = answers.into_iter().filter_map(|answer| match answer {
-            Answer::Report(text) => Some(text),
-            _ => None,
-        });
-        Ok(texts.collect())
+        links.ask_all(
+            places,
+            |_| Request::Report,
+            PATIENCE,
+            |answer| match answer {
+                Answer::Report(text) => Some(text),
+                _ => None,
+            },
+        )
     }
 }
 
@@ -206,10 +207,7 @@ impl OpenWindow<'_> {
             }
             Answer::Greeting(_)
             | Answer::Time(_)
-            | Answer::Reached
-            | Answer::Recognized
-            | Answer::Connected
-            | Answer::Ready
+            | Answer::Done
             | Answer::Report(_)
             | Answer::Watching(_)
             | Answer::Readings(_)

@@ -133,26 +133,24 @@ impl Links {
         Ok(clock)
     }
 
-    /// Asks each of these agents the same; all answers must be what `is_right` wants.
-    pub(super) fn ask_all(
+    /// Asks each of these agents the same; what `read` makes of each answer, which must be something.
+    pub(super) fn ask_all<T>(
         &mut self,
         places: &[usize],
         request: impl Fn(usize) -> Request,
         patience: Duration,
-        is_right: fn(&Answer) -> bool,
-    ) -> Result<Vec<Answer>> {
+        read: fn(Answer) -> Option<T>,
+    ) -> Result<Vec<T>> {
         for &place in places {
             self.tell(place, &request(place))?;
         }
         let until = Instant::now() + patience;
-        let mut answers: Vec<Option<Answer>> = self.places().map(|_| None).collect();
+        let mut answers: Vec<Option<T>> = self.places().map(|_| None).collect();
         while let Some(silent) = places.iter().find(|place| answers[**place].is_none()) {
             let (place, answer) =
                 self.hear(until)?.ok_or_else(|| self.silence(*silent, patience))?;
-            if !is_right(&answer) || answers[place].is_some() {
-                return Err(self.nonsense(place));
-            }
-            answers[place] = Some(answer);
+            let first = read(answer).filter(|_| answers[place].is_none());
+            answers[place] = Some(first.ok_or_else(|| self.nonsense(place))?);
         }
         Ok(answers.into_iter().flatten().collect())
     }
@@ -164,10 +162,6 @@ impl Links {
         patience: Duration,
     ) -> Result<Answer> {
         self.tell(place, request)?;
-        self.answer(place, patience)
-    }
-
-    fn answer(&mut self, place: usize, patience: Duration) -> Result<Answer> {
         match self.hear(Instant::now() + patience)? {
             Some((other, answer)) if other == place => Ok(answer),
             Some((other, _)) => Err(self.nonsense(other)),

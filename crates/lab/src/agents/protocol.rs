@@ -63,10 +63,8 @@ pub(super) enum Request {
 pub(super) enum Answer {
     Greeting(Greeting),
     Time(Nanos),
-    Reached,
-    Recognized,
-    Connected,
-    Ready,
+    /// What was asked for is done; where that was to get ready for a window, all clients wait.
+    Done,
     /// The window opened so much later than it was to.
     Opened {
         late: Nanos,
@@ -80,6 +78,12 @@ pub(super) enum Answer {
     Watching(Option<u32>),
     Readings(Readings),
     Failed(String),
+}
+
+impl Answer {
+    pub(super) fn done(self) -> Option<()> {
+        matches!(self, Self::Done).then_some(())
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
