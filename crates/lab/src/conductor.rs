@@ -29,9 +29,8 @@ use crate::{Lab, LabError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// Every trial that was needed has an outcome; this many failed, in this session or before.
-    Finished {
-        failed: u32,
-    },
+    Finished { failed: u32 },
+    /// The user asked to stop; the rest can be resumed.
     Interrupted,
     /// What is left counts instructions of an embedded system: resume it in a process under Valgrind.
     NeedsValgrind,
