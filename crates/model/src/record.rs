@@ -38,7 +38,7 @@ impl KindInterval {
 
 /// One second of one step; the last one may be shorter. Of a step that is measured in slices, a slice: no
 /// interval reaches over the end of one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     pub index: u32,
     /// Where it starts, since the window's opening edge; the time between slices is no part of the window.

@@ -7,10 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use load::{Share, Window};
-use model::{
-    Dbms, ErrorCount, Interval, KindInterval, Latency, LatencyError, Nanos, OpenLoop, Readings,
-    System,
-};
+use model::{Dbms, ErrorCount, Interval, Latency, LatencyError, Nanos, OpenLoop, Readings, System};
 use obtain::{ObtainError, file_digest};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -117,33 +114,19 @@ pub(super) struct Ended {
     pub(super) counters: Readings,
 }
 
+/// An interval, and for each kind its histograms as `HdrHistogram` encodes them: of service time and of response time.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SentInterval {
-    index: u32,
-    start: Nanos,
-    length: Nanos,
-    kinds: Vec<SentKind>,
-    stalled: Nanos,
-    readings: Readings,
-}
-
-/// The counts of a kind, and its histograms as `HdrHistogram` encodes them.
-#[derive(Debug, Serialize, Deserialize)]
-struct SentKind {
-    counts: KindInterval,
-    service: Vec<u8>,
-    response: Option<Vec<u8>>,
+    interval: Interval,
+    histograms: Vec<(Vec<u8>, Option<Vec<u8>>)>,
 }
 
 impl From<Interval> for SentInterval {
     fn from(interval: Interval) -> Self {
-        let Interval { index, start, length, kinds, stalled, readings } = interval;
-        let kinds = kinds.into_iter().map(|counts| SentKind {
-            service: counts.service.encode(),
-            response: counts.response.as_ref().map(Latency::encode),
-            counts,
-        });
-        Self { index, start, length, kinds: kinds.collect(), stalled, readings }
+        let kinds = interval.kinds.iter();
+        let histograms =
+            kinds.map(|kind| (kind.service.encode(), kind.response.as_ref().map(Latency::encode)));
+        Self { histograms: histograms.collect(), interval }
     }
 }
 
@@ -151,16 +134,12 @@ impl TryFrom<SentInterval> for Interval {
     type Error = LatencyError;
 
     fn try_from(sent: SentInterval) -> Result<Self, LatencyError> {
-        let SentInterval { index, start, length, kinds, stalled, readings } = sent;
-        let kind = |SentKind { counts, service, response }| {
-            Ok(KindInterval {
-                service: Latency::decode(&service)?,
-                response: response.map(|packed| Latency::decode(&packed)).transpose()?,
-                ..counts
-            })
-        };
-        let kinds: Result<_, _> = kinds.into_iter().map(kind).collect();
-        Ok(Self { index, start, length, kinds: kinds?, stalled, readings })
+        let SentInterval { mut interval, histograms } = sent;
+        for (kind, (service, response)) in interval.kinds.iter_mut().zip(histograms) {
+            kind.service = Latency::decode(&service)?;
+            kind.response = response.map(|packed| Latency::decode(&packed)).transpose()?;
+        }
+        Ok(interval)
     }
 }
 
@@ -198,6 +177,8 @@ fn shown(line: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::KindInterval;
+
     use super::*;
 
     #[test]
