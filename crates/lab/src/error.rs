@@ -189,35 +189,23 @@ pub struct SiteError {
     pub directory: Option<PathBuf>,
 }
 
-impl From<SessionError> for SiteError {
-    fn from(error: SessionError) -> Self {
-        Self::new(error.to_string())
-    }
-}
-
 impl From<ServerError> for SiteError {
     fn from(error: ServerError) -> Self {
         Self::with_log(error.to_string(), error.log_tail().to_vec())
     }
 }
 
-impl From<StepError> for SiteError {
-    fn from(error: StepError) -> Self {
-        Self::new(error.to_string())
-    }
+macro_rules! told_as_reasons {
+    ($($error:ty),*) => {
+        $(impl From<$error> for SiteError {
+            fn from(error: $error) -> Self {
+                Self::new(error.to_string())
+            }
+        })*
+    };
 }
 
-impl From<PathError> for SiteError {
-    fn from(error: PathError) -> Self {
-        Self::new(error.to_string())
-    }
-}
-
-impl From<SystemError> for SiteError {
-    fn from(error: SystemError) -> Self {
-        Self::new(error.to_string())
-    }
-}
+told_as_reasons!(LabError, ObtainError, PathError, SessionError, StepError, SystemError);
 
 impl SiteError {
     pub fn new(reason: impl Into<String>) -> Self {

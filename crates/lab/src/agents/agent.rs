@@ -35,7 +35,7 @@ pub fn run_agent() -> Result<()> {
         watched: Vec::new(),
     };
     let cpus = probes::allowed().len() as u32;
-    let program = protocol::program().map_err(|error| SiteError::new(error.to_string()))?;
+    let program = protocol::program()?;
     agent.say(&Answer::Greeting(Greeting { version: VERSION.to_owned(), program, cpus }))?;
     while let Ok(request) = agent.requests.recv() {
         let answer =
@@ -153,9 +153,8 @@ impl Agent {
         let server = self.server.as_ref().ok_or_else(out_of_turn)?;
         let system = &server.system;
         let step = Step::new(StepId::new("the clients"), 0, all_sessions, Subject::default());
-        let fails = |error: crate::LabError| SiteError::new(error.to_string());
-        raise_limits(&[step], &[system], false).map_err(fails)?;
-        place_client(system, &system.cpus.client).map_err(fails)?;
+        raise_limits(&[step], &[system], false)?;
+        place_client(system, &system.cpus.client)?;
         let target = sessions(server)?.target(system);
         Ok(workloads::part(assignment, &target, share, &Stop::default())?)
     }

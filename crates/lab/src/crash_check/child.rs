@@ -42,8 +42,7 @@ pub fn run_terminals(request: impl Read) -> Result<()> {
     let timeout = workload.statement_timeout();
     let file = Embedded::opened(&system, &directory, timeout, None)?;
     let run = LoggedRun { spec: &workload, number, seed, rows_seed, log: &log };
-    workloads::run_logged(&run, &file.target(), &Stop::default())
-        .map_err(|error| SiteError::new(error.to_string()))
+    Ok(workloads::run_logged(&run, &file.target(), &Stop::default())?)
 }
 
 /// Lets the kernel kill this process when its parent ends.

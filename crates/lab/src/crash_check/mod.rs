@@ -95,8 +95,7 @@ impl<'a> CrashCheck<'a> {
     /// says where.
     pub fn begin(spec: CrashSpec<'a>, claim: &'a Claim, stop: &Stop) -> Result<Self> {
         let timeout = spec.workload.statement_timeout();
-        capacity::raise_limits(&spec.workload.trial_steps(), &[spec.system], false)
-            .map_err(|error| SiteError::new(error.to_string()))?;
+        capacity::raise_limits(&spec.workload.trial_steps(), &[spec.system], false)?;
         let (name, directory) = claim.instance(CRASHED, "");
         let opened = victim::open(spec.system, &directory, timeout, stop);
         let victim = opened.map_err(|error| kept::settle(error, &claim.logs, &name))?;
