@@ -108,12 +108,7 @@ pub(crate) fn settle(error: SiteError, logs: &Path, name: &str) -> SiteError {
         // The error tells why; a leftover only takes up the disk until the lab is used again.
         let _leftover = fs::remove_dir_all(directory);
     }
-    SiteError {
-        reason: kept.told_in(&error.reason),
-        log_tail: error.log_tail,
-        files: Vec::new(),
-        directory: None,
-    }
+    SiteError::with_log(kept.told_in(&error.reason), error.log_tail)
 }
 
 #[cfg(test)]

@@ -147,9 +147,7 @@ impl Own {
         self.sessions = Sessions::of(&self.instance, &self.system, self.timeout)?;
         Ok(started)
     }
-}
 
-impl Own {
     /// What the running server is made of: its files, its allocator, its libraries.
     fn made_of(&self) -> Vec<(Fact, String)> {
         let mut facts = Vec::new();
