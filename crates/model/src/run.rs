@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Bytes, Capture, Interval, Latency, MetricId, Moment, Nanos, NoteKind, Plan, Profile,
-    Provenance, Step, StepClass, StepId, StepRecord, Unit,
+    Provenance, Step, StepClass, StepId, StepRecord, Unit, words,
 };
 
 /// The id of a run: `r1`, `r2`, … within its lab.
@@ -30,11 +30,8 @@ pub enum RunState {
 }
 
 impl RunState {
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Unfinished => "unfinished",
-            Self::Finished => "finished",
-        }
+    pub fn word(self) -> &'static str {
+        words::<Self>()[self as usize]
     }
 }
 

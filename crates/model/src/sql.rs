@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Dialect, Settle, Statements, StepId};
+use crate::{Dialect, Settle, Statements, StepId, words};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SqlSpec {
@@ -207,11 +207,8 @@ impl WarmUpEnd {
     /// Seconds that it takes at least to see that a rate is steady.
     pub const LEAST_SECONDS: u32 = 13;
 
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Fixed => "fixed",
-            Self::Steady => "steady",
-        }
+    pub fn word(self) -> &'static str {
+        words::<Self>()[self as usize]
     }
 }
 
@@ -399,6 +396,12 @@ pub enum Verb {
     Delete,
     /// Anything else; rows cannot be accounted for after it.
     Other,
+}
+
+impl Verb {
+    pub fn word(self) -> &'static str {
+        words::<Self>()[self as usize]
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

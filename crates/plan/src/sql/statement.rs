@@ -47,7 +47,7 @@ pub(crate) fn read(fields: &Fields<'_>, around: &Around<'_>) -> Result<SqlStatem
     let name = fields.maybe("name", label)?;
     let expect = fields.maybe("expect", |item| expected(item, around))?;
     Ok(SqlStatement {
-        name: name.unwrap_or_else(|| usual_name(verb).to_owned()),
+        name: name.unwrap_or_else(|| verb.word().to_owned()),
         verb,
         text: SqlTexts { mysql, postgres, sqlite },
         expect: expect.unwrap_or(Expect::Any),
@@ -74,16 +74,6 @@ fn in_dialect(
         check_counted(item, &scanned, around.table)?;
     }
     Ok((scanned.verb(), pieces(item, &scanned, around)?))
-}
-
-const fn usual_name(verb: Verb) -> &'static str {
-    match verb {
-        Verb::Select => "select",
-        Verb::Insert => "insert",
-        Verb::Update => "update",
-        Verb::Delete => "delete",
-        Verb::Other => "other",
-    }
 }
 
 fn of_dialect<'a>(sql: Item<'a>, name: &str) -> Result<Item<'a>> {
