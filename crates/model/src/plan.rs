@@ -421,10 +421,7 @@ impl WorkloadSpec {
 
     /// `None` where it is no script of sysbench.
     pub const fn script(&self) -> Option<&LuaSpec> {
-        match self {
-            Self::Lua(spec) => Some(spec),
-            Self::Insert(_) | Self::Sql(_) | Self::Tpcc(_) | Self::Imported(_) => None,
-        }
+        if let Self::Lua(spec) = self { Some(spec) } else { None }
     }
 
     /// Seconds after which a statement counts as hung.
