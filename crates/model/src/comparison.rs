@@ -1,7 +1,5 @@
 //! Candidate against base, and the verdict.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{MetricId, StepId, Unit};
@@ -274,11 +272,7 @@ impl Condition {
     }
 }
 
-impl fmt::Display for Condition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
+shown!(Condition, |condition| condition.name());
 
 impl Serialize for Condition {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -105,11 +105,7 @@ impl fmt::Debug for Dbms {
     }
 }
 
-impl fmt::Display for Dbms {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
+shown!(Dbms, |dbms| dbms.name());
 
 #[derive(Debug, thiserror::Error)]
 #[error("unknown DBMS `{0}`: this version of backslide has no `catalog/dbms/{0}`")]
@@ -180,8 +176,4 @@ impl Engine {
     }
 }
 
-impl fmt::Display for Engine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
+shown!(Engine, |engine| engine.name());

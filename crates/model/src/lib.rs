@@ -5,6 +5,18 @@
 //! each trial yields a [`StepRecord`] per step, records become [`Measurement`]s, measurements of
 //! two systems become a [`Comparison`] with a [`Verdict`].
 
+/// Shows values of a type as a text of theirs, padded as the format asks.
+macro_rules! shown {
+    ($name:ident, |$it:ident| $text:expr) => {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let $it = self;
+                f.pad($text)
+            }
+        }
+    };
+}
+
 mod comparison;
 mod counted;
 mod counter;

@@ -1,7 +1,5 @@
 //! Facts that are no metric: of a step ([`Note`]), and of a trial's server ([`Provenance`]).
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 /// A fact about a step that is no metric.
@@ -108,11 +106,7 @@ words! {
     }
 }
 
-impl fmt::Display for NoteKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
-    }
-}
+shown!(NoteKind, |kind| kind.word());
 
 /// What is known of the server of a trial and of the way to it, in the order in which it was found out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,5 @@
 //! A plan being executed, or executed, as it is stored and read back, whole or piece by piece.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -14,11 +12,7 @@ use crate::{
 #[serde(transparent)]
 pub struct RunId(pub String);
 
-impl fmt::Display for RunId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
-}
+shown!(RunId, |id| &id.0);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -1,7 +1,5 @@
 //! A step of a trial as data: everything that is known of it before it runs.
 
-use std::fmt;
-
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{MetricId, Nanos};
@@ -181,11 +179,7 @@ impl StepId {
     }
 }
 
-impl fmt::Display for StepId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
-}
+shown!(StepId, |id| &id.0);
 
 /// One kind of operation that a step's clients perform: `insert`, `delete`, `query`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,6 @@
 //! Versions of servers: numbers that order, and the text they came from.
 
 use std::cmp::Ordering;
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -84,11 +83,7 @@ impl From<Version> for String {
     }
 }
 
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.text)
-    }
-}
+shown!(Version, |version| &version.text);
 
 impl Ord for Version {
     fn cmp(&self, other: &Self) -> Ordering {
