@@ -51,8 +51,7 @@ pub fn hold_builds(systems: &[System]) -> Result<Vec<Held>, ObtainError> {
     held.collect()
 }
 
-/// The builds of this machine: installed, found where servers usually are, part of backslide, and
-/// those of the catalog that could be installed. Looks around once, and only when that is needed.
+/// The builds of this machine and of the catalog. Looks around once, and only when that is needed.
 #[derive(Debug)]
 pub struct Builds {
     pub catalog: Catalog,
@@ -87,8 +86,7 @@ impl Builds {
         self.found.get_or_init(servers::discover)
     }
 
-    /// The one that is part of backslide: `sqlite` in plans. The catalog's build of the same version is another,
-    /// with flags of its own.
+    /// The one that is part of backslide: `sqlite` in plans. The catalog's build of that version has flags of its own.
     pub fn embedded() -> Result<Build, SystemError> {
         let version = drivers::sqlite_version();
         let number = version.parse().map_err(|_| SystemError::NoVersion)?;
@@ -279,8 +277,7 @@ impl Builds {
         plan::expand(file, &self.catalog, &|request| Ok(self.find(request)?), host)
     }
 
-    /// The names of the catalog's builds without the older minor versions of PostgreSQL and SQLite, of which there
-    /// are over a hundred.
+    /// The names of the catalog's builds without the older minor versions of PostgreSQL and SQLite, over a hundred.
     pub fn leading(&self) -> Vec<&str> {
         let recipes = self.catalog.recipes();
         let is_older = |one: &Recipe, other: &Recipe| {
@@ -295,8 +292,7 @@ impl Builds {
         leading.map(|recipe| recipe.name.as_str()).collect()
     }
 
-    /// Builds of the catalog that [`Builds::find`] gave out since this was last asked and that are not
-    /// installed, each once.
+    /// Builds of the catalog that [`Builds::find`] gave out since this was last asked and that are not installed.
     pub fn take_wanted(&self) -> Vec<Recipe> {
         self.wanted.take()
     }
@@ -336,8 +332,7 @@ fn is_built_in(request: &BuildRequest) -> bool {
     request.dbms.is_some_and(|dbms| dbms.is_embedded() && (request.name == dbms.name() || is_id()))
 }
 
-/// Names the build that `request` comes nearest to, after a semicolon: by version where it has one, otherwise by
-/// spelling; empty where there is none.
+/// Names the nearest build after a semicolon, by version or by spelling; empty where there is none.
 fn nearest(request: &BuildRequest, all: &[Build]) -> String {
     let told = |name: &str| format!("; nearest `{name}`");
     let said = request.dbms.zip(request.version.clone());

@@ -22,8 +22,7 @@ pub struct Capacity {
 }
 
 impl Capacity {
-    /// What a server of ours has: what its config says, else what its family comes with; `None` for an
-    /// embedded database and for a value that is no plain number.
+    /// What a server of ours has by its config or product; `None` for an embedded one and a value that is no number.
     pub(crate) fn of_config(system: &System) -> Option<Self> {
         let limits = &system.build.dbms.product().limits;
         let usual = limits.max_connections?;
@@ -122,8 +121,7 @@ fn needs(sessions: u32, systems: &[&System], at_once: bool) -> [(Limit, u64); 3]
     ]
 }
 
-/// As [`raise_limits_of`], for some steps; `at_once`: on all systems at the same time. Limits are raised
-/// no further than needed, because servers inherit them.
+/// As [`raise_limits_of`], for some steps. Limits are raised no further than needed, because servers inherit them.
 pub(crate) fn raise_limits(steps: &[Step], systems: &[&System], at_once: bool) -> Result<()> {
     let sessions = most_sessions(steps).map_or(0, |most| most.sessions);
     for (limit, needed) in needs(sessions, systems, at_once) {
@@ -141,8 +139,7 @@ pub(crate) fn raise_limits(steps: &[Step], systems: &[&System], at_once: bool) -
     Ok(())
 }
 
-/// Lets this process, and with it the servers that it starts, have what a plan's sessions on these systems
-/// need. The error names the limit, how much is needed and what was found.
+/// Lets this process, and with it its servers, have what a plan's sessions on these systems need.
 pub fn raise_limits_of(plan: &Plan, systems: &[&System]) -> Result<()> {
     let here = steps_here(&plan.steps, systems);
     if !plan.course.pairs || systems.len() < 3 {

@@ -37,8 +37,7 @@ pub enum Ended {
 }
 
 impl Lab {
-    /// Runs every trial of `run` that has no outcome yet, as far as its course asks for them. `listen` is told of
-    /// each event after the store has it.
+    /// Runs every trial of `run` that has no outcome yet. `listen` is told of each event after the store has it.
     pub fn carry_out(
         &mut self,
         run: &RunId,
@@ -133,8 +132,7 @@ fn remarks(info: &RunInfo, host: Option<&Host>) -> Vec<String> {
     remarks
 }
 
-/// Every system that is still to be measured must be what the plan says and take as many sessions as the
-/// workload opens, and so must this process: a wrong password or an upgraded package is an error at once.
+/// Every system that is left must be what the plan says and take as many sessions as the workload opens; so must we.
 fn check(plan: &Plan, left: &[usize], provider: &dyn Provider) -> Result<()> {
     for system in systems(plan, left) {
         let is_ours = !matches!(system.build.source, BuildSource::Connect(_));
@@ -164,8 +162,7 @@ fn check_profiled(plan: &Plan) -> Result<()> {
     foreign.map_or(Ok(()), |system| Err(refused(system, SystemError::NotSampled)))
 }
 
-/// Sessions over TCP, encrypted or compressed are tried on a server of ours that is started for it: whether
-/// a build can do that is not known before.
+/// Whether a build can encrypt, compress or use TCP is not known before a server of it is started.
 fn try_connections(
     plan: &Plan,
     left: &[usize],

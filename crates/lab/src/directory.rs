@@ -50,8 +50,7 @@ impl Lab {
         self.root.join("instances")
     }
 
-    /// The command that runs this program, which follows it, so that it counts its own instructions, and the directory
-    /// where it does.
+    /// The command that runs this program so that it counts its own instructions, and the directory where it does.
     pub fn under_valgrind(&self) -> Result<(Command, PathBuf)> {
         let _lock = self.lock()?;
         let directory = self.root.join("counts");
@@ -74,8 +73,7 @@ impl Lab {
         Ok(Claim { instances, logs: self.logs(), swept, _lock: lock })
     }
 
-    /// The directory for instances, made where it is missing and without those that a killed process left,
-    /// and what to say of their servers, which were ended. The lock of the lab must be held.
+    /// The directory for instances, without what a killed process left, and a word on that. The lab must be locked.
     pub(crate) fn sweep_instances(&self) -> Result<(PathBuf, Vec<String>)> {
         let instances = self.instances();
         make_private(&instances, true).map_err(PathError::of("create", &instances))?;
@@ -237,8 +235,7 @@ pub(crate) const ASKED: &str = "explain-";
 /// How the instances of systems begin that are to crash.
 pub(crate) const CRASHED: &str = "crash-";
 
-/// Removes the instances that a killed process left: what has the name of one. The lock of the lab is held
-/// and their servers are ended, so they are unused. Reports what cannot be removed.
+/// Removes the instances that a killed process left, whose servers are ended. Reports what cannot be removed.
 fn remove_leftovers(instances: &Path) -> Vec<String> {
     let entries = fs::read_dir(instances).into_iter().flatten().flatten();
     let leftovers = entries.filter(|entry| is_instance_name(&entry.file_name().to_string_lossy()));
@@ -273,8 +270,7 @@ pub(crate) struct RunLock {
 }
 
 impl Drop for RunLock {
-    /// Closing the file is not enough: a process that another thread is just starting has it open, too, until its
-    /// program is loaded.
+    /// A process that another thread is just starting has the file open, too, until its program is loaded.
     fn drop(&mut self) {
         // The end of this process repairs a failure here.
         let _unlocked = self.file.unlock();
@@ -284,8 +280,7 @@ impl Drop for RunLock {
 /// A directory that others may fill has it, such as `/tmp`; it is not ours to close.
 const STICKY: u32 = 0o1000;
 
-/// Permissions of others on a lab's directory: none. A lab of root may be entered, not listed: `PostgreSQL`
-/// refuses to run as root, and the account in its place has to reach its data.
+/// A lab of root may be entered, not listed: the account that runs `PostgreSQL` in its place has to reach its data.
 fn open_to_others() -> u32 {
     if rustix::process::geteuid().is_root() { 0o011 } else { 0 }
 }

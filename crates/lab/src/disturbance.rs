@@ -7,8 +7,7 @@ use probes::{Detail, Watch};
 
 use crate::site::Site;
 
-/// No less CPU time is called a disturbance: the kernel counts in ticks of 10 ms, so that in a short step a
-/// few of them that fell by chance would look like a large share.
+/// Less CPU time is no disturbance: a few ticks of 10 ms that fell by chance are a large share of a short step.
 const SMALLEST: Nanos = Nanos::from_millis(100);
 /// Nor are fewer pages, 1 MiB of the usual size of pages, or page faults.
 const FEWEST_PAGES: u64 = 256;
@@ -31,8 +30,7 @@ const KINDS: [(&str, &str); 5] = [
     (FAULTS, "the server had major page faults"),
 ];
 
-/// The disturbance in a quarantine's reason, without the numbers; empty where the reason names
-/// nothing that is known.
+/// The disturbance in a quarantine's reason, without the numbers; empty for an unknown reason.
 pub fn kinds_of_disturbance(reason: &str) -> Vec<&'static str> {
     let told = KINDS.iter().filter(|(words, _)| reason.contains(*words));
     told.map(|(_, kind)| *kind).collect()
@@ -56,8 +54,7 @@ pub fn limits_in_words(limits: &Quarantine) -> String {
     format!("{} or {last}", words.join(", "))
 }
 
-/// Disturbances of a measured step beyond the limits: step, kind, amount, limit.
-/// Values that this host does not provide are not judged.
+/// Disturbances of a measured step beyond the limits, of the values that this host provides.
 pub(crate) fn of_step(record: &StepRecord, limits: &Quarantine) -> Option<String> {
     let found =
         if record.measured { over(&record.counters, record.window, limits) } else { Vec::new() };
@@ -78,8 +75,7 @@ pub(crate) fn outcome(disturbed: &[String]) -> Outcome {
     Outcome::Quarantined { reason: format!("{}{more}", named.join("; ")) }
 }
 
-/// The counters of a step with the CPU time that was neither the server's nor the client's; without it where
-/// the server's is not known.
+/// The counters with the CPU time that was neither the server's nor the client's, where the server's is known.
 pub(crate) fn with_foreign(counters: Readings, site: &dyn Site) -> Readings {
     if !site.knows_foreign() {
         return counters;

@@ -1,5 +1,4 @@
-//! SQLite: a file in the instance's directory, opened in this process by the version that is built in or by a
-//! library.
+//! SQLite: a file in the instance's directory, opened in this process by what is built in or by a library.
 
 use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
@@ -80,8 +79,7 @@ impl Embedded {
             .map_err(|error| SiteError { directory: Some(directory.to_owned()), ..error })
     }
 
-    /// Opens the file, and so brings it in order after a crash of a process that had it open; `cloned` says how it
-    /// was cloned, where it has its data from a template.
+    /// Opens the file, and so brings it in order after a crash; `cloned` says how it was cloned from a template.
     pub(crate) fn opened(
         system: &System,
         directory: &Path,

@@ -212,8 +212,7 @@ impl SiteError {
         Self::with_log(reason, Vec::new())
     }
 
-    /// The reason, and the last lines of the log below it; the reason of a server that died has the telling
-    /// ones already.
+    /// The reason and the last lines of the log, unless the reason has the telling ones already.
     pub fn with_lines(&self) -> String {
         let mut text = self.reason.clone();
         if !text.contains('\n') {

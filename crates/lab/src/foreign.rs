@@ -154,8 +154,7 @@ pub(crate) fn server_host(
     Ok(started.transpose()?)
 }
 
-/// How many sessions the server takes, as it says over a session of the kind that the plan asks for. The
-/// error says why there is none.
+/// How many sessions the server takes, as it says over a session of the kind that the plan asks for.
 pub(crate) fn capacity(
     system: &System,
     address: &ForeignAddress,
@@ -187,8 +186,7 @@ enum Found {
     Empty,
 }
 
-/// A database that is there already must carry our marker, and its owner must be gone, or be empty: nothing
-/// that somebody else made is dropped.
+/// A database that is there must be empty, or carry our marker with an owner that is gone: nothing else is dropped.
 fn check_ours(session: &mut dyn Session, dbms: Dbms, address: &ForeignAddress) -> Result<Found> {
     let refuse = |reason: String| Err(SiteError::new(reason));
     match Owner::read(session) {

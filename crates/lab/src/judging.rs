@@ -10,14 +10,12 @@ use store::Want;
 use crate::error::Result;
 use crate::{Lab, LabError};
 
-/// How a run is judged where nobody asks otherwise: with the margins of its plan. Base and looks are the plan's
-/// too, without being told here.
+/// How a run is judged where nobody asks otherwise: with the margins of its plan.
 pub fn judging(data: &RunData) -> Options {
     Options { margins: margins(&data.info.plan, &data.steps), ..Options::default() }
 }
 
-/// The margins that the plan names, for these steps. A short form such as `response.p99` means each step's subject; a
-/// whole name counts more.
+/// The margins that the plan names, for these steps. A whole name counts more than a short form.
 pub fn margins(plan: &Plan, steps: &[Step]) -> BTreeMap<MetricId, f64> {
     let named = &plan.course.margins;
     let mut margins = BTreeMap::new();
@@ -53,8 +51,7 @@ impl Lab {
         told
     }
 
-    /// Cells of the control of a run that were judged, and those that were called different. What another tool
-    /// measured says nothing of this lab, whatever its systems are called; nor does a run that its plan calls disturbed.
+    /// Cells of a run's control that were judged, and those called different; none of imported and of disturbed runs.
     fn count_those_of(&self, run: &RunId) -> Result<(u32, u32)> {
         let info = self.store.run_info(run)?;
         let Some(control) = info.plan.control() else {
@@ -77,8 +74,7 @@ fn not_counted(of: &str, error: &LabError) -> String {
     format!("cannot count the verdicts on the control of {of}: {error}")
 }
 
-/// Is each margin of a plan that of a metric which its workload can have? One that names an operation kind of no
-/// measured step would never be used, and nobody would know.
+/// Is each margin that of a metric which the workload can have? Any other would never be used, and nobody would know.
 pub fn check_margins(plan: &Plan) -> Result<(), PlanError> {
     let usual: BTreeSet<MetricId> = judged_metrics().into_iter().map(MetricId).collect();
     let named = plan.course.margins.keys();

@@ -64,8 +64,7 @@ pub(crate) struct Ending {
     pub(crate) kept: Kept,
 }
 
-/// Stops a site and removes it. Its files are kept in `logs` in between where it `has_failed` or does not
-/// stop well: only a server that has ended has written its log and its core.
+/// Stops a site and removes it. Files are kept in between: only a server that has ended has written its log and core.
 pub(crate) fn end(mut site: Box<dyn Site>, logs: &Path, name: &str, has_failed: bool) -> Ending {
     let stopped = if has_failed { site.give_up() } else { site.stop().map(|()| None) };
     let kept = if has_failed || stopped.is_err() {
@@ -100,8 +99,7 @@ pub(crate) fn end_after<T>(
     Err(SiteError { reason: kept.told_in(&error.reason), ..error })
 }
 
-/// The error of a site that could not be made ready, with its files kept in `logs` and what is left of
-/// the instance `name` removed.
+/// The error of a site that could not be made ready; its files are kept, the rest of the instance is removed.
 pub(crate) fn settle(error: SiteError, logs: &Path, name: &str) -> SiteError {
     let kept = Kept::of(logs, name, &error.files);
     if let Some(directory) = &error.directory {

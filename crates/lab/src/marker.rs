@@ -22,8 +22,7 @@ static HELD: Mutex<Vec<Owner>> = Mutex::new(Vec::new());
 pub(crate) struct Owner {
     /// Host and process, for people: `host:4711`.
     process: String,
-    /// The kernel and the namespace in which that process has its number; empty in markers of earlier
-    /// versions.
+    /// The kernel and the namespace in which that process has its number; empty in markers of earlier versions.
     place: String,
     since: String,
     /// Which claim of its process it is: two addresses may lead to one server. Empty in markers of earlier versions.

@@ -155,8 +155,7 @@ pub(crate) fn add_new(all: &mut Vec<String>, texts: impl IntoIterator<Item = Str
     }
 }
 
-/// Reads all probes, the last one first. The cost of reading is this process's CPU time and the host's, and the
-/// dearest, that of the server's threads, is the first: so it is outside of the window at both edges.
+/// Reads all probes, the last one first. The first is the dearest, so its cost is outside of the window at both edges.
 pub(crate) fn read_backwards(probes: &mut [Box<dyn Probe>]) -> (Readings, Vec<ProbeError>) {
     let mut all = Vec::with_capacity(probes.len());
     let mut errors = Vec::new();

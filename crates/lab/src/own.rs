@@ -1,5 +1,4 @@
-//! A server of ours: initialised, started and stopped by us. Our own statements go over its Unix socket,
-//! those of the workload as the plan says.
+//! A server of ours. Our own statements go over its Unix socket, those of the workload as the plan says.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -96,8 +95,7 @@ impl Own {
     }
 }
 
-/// The configuration file that the system's server would get in `directory`, with the arguments that it
-/// would be started with; `None` for a system that is not a server of ours, or not installed.
+/// The configuration file and arguments that the system's server would get; `None` for no installed server of ours.
 pub fn preview_config(system: &System, directory: &Path) -> Result<Option<String>> {
     if !matches!(system.build.source, BuildSource::Installed { .. } | BuildSource::Path(_)) {
         return Ok(None);
@@ -139,8 +137,7 @@ impl Own {
         }
     }
 
-    /// Starts the server that was stopped, or that crashed, on its own data; how long it took until it
-    /// answered.
+    /// Starts the server that was stopped or crashed on its own data; how long it took until it answered.
     pub(crate) fn start_again(&mut self, limit: Duration) -> Result<Nanos> {
         let started = launch(&mut self.instance, &self.system, DATABASE, limit)?;
         self.guard = Some(Guard::of(self.instance.process(), self.stop.clone()));
@@ -190,8 +187,7 @@ pub(crate) fn spec(system: &System, directory: &Path) -> InstanceSpec {
     InstanceSpec { system: system.clone(), directory: directory.to_owned() }
 }
 
-/// Starts the server and creates the database where its data is new; its sessions, and how long the start
-/// took.
+/// Starts the server and creates the database where its data is new; its sessions, and how long the start took.
 fn start(
     instance: &mut Instance,
     system: &System,

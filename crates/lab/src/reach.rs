@@ -1,5 +1,4 @@
-//! How the sessions of a workload reach its server: over what, encrypted, compressed; and the addresses of servers
-//! that are not ours, as plans give them.
+//! How the sessions of a workload reach its server; addresses of servers that are not ours, as plans give them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,8 +10,7 @@ use model::{BuildSource, Connection, Dialect, Fact, System, Transport};
 
 use crate::error::{PASSWORD, SystemError};
 
-/// The endpoint of sessions that talk to a server as `connection` says. SQLite has none; what is given
-/// for it is never opened.
+/// The endpoint of sessions that talk to a server as `connection` says; of SQLite it is never opened.
 pub(crate) fn endpoint(
     dialect: Dialect,
     address: Address,
@@ -104,9 +102,8 @@ impl std::fmt::Debug for Secrets {
 
 static GIVEN: OnceLock<String> = OnceLock::new();
 
-/// Takes the password out of the environment, so that no program that is started gets it: `curl` and `openssl` have no
-/// use for it. Also removes a `TMPDIR` that is empty, which would mean the current directory. To be called first of all,
-/// before there is another thread.
+/// Takes the password out of the environment, so that no program that is started gets it, and an empty `TMPDIR`, which
+/// would mean the current directory. To be called before there is another thread.
 #[expect(unsafe_code, reason = "the environment can only be changed while there is one thread")]
 pub fn clean_environment() {
     if std::env::var_os("TMPDIR").is_some_and(|directory| directory.is_empty()) {

@@ -7,8 +7,7 @@ use std::os::unix::net::UnixStream;
 use drivers::Address;
 use model::Dbms;
 
-/// The process of a server of this family that listens at an address of this host. `addresses` are those of its name.
-/// A container's proxy does not count.
+/// The process of a server of this product that listens at an address of this host. A container's proxy does not count.
 pub(crate) fn serving_process(address: &Address, addresses: &[IpAddr], dbms: Dbms) -> Option<u32> {
     let pid = match address {
         Address::Socket(_) => local_process(address),

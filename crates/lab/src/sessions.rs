@@ -28,8 +28,7 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    /// Those of a running server that has the database. One of the workload's kind is opened: what cannot be
-    /// had is told here.
+    /// Those of a running server that has the database. One of the workload's kind is opened: it must work.
     pub(crate) fn of(instance: &Instance, system: &System, timeout: Duration) -> Result<Self> {
         let failed = |reason: String| SiteError::with_log(reason, instance.log_tail(LOG_LINES));
         let admin = admin(instance, system, DATABASE, timeout);
@@ -135,8 +134,7 @@ fn make_account(admin: &mut dyn Session, build: &Build, user: &str) -> Result<St
     Ok(password)
 }
 
-/// A new account. Any other that can be reached from outside the socket is dropped: that of an earlier
-/// start, or of the template of a clone.
+/// A new account. Any other that can be reached from outside the socket, of an earlier start or a template, is dropped.
 fn of_mysql(admin: &mut dyn Session, user: &str, password: &str) -> Result<(), SessionError> {
     let mut others = Vec::new();
     // Roles have no host.

@@ -17,8 +17,7 @@ const OPEN_LIMIT: Duration = Duration::from_secs(5);
 /// Names that are tried for a directory, each because another process has the one before.
 const NAMES: u32 = 1_000;
 
-/// The first setting that a system does not take, as its build says where that is here. What keeps the build
-/// from being asked is for the run to report.
+/// The first setting that a system does not take. What keeps the build from being asked is for the run to report.
 pub fn refused_setting(system: &System) -> Option<RefusedSetting> {
     let scratch = Scratch::new().ok()?;
     match &system.build.source {
@@ -47,8 +46,7 @@ fn of_embedded(system: &System, scratch: &Scratch) -> Option<RefusedSetting> {
     })
 }
 
-/// A directory for temporary files that is gone with this. Only this user can put anything into it: servers
-/// take their configuration from there.
+/// A directory that is gone with this. Only this user can put anything into it: servers take their configuration there.
 struct Scratch(PathBuf);
 
 impl Scratch {

@@ -47,8 +47,7 @@ pub trait Site {
         Idle::Works
     }
 
-    /// Holds its server still until [`Site::thaw`]; only where [`Idle::CanFreeze`]. `told` is called when nothing
-    /// of it goes on but waits for a disk.
+    /// Holds its server still until [`Site::thaw`]. `told` is called when nothing of it goes on but waits for a disk.
     fn freeze(&mut self, told: &mut dyn FnMut()) -> Result<()> {
         told();
         Ok(())
@@ -81,8 +80,7 @@ pub trait Site {
         Vec::new()
     }
 
-    /// Ends it cleanly; its files stay. Once it has ended, well or not, this does nothing more, nor where it has no
-    /// server of ours.
+    /// Ends it cleanly; its files stay. Does nothing more once it has ended, nor without a server of ours.
     fn stop(&mut self) -> Result<()> {
         Ok(())
     }
@@ -129,18 +127,15 @@ pub enum Watched {
 pub(crate) type Result<T, E = SiteError> = std::result::Result<T, E>;
 
 pub trait Provider {
-    /// Is the system still what the plan says, and can it be reached? Asked before anything of a run
-    /// is journaled, and again before each of its trials.
+    /// Is the system still what the plan says, and reachable? Asked before a run is journaled, and before each trial.
     fn check(&self, system: &System) -> Result<(), SystemError>;
 
-    /// Do agents start on the other hosts that the system needs? Asked before anything of a run is journaled: each
-    /// trial then starts its own.
+    /// Do agents start on the other hosts that the system needs? Asked before a run is journaled.
     fn check_hosts(&self, _system: &System) -> Result<(), SystemError> {
         Ok(())
     }
 
-    /// How many sessions the system's server takes, where that can be known before it is started; the error
-    /// says why sessions as the plan wants them cannot be had. Asked before the first trial.
+    /// How many sessions the server takes, where that can be known before its start; the error says why there are none.
     fn capacity(&self, _system: &System) -> Result<Option<Capacity>, SystemError> {
         Ok(None)
     }

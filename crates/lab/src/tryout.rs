@@ -27,9 +27,8 @@ pub struct Tryout {
     pub restart: Nanos,
 }
 
-/// Initialises the system in an instance, starts it, inserts [`TRYOUT_ROWS`] rows, stops it, starts it
-/// again, checks every row, stops it and removes it. Of what fails, the log and cores are kept; the error
-/// says where.
+/// Starts the system, inserts [`TRYOUT_ROWS`] rows, restarts it, checks every row and removes it. Of what fails, the
+/// log and cores are kept; the error says where.
 pub fn try_out(system: &System, claim: &Claim) -> Result<Tryout> {
     let (name, directory) = claim.instance(TRYOUT, "");
     let begin = Instant::now();

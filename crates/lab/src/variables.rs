@@ -17,8 +17,7 @@ pub struct Told {
     pub missing: Vec<String>,
 }
 
-/// Makes `system` ready in an instance with this tag, asks it, ends it and removes it. Of what fails, the
-/// log and cores are kept; the error says where.
+/// Makes `system` ready, asks it, and removes it. Of what fails, the log and cores are kept; the error says where.
 pub fn read_variables(
     provider: &dyn Provider,
     system: &System,
@@ -67,8 +66,7 @@ pub(crate) fn captures_of(system: &System) -> impl Iterator<Item = (&'static str
     build.dbms.product().captures(&build.version, system.engine)
 }
 
-/// The listings of a server, and reading errors. The session is a new one: one that was kept
-/// over a long step may have been closed by the server.
+/// The listings of a server, and what could not be read. A session kept over a long step may have been closed.
 pub(crate) fn take_all<'a>(
     connector: &dyn Connector,
     queries: impl IntoIterator<Item = (&'a str, &'a str)>,

@@ -21,8 +21,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Is it certainly worse: regressed, or fallen to zero? A zero has no ratio, so the latter is
-    /// incomparable by its word.
+    /// Is it certainly worse: regressed, or fallen to zero, which has no ratio and so is incomparable by its word?
     pub const fn is_regression(&self) -> bool {
         matches!(self, Self::Regressed) || self.fell_to_zero()
     }
@@ -84,8 +83,7 @@ pub enum Reason {
     /// A value is zero or not a number, so that it has no ratio.
     #[error("{system} has a value of zero")]
     NoRatio { system: String },
-    /// The candidate has zero in every complete round and the base in none, where more is better: there is no ratio,
-    /// but no doubt either.
+    /// The candidate has zero in every complete round and the base in none, where more is better.
     #[error("fell to zero in all {rounds} rounds")]
     FellToZero { rounds: u32 },
     /// The ratio explains, it is not judged.
@@ -163,13 +161,11 @@ pub struct Evidence {
     pub margin: f64,
     /// Two-sided p-value of "no difference", before it is adjusted for other steps.
     pub p_value: f64,
-    /// The same by exact permutation of the rounds' signs; `None` for fewer than 6 and more than
-    /// 24 rounds.
+    /// The same by exact permutation of the rounds' signs; `None` for fewer than 6 and more than 24 rounds.
     pub sign_flip: Option<f64>,
     /// The ratio by Hodges and Lehmann's estimate, which a few wild rounds hardly move.
     pub centre: f64,
-    /// Rounds that pull the ratio away from that by more than its standard error; empty where the
-    /// two agree.
+    /// Rounds that pull the ratio away from that by more than its standard error.
     pub outlying: Vec<u32>,
     /// Independent slice pairs that those measured are worth; `None` for steps without slices.
     pub slice_pairs: Option<f64>,

@@ -8,8 +8,7 @@ use crate::{Outcome, Plan, RunData, RunInfo, RunState, TrialRecord};
 pub const FEWEST_ROUNDS: u32 = 3;
 
 /// Do disturbed trials of a finished run count like completed ones? They do if some system shares fewer undisturbed
-/// rounds with the base than a verdict needs, and than were planned, and disturbed trials would add rounds: noisy
-/// numbers are better than none. The control does not decide it. Each outcome comes with its round and system.
+/// rounds with the base than a verdict needs and were planned, and they would add rounds. The control does not count.
 pub fn counts_disturbed<'a>(
     plan: &Plan,
     outcomes: impl IntoIterator<Item = (u32, &'a str, &'a Outcome)>,
@@ -56,8 +55,7 @@ impl Rounds {
 }
 
 impl RunInfo {
-    /// Do trials that were disturbed count, with their cells, notes and series? Not before the run is finished: their
-    /// rounds may run again.
+    /// Do trials that were disturbed count? Not before the run is finished: their rounds may run again.
     pub fn counts_disturbed(&self, trials: &[TrialRecord]) -> bool {
         let outcomes = trials.iter().map(|one| (one.round, one.system.as_str(), &one.outcome));
         self.was_finished() && counts_disturbed(&self.plan, outcomes)

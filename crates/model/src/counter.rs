@@ -70,8 +70,7 @@ impl Counter {
     pub const HOST_STEAL: &'static str = "host.steal_ns";
     /// CPU time that was neither the server's nor the client's, in nanoseconds; of whole steps only.
     pub const HOST_FOREIGN: &'static str = "host.foreign_ns";
-    /// Throttled time of this process's control group or one above it, after it had used up its quota,
-    /// in nanoseconds; read at the edges of a step.
+    /// Throttled time of this process's control group or one above it, in nanoseconds; read at the edges of a step.
     pub const HOST_THROTTLED: &'static str = "host.throttled_ns";
     /// Pages of memory written to the swap device or read from it; read at the edges of a step.
     pub const HOST_SWAPPED: &'static str = "host.swapped_pages";
@@ -122,8 +121,7 @@ impl Readings {
         Self::joined(earlier, self, |first, second| second.saturating_sub(first))
     }
 
-    /// The sum of this stretch of time and a `later` one, as if they were adjacent. Counters
-    /// missing from either are left out: a sum needs all its parts.
+    /// The sum of this stretch of time and a `later` one. Counters missing from either are left out.
     #[must_use]
     pub fn plus(&self, later: &Self) -> Self {
         Self::joined(self, later, u64::saturating_add)

@@ -6,8 +6,7 @@ use std::io::{Read, Write};
 
 use crate::Nanos;
 
-/// Nanoseconds from 1 to 2^42 (about 73 minutes) with three significant digits; longer ones are
-/// counted at the upper bound.
+/// Nanoseconds from 1 to 2^42 (73 minutes) with three significant digits; longer ones count at the upper bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Latency(Histogram<u64>);
 

@@ -29,8 +29,7 @@ impl MetricId {
         Self(compute::WITHIN_LIMIT.replace(KIND, kind))
     }
 
-    /// What a short form such as `response.p99` or `errors` means in a step that is about the kind `subject`:
-    /// the metric of that kind; `None` where this is no short form.
+    /// What a short form such as `response.p99` means in a step about the kind `subject`; `None` for no short form.
     pub fn of_subject(&self, subject: &str) -> Option<Self> {
         let is_whole = metrics().any(|m| m.id == self.0);
         let family = metrics().find(|m| m.is_of_kinds() && m.short() == self.0)?;
@@ -103,8 +102,7 @@ fn completed(row: Metric) -> Metric {
     }
 }
 
-/// All measurements of a step. Whatever could not be computed is left out, and so are kinds of which none was
-/// begun, unless the step is about them.
+/// All measurements of a step, without what could not be computed and kinds of which none was begun but the subject's.
 pub fn measure(step: &StepRecord) -> Vec<Measurement> {
     let whole = metrics().filter_map(|metric| match metric.compute {
         Compute::Step(compute) => measured(metric, MetricId::new(metric.id), compute(step), step),
@@ -142,8 +140,7 @@ pub fn describe(id: &MetricId) -> Option<&'static Metric> {
     whole.or_else(|| metrics().find(|metric| metric.kind_in(&id.0).is_some()))
 }
 
-/// The names of all metrics of which one direction is better, each once; of those of operation kinds the short
-/// forms, such as `response.p99`.
+/// The names of all metrics of which one direction is better, each once; for kinds short forms (`response.p99`).
 pub fn judged_metrics() -> Vec<String> {
     metrics().filter(|metric| metric.direction != Direction::Neither).map(Metric::short).collect()
 }

@@ -28,8 +28,7 @@ impl From<Note> for (NoteKind, String) {
     }
 }
 
-/// A closed set that is stored as words, with `Other` for words that this version does not know: an entry has a
-/// variant and its word.
+/// A closed set that is stored as words, with `Other` for words that this version does not know.
 macro_rules! words {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$about])*

@@ -84,16 +84,14 @@ impl Plan {
         Duration::from_secs(u64::from(self.workload.statement_timeout()))
     }
 
-    /// All planned trials in the order in which they run: each round holds its systems once, in a random order or
-    /// in the mirror image of that of the round before with these systems.
+    /// All planned trials in the order in which they run; each round holds its systems in the order of [`Orders`].
     pub fn trials(&self) -> Vec<Trial> {
         let cycle = self.cycle() as usize;
         let orders = self.orders().flat_map(|order| std::iter::repeat_n(order, cycle));
         (1..=self.rounds).zip(orders).flat_map(|(round, order)| self.round(round, &order)).collect()
     }
 
-    /// The trials of one round. Those after the planned ones are what is run again for rounds that were
-    /// disturbed: the order goes on, and each has a seed of its own.
+    /// The trials of one round. Those after the planned ones go on with the order, each with a seed of its own.
     pub fn trials_of(&self, round: u32) -> Vec<Trial> {
         let earlier = (round.saturating_sub(1) / self.cycle()) as usize;
         self.round(round, &self.orders().nth(earlier).unwrap_or_default())
@@ -137,8 +135,7 @@ impl Plan {
         self.rounds.saturating_mul(self.course.reruns())
     }
 
-    /// The rounds whose trials are profiled, those that are counted last. They run last: with the numbers after the
-    /// planned ones, and those that were added later with the numbers after all others.
+    /// The rounds whose trials are profiled, the counted last: after the planned ones; added ones after all others.
     pub fn profiled_rounds(&self) -> impl Iterator<Item = u32> {
         let planned = self.rounds.saturating_add(1)..=self.last_planned_round();
         planned.filter(|round| self.owns(*round)).chain(self.course.added.iter().cloned().flatten())
@@ -235,8 +232,7 @@ impl Plan {
         self.systems.iter().find(|s| s.name == name)
     }
 
-    /// The first foreign server: backslide cannot freeze it, so in rounds with it only steps that change no data take
-    /// turns.
+    /// The first foreign server, which cannot be frozen: beside it only steps that change no data take turns.
     pub fn never_frozen(&self) -> Option<&System> {
         self.systems.iter().find(|system| system.build.is_foreign())
     }
@@ -265,13 +261,11 @@ impl Plan {
     }
 }
 
-/// How the rounds of a plan are carried out and judged: in whole trials, in slices or in turns, to the last or until all
-/// is decided, by which margins.
+/// How the rounds of a plan are carried out and judged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Course {
-    /// The number of rounds of each system before the first look; further looks follow after each round. The run ends
-    /// as soon as everything is decided. `None`: every round is run, whatever is found.
+    /// Rounds of each system before the first look; one after each later round, until all is decided. `None`: no looks.
     pub first_look: Option<u32>,
     pub interleave: Interleave,
     /// Does a round have the base and one other system, in turn, in place of all systems?
@@ -333,8 +327,7 @@ pub enum Interleave {
     /// Whole trials: one system after the other.
     #[default]
     Trials,
-    /// Slices of this length, in steps that change no data; all systems of a round are up at once. All other
-    /// steps are run one system after the other.
+    /// Slices of this length, in steps that change no data; all systems of a round are up at once.
     Slices(Nanos),
     /// Turns of at most this length, in every step; all systems of a round are up at once. Those whose turn it is not
     /// are frozen, where that can be.
@@ -350,8 +343,7 @@ impl Interleave {
     }
 }
 
-/// The noise that a trial may meet before its numbers are set aside. Shares are of the time of a measured step,
-/// in thousandths.
+/// The noise that a trial may meet before its numbers are set aside. Shares are thousandths of a measured step's time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quarantine {
     /// CPU time of the host that went to other guests, as a share of all its CPUs.

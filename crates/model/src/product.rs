@@ -97,8 +97,7 @@ pub struct Program {
     pub serving: Vec<String>,
     /// Functions that do nothing but wait: how many instructions they take depends on time.
     pub spinning: Vec<String>,
-    /// A statement whose session stays open while instructions are counted: it keeps the server's own threads from
-    /// changes that depend on time and cost clients instructions. Empty where nothing does.
+    /// A statement whose open session keeps the server's threads from changes that depend on time; empty for none.
     pub while_counted: String,
     /// Arguments that it needs to start under Valgrind.
     pub under_valgrind: Vec<String>,
@@ -583,8 +582,7 @@ fn product_files() -> Vec<(&'static str, &'static str)> {
 /// Every product that is known, in the order of tables. The list only grows: what was handed out stays.
 static KNOWN: LazyLock<RwLock<Vec<&'static Product>>> = LazyLock::new(|| RwLock::new(embedded()));
 
-/// Rounds, because a product can only be read after the one that it is like. A damaged one is left out; a test
-/// reads each.
+/// Rounds, because a product can only be read after the one that it is like. A damaged one is left out.
 fn embedded() -> Vec<&'static Product> {
     let mut known = Vec::new();
     let mut waiting = product_files();

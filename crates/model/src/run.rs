@@ -34,11 +34,9 @@ impl RunState {
 pub enum Outcome {
     /// All that was planned was done.
     Completed,
-    /// Every step done, every check holds, and something else disturbed it by more than the plan allows:
-    /// it is kept and listed, and compared only if [`RunData::counts_disturbed`].
+    /// All was done, and something disturbed it too much: compared only if [`RunData::counts_disturbed`].
     Quarantined { reason: String },
-    /// Every step done, every check holds, and its stacks were sampled, which slows it down: it is kept to explain
-    /// verdicts, and in no comparison.
+    /// All was done, and its stacks were sampled, which slows it down: it explains verdicts, and is in no comparison.
     Profiled,
     /// It did not, or its answers were wrong: in this step, if it got that far; why; the server's last log lines.
     Failed { step: Option<StepId>, reason: String, log_tail: Vec<String> },
@@ -239,8 +237,7 @@ pub struct SliceValue {
     pub system: String,
     pub step: StepId,
     pub metric: MetricId,
-    /// The slices of a round that have the same number ran beside each other and are compared;
-    /// rising with time.
+    /// Slices of a round with the same number ran beside each other and are compared; rising with time.
     pub pair: u32,
     pub value: f64,
 }
@@ -340,8 +337,7 @@ pub enum Event {
     TemplateReady { system: String, summary: String },
     /// A trial begins; `of` is the number of trials in the run, `index` counts from 1.
     TrialStarted { trial: TrialKey, index: u32, of: u32 },
-    /// What follows is of this trial, which began before: where a round is run in slices, several trials are
-    /// under way. A trial that begins has its turn at once.
+    /// What follows is of this trial, which began before. A trial that begins has its turn at once.
     Turn { trial: TrialKey },
     /// The server answers; what it said of itself.
     ServerReady { provenance: Provenance },
@@ -361,8 +357,7 @@ pub enum Event {
     TrialFinished { trial: TrialKey, outcome: Outcome },
     /// The run was looked at after so many undisturbed rounds: are more needed? Of the comparisons so many are undecided.
     Looked { rounds: u32, most: u32, undecided: u32, goes_on: bool },
-    /// The planned round `disturbed` was, and `round` takes its place; its trials follow. That is the `times`-th time,
-    /// of `most`.
+    /// `round` takes the place of the planned round `disturbed`, for the `times`-th time of `most`; its trials follow.
     RoundAgain { round: u32, disturbed: u32, times: u32, most: u32 },
     /// Something that the user should know and that stops nothing: what, and what to do.
     Warning { text: String },

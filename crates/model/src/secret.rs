@@ -24,13 +24,11 @@ const PLAIN_VALUES: &[&str] =
 /// Bytes of an address, about. Longer texts without a blank are lists, and are not searched again and again.
 const LONGEST_ADDRESS: usize = 2_048;
 
-/// Quotes around values, those first whose beginning looks like another's: within a quoted text they are
-/// doubled or escaped.
+/// Quotes around values, those first whose beginning looks like another's.
 const QUOTES: [&str; 5] = ["''", "\\\"", "'", "\"", "`"];
 
 impl Capture {
-    /// The same without secrets. The first column of a listing is taken for a name, the second for its
-    /// value. Applying it twice changes nothing more.
+    /// The same without secrets; twice changes nothing more. The first column is a name, the second its value.
     #[must_use]
     pub fn without_secrets(mut self) -> Self {
         for row in &mut self.rows {
@@ -49,8 +47,7 @@ impl Capture {
     }
 }
 
-/// The text with [`HIDDEN`] in place of what has the shape of a secret: values of `password=…` and its like
-/// in connection strings, options, JSON and headers, passwords in addresses and SQL, private keys.
+/// The text with [`HIDDEN`] for what looks like a secret: values of `password=…`, passwords in addresses, private keys.
 pub fn hide_secrets(text: &str) -> String {
     let text = hide_private_keys(text);
     let mut scanner =
@@ -148,8 +145,7 @@ impl Scanner<'_> {
         self.rest = &self.rest[length..];
     }
 
-    /// `://user:password@host`. The password may hold every character that no address can. To a web server the
-    /// user is hidden too, because there it may be a token.
+    /// `://user:password@host`. To a web server the user is hidden too, because there it may be a token.
     fn address(&mut self) {
         let ends_with = |scheme: &str| {
             let from = self.out.len().saturating_sub(scheme.len());
@@ -270,8 +266,7 @@ fn opens(quotes: &str, inner: &str) -> bool {
     }
 }
 
-/// A value up to its closing quotes, and the bytes up to behind them; all that is left where they are
-/// missing. A backslash escapes, and a doubled quote is part of the value.
+/// A value up to its closing quotes, and the bytes up to there. A backslash escapes; doubled quotes are part of it.
 fn quoted<'a>(inner: &'a str, quotes: &str) -> (&'a str, usize) {
     let mut at = 0;
     while at < inner.len() {
@@ -288,8 +283,7 @@ fn quoted<'a>(inner: &'a str, quotes: &str) -> (&'a str, usize) {
     (inner, inner.len())
 }
 
-/// The bytes of a value without quotes around it: up to the first blank that is neither escaped nor within
-/// quotes that end on the line.
+/// The bytes of a value without quotes: up to the first blank that is neither escaped nor quoted on its line.
 fn bare(text: &str) -> usize {
     let mut at = 0;
     while let Some(c) = text[at..].chars().next().filter(|c| !c.is_whitespace()) {

@@ -41,8 +41,7 @@ impl SqlSpec {
         self.steps.iter().find(|step| step.id == *id)
     }
 
-    /// The step with this name. It is looked for at this place first: of thousands of steps, each would be searched
-    /// for among all.
+    /// The step with this name, looked for at this place first: of thousands, each would be searched for among all.
     pub fn step_at(&self, ordinal: u32, id: &StepId) -> Option<&SqlStep> {
         self.steps.get(ordinal as usize).filter(|step| step.id == *id).or_else(|| self.step(id))
     }
@@ -159,8 +158,7 @@ pub enum SqlWork {
     Index,
     /// Vacuum, analyze, flush; no result. The wait is at least as long as this says.
     Settle(Settle),
-    /// Drops all tables, loads them and builds their indexes again, so that what follows begins with the
-    /// same data as the first test; no result.
+    /// Drops all tables, loads them and builds their indexes again; no result.
     Reset,
     Run(SqlRun),
 }
@@ -180,14 +178,12 @@ pub struct SqlRun {
     /// Is it a result, or does it only warm caches?
     pub measured: bool,
     pub seconds: u32,
-    /// Seconds before these in which the same clients run and nothing is recorded; at most, where the rate
-    /// ends them.
+    /// Seconds before these in which the same clients run and nothing is recorded; where the rate ends them at most.
     pub warmup_seconds: u32,
     #[serde(default)]
     pub warmup_end: WarmUpEnd,
     pub writes: bool,
-    /// Does every client end with a whole operation, and the window with the last of them? For
-    /// operations that take seconds.
+    /// Does every client end with a whole operation? For operations that take seconds.
     pub whole: bool,
     pub pace: SqlPace,
     /// Operations with weights; seldom more than one.
@@ -218,11 +214,9 @@ pub enum SqlPace {
     /// Closed loop: each client starts the next when it has the answer to the last.
     #[default]
     Unlimited,
-    /// Open loop: they arrive, whether clients are free or not, and wait in one queue; arrivals beyond its length are
-    /// shed and counted.
+    /// Open loop: they arrive, whether clients are free or not, and wait in one queue; beyond its length they are shed.
     Rate { per_second: u64, arrivals: Arrivals, queue: u32 },
-    /// Open loops at several rates, the first `from`, each for some seconds, to find the highest at which the percentile
-    /// `permille` (990 for p99) of response time keeps its limit; that rate is measured.
+    /// Open loops, the first at `from`, to find the highest rate at which the percentile `permille` keeps its limit.
     Ramp {
         from: u64,
         arrivals: Arrivals,
@@ -453,8 +447,7 @@ pub struct ErrorRules {
     pub fatal: Vec<String>,
     /// Tries of one operation before the trial fails.
     pub tries: u32,
-    /// Seconds in which a client whose connection was lost tries to connect again; zero for none, then
-    /// the trial fails.
+    /// Seconds in which a client whose connection was lost tries to connect again; for zero the trial fails.
     pub reconnect_seconds: u32,
 }
 

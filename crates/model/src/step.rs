@@ -56,8 +56,7 @@ pub enum StepTask {
     Run,
 }
 
-/// Steps of one class share what makes their values scatter, so that the variance of each tells something of the
-/// others'.
+/// Steps of one class share what makes their values scatter, so their variances tell of each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepClass {
@@ -93,8 +92,7 @@ impl StepPace {
         !matches!(self, Self::Closed)
     }
 
-    /// The metric that decides a step: throughput; where the plan says the rate, the 99th percentile of response
-    /// time of what the step is about; where it looks for the highest rate, that.
+    /// The deciding metric: throughput, the subject's 99th percentile at a given rate, or the rate looked for.
     pub fn deciding(self, subject: &Subject) -> MetricId {
         match self {
             Self::Closed => MetricId::new(MetricId::RATE),

@@ -185,8 +185,7 @@ pub struct System {
     pub cpus: Placement,
     #[serde(default)]
     pub connection: Connection,
-    /// A library loaded before all others, such as another allocator: a path, or the name of a library
-    /// that the host has; empty for none.
+    /// A library loaded before all others, such as an allocator: a path or a name that the host has; empty for none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub preload: String,
     #[serde(default)]

@@ -1,5 +1,4 @@
-//! Text of others made safe: output of programs for errors, cells of a file that a spreadsheet may open. And words as
-//! the variants that are stored as them.
+//! Text of others made safe, for errors and spreadsheets; words as the variants that are stored as them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -54,8 +53,7 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
 /// Bytes of a text that are kept: more than any message of a server has.
 const KEPT: usize = 4096;
 
-/// Output of a server or another program, for errors and logs. A longer text is cut, because it ends in the
-/// store and on terminals.
+/// Output of a server or another program, cut if long, because it ends in the store and on terminals.
 pub fn said(text: &[u8]) -> String {
     let (kept, rest) = text.split_at(text.len().min(KEPT));
     let kept = String::from_utf8_lossy(kept);

@@ -44,8 +44,7 @@ pub const ROLLBACK: &str = "rollback";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TpccMix {
-    /// From a deck of 23 cards, 10 New-Order, 10 Payment and one each of the others, which each terminal
-    /// shuffles anew when it is used up.
+    /// From a deck of 23 cards: 10 New-Order, 10 Payment, one each of the others, shuffled by each terminal.
     Deck,
     /// At random with these weights, in the order of [`TpccTransaction::ALL`].
     Weights([u32; 5]),
@@ -70,8 +69,7 @@ pub enum TpccPace {
     Wait { percent: u32 },
     /// Open loop, all terminals together.
     Rate { per_second: u64, arrivals: Arrivals, queue: u32 },
-    /// Open loops at several rates: the highest at which nine in ten transactions of each type keep
-    /// their limit is looked for and measured.
+    /// Open loops at several rates: the highest at which nine in ten transactions of each type keep their limit.
     Ramp { from: u64, arrivals: Arrivals, queue: u32, attempt_seconds: u32 },
 }
 
@@ -127,8 +125,7 @@ pub struct TpccSchema {
 pub struct TpccCardinality {
     /// Items, and stock rows of a warehouse: 100,000.
     pub items: u32,
-    /// Customers of a district, and orders after the load: 3,000. The last three tenths of the orders are not
-    /// delivered.
+    /// Customers of a district, and orders after the load: 3,000. The last three tenths are not delivered.
     pub customers: u32,
 }
 
@@ -166,16 +163,14 @@ pub struct TpccSpec {
     pub steps: u32,
     pub seconds: u32,
     pub warmup_seconds: u32,
-    /// Response times that nine in ten transactions must keep, in milliseconds, in the order of
-    /// [`TpccTransaction::ALL`].
+    /// Milliseconds that nine in ten response times must keep, in the order of [`TpccTransaction::ALL`].
     pub limits_millis: [u32; 5],
     pub errors: ErrorRules,
     pub statement_timeout: u32,
 }
 
 impl TpccSpec {
-    /// What is usual for so many warehouses: the standard's rows, transactions and limits, one terminal that
-    /// does not wait, statement by statement, for twelve hours.
+    /// The standard's rows, transactions and limits; one terminal that does not wait, twelve hours.
     pub const fn usual(warehouses: u32, load: LoadSpec) -> Self {
         Self {
             warehouses,

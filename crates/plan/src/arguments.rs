@@ -43,8 +43,7 @@ impl<'a> SystemArguments<'a> {
     }
 }
 
-/// The plan of these systems: one round of a workload that the caller replaces or does not run. Errors, here
-/// and where it is expanded, name the argument at fault in place of a file and its line.
+/// The plan of these systems, whose workload is replaced or not run. Errors name the argument at fault.
 pub fn of_arguments(systems: &[SystemArguments<'_>]) -> Result<PlanFile> {
     let mut root = document::parse(REST, "arguments")?;
     let systems = systems.iter().map(system).collect::<Result<_, _>>()?;
@@ -52,8 +51,7 @@ pub fn of_arguments(systems: &[SystemArguments<'_>]) -> Result<PlanFile> {
     file::from_document(&root, REST)
 }
 
-/// The text of a plan of these systems: `head` is one without a name, rounds and systems. It looks at its verdicts after
-/// `min` rounds.
+/// The text of a plan of these systems: `head` has no name, rounds and systems. It looks after `min` rounds.
 pub fn plan_text(
     name: &str,
     head: &str,

@@ -132,15 +132,13 @@ impl Catalog {
         self.plans.keys().map(String::as_str).collect()
     }
 
-    /// The plans of a workload without a name, rounds and systems, the one that takes longest first; none for a
-    /// workload that has none. See [`plan_text`](crate::plan_text).
+    /// The plans of a workload without name, rounds, systems; the longest first. See [`plan_text`](crate::plan_text).
     pub fn quick(&self, workload: &str) -> Vec<&str> {
         let text = |size| Some(self.quick.get(&format!("{workload}-{size}"))?.as_str());
         ["large", "medium", "small"].into_iter().filter_map(text).collect()
     }
 
-    /// The workload files, by which `kind = "sql"` and `kind = "micro"` say what runs: one of them as
-    /// people look at it, with all its tests.
+    /// A workload file of the catalog as people look at it, with all its tests.
     pub fn workload(&self, name: &str) -> Result<WorkloadListing> {
         self.workload_file(name, "catalog")?.listing(name)
     }

@@ -26,8 +26,7 @@ const SETTING_KEYS: [&str; 15] = [
     "engine",
 ];
 
-/// A named config as the catalog has it; [`ConfigFile::render`](crate::ConfigFile::render) makes
-/// the settings of one version on one host.
+/// A named config as the catalog has it; [`ConfigFile::render`](crate::ConfigFile::render) makes its settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConfigFile {
     pub(crate) dbms: Dbms,
@@ -127,8 +126,7 @@ fn rule(item: Item<'_>) -> Result<Rule> {
     })
 }
 
-/// The range between the versions under two keys. The first one may be a list: the first version of each
-/// series.
+/// The range between the versions under two keys. The first may be a list: the first version of each series.
 fn span(fields: &Fields<'_>, item: Item<'_>, name: &str, [first, last]: [&str; 2]) -> Result<Span> {
     let since = match fields.get(first) {
         Some(list) if matches!(list.node.value, Value::List(_)) => list.each(version)?,

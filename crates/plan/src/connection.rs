@@ -24,8 +24,7 @@ pub(crate) enum Asked {
     Profile(&'static str),
 }
 
-/// Reads the table, or the name of a profile. `connect` says that it is for a server that is not ours,
-/// whose address says over what it is reached.
+/// Reads the table, or the name of a profile. The address of a foreign server (`connect`) sets the transport.
 pub(crate) fn connection(item: Item<'_>, connect: bool) -> Result<Asked> {
     if item.text().is_ok() {
         return Ok(Asked::Profile(item.word("profile of connections", &PROFILES)?));
@@ -41,8 +40,7 @@ pub(crate) fn connection(item: Item<'_>, connect: bool) -> Result<Asked> {
     }
 }
 
-/// The connection of a system of this build, if its clients can talk like that. `place` is where the plan
-/// asks for it.
+/// The connection of a system of this build, if its clients can talk like that; `place` asks for it.
 pub(crate) fn resolve(asked: Asked, build: &Build, place: &Place) -> Result<Connection> {
     let connection = match asked {
         Asked::Keys(connection) => connection,

@@ -1,5 +1,4 @@
-//! How the rounds of a plan are carried out: how many, what alternates in them, how much noise they may meet; and by
-//! which margins they are judged.
+//! How rounds are carried out: how many, what alternates, how much noise, by which margins they are judged.
 
 use std::collections::BTreeMap;
 
@@ -38,9 +37,8 @@ pub const PROFILED: u32 = 3;
 const SLICES: Interleave = Interleave::Slices(Nanos::from_millis(250));
 const TURNS: Interleave = Interleave::Turns(Nanos::from_millis(500));
 const SHORTEST_TURN: Nanos = Nanos::from_millis(250);
-/// Where nothing is frozen because each engine is embedded: disturbances by neighbours of a virtual machine last about
-/// as long as the usual turns. Only for one client: several would idle at the end of each turn until the
-/// longest operation ends.
+/// Where each engine is embedded, nothing is frozen, and neighbours disturb for about as long as usual turns last. Only
+/// for one client: several would idle at the end of each turn until the longest operation ends.
 const EMBEDDED_TURN: Nanos = Nanos::from_millis(20);
 /// Turns that a window needs: among fewer, one with a checkpoint in it decides.
 const TURNS_OF_A_WINDOW: u64 = 16;

@@ -68,8 +68,7 @@ impl Cpus {
         }
     }
 
-    /// The lists that it comes to where there are these CPUs, in rising order. The last one is chosen where
-    /// one is enough: the first gets the interrupts of the machine.
+    /// The lists that it comes to on these rising CPUs. The first CPU gets interrupts, so the last one is chosen.
     pub(crate) fn placement(&self, cpus: &[u32]) -> Result<Placement> {
         let (server, last) = match (self, cpus) {
             (Self::Lists(placement, _), _) => return Ok(placement.clone()),

@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use model::{Bytes, Dbms, Version};
 
-/// Where something was said, as errors name it: a line of a file (`my.toml:12`), or an argument of a
-/// command (`--config`).
+/// Where something was said: a line of a file (`my.toml:12`), or an argument of a command (`--config`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     origin: Arc<str>,

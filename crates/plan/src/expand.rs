@@ -17,8 +17,7 @@ use crate::{Place, PlanError, Result, connection, course, insert, load_hosts, lu
 /// Finds the build that is asked for; the error says what was looked for and what to do.
 pub type FindBuild<'a> = dyn Fn(&BuildRequest) -> Result<Build, Cause> + 'a;
 
-/// The plan with nothing left open: every system with its build, engine and settings, every
-/// parameter of the workload.
+/// The plan with nothing left open.
 pub fn expand(
     file: &PlanFile,
     catalog: &Catalog,
@@ -90,8 +89,7 @@ fn script(file: &PlanFile) -> Result<&ScriptFile> {
     })
 }
 
-/// The base: the system that `base` names, by its own name or by another that no other system
-/// has; without `base` the first.
+/// The system that `base` names, by its own name or by another that no other has; without `base` the first.
 fn find_base<'a>(file: &PlanFile, named: &'a [Named]) -> Result<&'a System> {
     let Some(Mention { name: wanted, place }) = &file.base else {
         let first = named.first().map(|one| &one.system);

@@ -19,8 +19,7 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The table in `node`, which people call `context`; an unknown key is an error before
-    /// anything else is looked at, because a misspelt key often is the cause of what else is wrong.
+    /// The table in `node`, which people call `context`. Unknown keys come first: they often cause what else is wrong.
     pub(crate) fn new(node: &'a Node, context: &'static str, keys: &[&str]) -> Result<Self> {
         let entries = Item { key: context, node }.table("a table")?;
         let unknown = entries.iter().filter(|e| !keys.contains(&e.key.as_str()));
@@ -235,8 +234,7 @@ impl<'a> Item<'a> {
         self.count(wide).map(|n| n as u32)
     }
 
-    /// A number with at most so many digits after the point, counted in units of the last of them, if it is within
-    /// `range`.
+    /// A number with at most so many decimals, counted in units of the last, if it is within `range`.
     pub(crate) fn decimal(self, digits: i32, range: RangeInclusive<u32>) -> Option<u32> {
         let scaled = 10_f64.powi(digits)
             * match self.node.value {

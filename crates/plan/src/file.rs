@@ -137,14 +137,12 @@ impl PlanFile {
         sql::is_path(named).then_some(named)
     }
 
-    /// The plan with the text of its workload file, which people know as `origin`. An error says what is
-    /// wrong in the file, with its line.
+    /// The plan with the text of its workload file, which people know as `origin`.
     pub fn with_workload_file(self, text: &str, origin: &str) -> Result<Self> {
         Ok(Self { workload_file: Some(WorkloadFile::parse(text, origin)?), ..self })
     }
 
-    /// The script that it runs, as the plan names it, and where its `path` says to look besides. The caller
-    /// finds and reads it for [`PlanFile::with_script`].
+    /// The script that it runs, and where its `path` says to look. The caller reads it for [`PlanFile::with_script`].
     pub fn script(&self) -> Option<(&str, Vec<String>)> {
         if self.kind != WorkloadKind::Lua {
             return None;
@@ -153,8 +151,7 @@ impl PlanFile {
         Some((name, lua::path(&self.workload)))
     }
 
-    /// The plan with the text of its script, which was found at `path`; it may have what it requires in
-    /// `directories`.
+    /// The plan with the text of its script, found at `path`; it may have what it requires in `directories`.
     #[must_use]
     pub fn with_script(self, text: String, path: String, directories: Vec<String>) -> Self {
         Self { script: Some(ScriptFile { text, path, directories }), ..self }
@@ -281,8 +278,7 @@ fn refuse_misplaced(table: Item<'_>, home: Home) -> Result<()> {
     Ok(())
 }
 
-/// The name's FNV-1a hash, mixed: the same plan has the same seed everywhere. Of 63 bits, so that
-/// it can be written back into a plan file.
+/// The name's FNV-1a hash, mixed. Of 63 bits, so that it can be written back into a plan file.
 fn seed_of(name: &str) -> u64 {
     let hash = name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
@@ -353,8 +349,7 @@ fn system_cpus(fields: &Fields<'_>, request: &BuildRequest, default: &Cpus) -> R
     Ok(cpus.without_server())
 }
 
-/// `set = { option = value }`. `skip-…` and `disable-…` options take no value: they are written
-/// `skip-log-bin = true`.
+/// `set = { option = value }`. Options that take no value are written `skip-log-bin = true`.
 fn settings(item: Item<'_>) -> Result<Vec<(Setting, Place)>> {
     let entries = item.table("a table such as { option = \"value\" }")?;
     let settings = entries.iter().map(|entry| {

@@ -22,8 +22,7 @@ const MAX_PER_COMMIT: u32 = 5_000;
 /// Each makes a pair of steps, which is a column of every table of the report.
 const MAX_RATES: usize = 50;
 const MAX_SECONDS: u32 = 604_800;
-/// More rows than this in one table would take weeks to load, and their ids must stay within an
-/// integer of 63 bits whatever is added to them.
+/// More rows in one table would take weeks to load, and sums with their ids must stay within 63 bits.
 const MAX_TOTAL_ROWS: u64 = 1_000_000_000_000;
 
 pub(crate) static KEYS: &[Key<InsertSpec>] = &[
@@ -259,8 +258,7 @@ fn check_steps(item: Item<'_>, spec: &InsertSpec, all: &[StepId]) -> Result<()> 
     item.node.place.refuse(missing)
 }
 
-/// What the step needs and the plan leaves out. The order has been checked, so that being in the
-/// list means being before it.
+/// What the step needs and the plan leaves out. The order has been checked: in the list means before it.
 fn missing_before(
     stage: &InsertStage,
     stages: &[InsertStage],

@@ -11,11 +11,9 @@ use crate::{Place, Result};
 pub struct BuildRequest {
     /// As the plan names it: `mariadb`, `postgres-15`, `postgres-18.6deb`, `my-own-build`, `sqlite`.
     pub name: String,
-    /// The product family in it; `None` where the name begins with none: then it is the whole name of
-    /// one build.
+    /// The product family in it; `None` where the name begins with none: then it is the name of one build.
     pub dbms: Option<Dbms>,
-    /// The version in it, or its first parts; `None` for whatever is found, and for the whole name of
-    /// one build.
+    /// The version in it, or its first parts; `None` for whatever is found, and for the name of one build.
     pub version: Option<Version>,
     /// Where the plan says that it is: a directory with the server's files.
     pub path: Option<String>,
@@ -98,8 +96,7 @@ impl BuildRequest {
         Ok(request)
     }
 
-    /// What a person means by `name` alone: no path, no address. Family and version may both be missing, and what stands
-    /// in the version's place may be none (`postgres-18.6deb`).
+    /// What a person means by `name` alone. Family and version may be missing; `postgres-18.6deb` has no version.
     pub fn named(name: &str) -> Self {
         let (family, version) = name.split_once('-').unwrap_or((name, ""));
         let dbms = Dbms::from_name(family);
@@ -107,8 +104,7 @@ impl BuildRequest {
         Self { name: name.to_owned(), dbms, version, ..Self::default() }
     }
 
-    /// Is the name a family alone, or a family and (the first parts of) a version, so that several builds
-    /// may be meant?
+    /// Is it a family alone, or with (the first parts of) a version, so that several builds may be meant?
     pub fn is_general(&self) -> bool {
         self.dbms.is_some_and(|dbms| self.version.is_some() || self.name == dbms.name())
     }

@@ -96,8 +96,7 @@ impl Configs {
         self.files.get(&(dbms, name.to_owned()))
     }
 
-    /// A config's name and the words after it. Names may have joints of their own: the longest one that
-    /// there is counts.
+    /// A config's name and the words after it. Names may have joints of their own: the longest counts.
     fn split<'n>(&self, dbms: Dbms, name: &'n str) -> (&'n str, Vec<&'n str>) {
         let mut base = name;
         while self.file(dbms, base).is_none() {
@@ -180,8 +179,7 @@ fn names(files: &BTreeMap<(Dbms, String), ConfigFile>, dbms: Dbms) -> Vec<&str> 
     of_dbms.map(|file| file.name.as_str()).collect()
 }
 
-/// The rules with those of `change` in place of the ones of the same topic, where these stood; topics that
-/// there were none of come at the end.
+/// The rules with those of `change` in place of the ones of the same topic; new topics come at the end.
 fn changed(mut rules: Vec<Rule>, change: &ConfigFile) -> Vec<Rule> {
     rules.retain(|rule| change.drop.iter().all(|topic| topic.name != rule.topic));
     let mut done: Vec<&str> = Vec::new();

@@ -9,8 +9,7 @@ use crate::{PlanError, Result};
 /// Asks whether a system takes its settings; the first that it does not take.
 pub type JudgeSettings<'a> = dyn Fn(&System) -> Option<RefusedSetting> + 'a;
 
-/// Has `judge` look at each system of the `plan` that `file` was expanded to; the error names the line that
-/// gives the refused setting.
+/// Has `judge` look at each system of `plan`; the error names the line of `file` that gives the refused setting.
 pub fn check_settings(file: &PlanFile, plan: &Plan, judge: &JudgeSettings<'_>) -> Result<()> {
     let mut judged: Vec<&System> = Vec::new();
     for (entry, system) in with_entries(file, plan) {

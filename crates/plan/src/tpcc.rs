@@ -29,8 +29,7 @@ const MIN_ROWS: u32 = 10;
 const TERMINALS: u32 = 10;
 const STANDARD: TpccCardinality = TpccCardinality::STANDARD;
 
-/// The keys that say when transactions start are [`PACE_KEYS`]. They apply in this order: the profile
-/// decides the defaults of others.
+/// They apply in this order: the profile decides the defaults of others. Paces have [`PACE_KEYS`].
 pub(crate) static KEYS: &[Key<TpccSpec>] = &[
     Key("kind", Later),
     Key("warehouses", Later),

@@ -1,5 +1,4 @@
-//! The agent: a process on a load host that runs its share of the clients of each step, for a process elsewhere that
-//! measures. It has no lab and writes no file.
+//! The agent: a process on a load host that runs a share of the clients. It has no lab and writes no file.
 
 use std::io::{self, BufReader, StdoutLock};
 use std::ops::ControlFlow;

@@ -14,12 +14,10 @@ use super::protocol::{Answer, Request};
 /// Between the last look at the clocks and the opening of a window, besides the time that a message takes.
 const LEAD: Nanos = Nanos::from_millis(20);
 
-/// How late an agent may open a window: a quarter of an interval. A busy host wakes a process that much later. A note
-/// says so where it is more than clocks may be apart.
+/// How late an agent may open a window. A busy host wakes a process a quarter of an interval late.
 const OPENS_LATE: Nanos = Nanos::from_millis(250);
 
-/// How long after its end an interval may come. The probes here are read when it has come, so a later one would have
-/// another second's counters.
+/// How long after its end an interval may come: a later one would have another second's counters.
 const LATE: Duration = Duration::from_secs(1);
 
 pub(super) struct HostsCrew<'a> {
@@ -156,8 +154,7 @@ impl OpenWindow<'_> {
         }
     }
 
-    /// How late the next interval may be. An agent that has closed its window sends its last intervals only after its
-    /// last operation ends, while others are still at work.
+    /// How late the next interval may be. A closed window's last intervals come only after its last operation ends.
     fn late_by(&self) -> Duration {
         let mut closed = (0..self.places.len()).filter(|part| self.is_closed[*part]);
         if closed.any(|part| self.merge.awaits(part)) { self.patience } else { LATE }

@@ -1,5 +1,4 @@
-//! The intervals of several processes as those of one step. Counts and histograms are added, so every number, each
-//! percentile among them, is that of all operations together.
+//! The intervals of several processes as those of one step. Counts and histograms are added: each percentile is of all.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -61,8 +61,7 @@ impl Agents {
         Ok(Self { links: Mutex::new(links), patience })
     }
 
-    /// Fails if an agent's server does not have our database with the marker of `owner`: the address may lead each host
-    /// to another server.
+    /// Fails if an agent's server does not have the marker of `owner`: the address may lead it to another server.
     pub(crate) fn recognize(&self, owner: &Owner) -> Result<()> {
         let mut links = lock(&self.links);
         let places: Vec<usize> = links.places().collect();

@@ -1,5 +1,4 @@
-//! What this process and its agents say to each other: a line of JSON for each message, over the agent's standard input
-//! and output. Both are the same program, which the greeting proves.
+//! What this process and its agents, the same program, say to each other: lines of JSON over standard streams.
 
 use std::io::{self, BufRead, Read, Write};
 use std::net::IpAddr;
@@ -17,8 +16,7 @@ use crate::marker::Owner;
 /// The version of both sides.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// How often an agent hears at least that somebody waits for it, and after which silence it ends: nothing else tells it
-/// of a network that is cut.
+/// How often an agent hears of us at least, and after which silence it ends: nothing else tells it of a cut network.
 pub(super) const SIGN_EVERY: Duration = Duration::from_secs(1);
 pub(super) const SILENCE: Duration = Duration::from_secs(30);
 

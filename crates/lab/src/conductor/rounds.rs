@@ -11,8 +11,7 @@ use stats::{Looks, Next, Options, Selection};
 use super::trial::{Conductor, Due, Halt};
 use crate::judging;
 
-/// Trials that a system may fail at the same place, one after the other from its first one on. After these it
-/// is given up: it is not chance, and further trials would only take time.
+/// Trials that a system may fail at the same place from its first one on, until it is given up: it is not chance.
 const ATTEMPTS: u32 = 2;
 
 pub(super) struct Rounds<'a> {
@@ -23,8 +22,7 @@ pub(super) struct Rounds<'a> {
     pub(super) failed: u32,
 }
 
-/// How often the trials of a system failed from its first one on, all of them in this step or before the first one;
-/// `None` once one did not, or failed elsewhere.
+/// How often the trials of a system failed from its first one on, all in this step; `None` once one did not.
 type Start = Option<(Option<StepId>, u32)>;
 
 #[derive(Debug, Default)]
@@ -126,8 +124,7 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// The repeats after the planned rounds, some of which may be unfinished: a round for each of those
-    /// that were disturbed, until one was not or there were as many as there may be.
+    /// The repeats after the planned rounds: for each disturbed one, until one was not or there were as many as may be.
     fn next_again(&self) -> Option<Turn> {
         let most = self.plan.course.reruns();
         let mut round = self.plan.last_planned_round();

@@ -28,8 +28,7 @@ const fn quota(class: StepClass) -> Quota {
     Quota { operations, warm_up, at_most: Nanos::from_secs(8) }
 }
 
-/// What only threads of clients call while an embedded system is counted. Other threads of this process use the store's
-/// SQLite, by other ways.
+/// What only threads of clients call while an embedded system is counted; the store's SQLite is used by other ways.
 const EMBEDDED: [&str; 2] = [
     "<drivers::sqlite::SqliteSession as drivers::session::Session>::execute_prepared",
     "<drivers::sqlite::SqliteSession as drivers::session::Session>::query",
@@ -51,8 +50,7 @@ const SAID_AT_ONCE: [NoteKind; 11] = [
 ];
 
 impl Conductor<'_> {
-    /// Runs one step, with its stacks sampled where it is a result and that is asked for; what it came to, if it is
-    /// a result.
+    /// Runs one step, with its stacks sampled where that is asked for; what it came to, if it is a result.
     pub(super) fn step(
         &mut self,
         workload: &mut dyn Workload,

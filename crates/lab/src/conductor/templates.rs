@@ -14,8 +14,7 @@ use crate::template::{
 };
 
 impl Conductor<'_> {
-    /// Makes what is missing before the first trial, so that nothing comes between the trials of a round.
-    /// What cannot be loaded fails the trials of its system when their turn comes.
+    /// Makes what is missing before the first trial. What cannot be loaded fails its system's trials in their turn.
     pub(super) fn make_templates(&mut self, left: &[usize]) -> Result<(), Halt> {
         for &system in left {
             if let Err(Outcome::Failed { reason, .. }) = apart(self.template(system))? {
@@ -25,8 +24,7 @@ impl Conductor<'_> {
         Ok(())
     }
 
-    /// The template of a system, looked at, and made where there is none that holds; `None` where the plan
-    /// asks for none.
+    /// The template of a system, made where there is none that holds; `None` where the plan asks for none.
     pub(super) fn template(&mut self, system: usize) -> Result<Option<Template>> {
         let Some(mut templates) = self.templates.take() else {
             return Ok(None);

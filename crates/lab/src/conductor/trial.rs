@@ -236,8 +236,7 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// On a full disk, a failed trial has no outcome, because later trials would fail too. `free` is the space that was
-    /// left when it failed, if next to none.
+    /// On a full disk, a failed trial has no outcome, because later trials would fail too.
     fn unless_full(&self, broken: Broken, system: String, free: Option<Bytes>) -> Broken {
         match (free, broken) {
             (Some(free), Broken::Failed(Outcome::Failed { reason, .. })) => {

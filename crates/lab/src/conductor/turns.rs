@@ -80,8 +80,7 @@ impl Conductor<'_> {
         }
     }
 
-    /// Freezes all servers, where the plan wants that and it can be. Each as soon as it is open: one that waits for the
-    /// others would be further with what a new server does by itself.
+    /// Freezes all servers, where the plan wants it and it can be; at once, or the first would be ahead of the last.
     fn hold_still(&mut self, parts: &mut [Part<'_>]) -> Result<(), Halt> {
         let can_freeze = |part: &Part<'_>| match &part.going {
             Ok(going) => going.open.site.idle() != Idle::Works,
@@ -141,8 +140,7 @@ impl Conductor<'_> {
         Ok(())
     }
 
-    /// Turns to a trial: the following events belong to it, its clients run on its system's CPUs, and its server
-    /// runs.
+    /// Turns to a trial: events belong to it, clients run on its system's CPUs, and its server runs.
     fn attend(&mut self, due: &Due, open: &mut OpenSite) -> Result<()> {
         open.site.thaw()?;
         self.emit(&Event::Turn { trial: due.key.clone() })?;

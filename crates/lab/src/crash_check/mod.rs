@@ -44,8 +44,7 @@ pub struct CrashSpec<'a> {
     /// What it is loaded with, and what its terminals do: [`crash_workload`].
     pub workload: &'a TpccSpec,
     pub seed: u64,
-    /// The kill comes at a random moment so long after the first commit, and no earlier than
-    /// [`LEAST_LOAD`].
+    /// The kill comes at a random moment so long after the first commit, and no earlier than [`LEAST_LOAD`].
     pub within: Duration,
     /// Makes a command that calls [`run_terminals`] with its standard input.
     pub terminals: &'a dyn Fn() -> Command,
@@ -91,8 +90,7 @@ impl Crash {
 }
 
 impl<'a> CrashCheck<'a> {
-    /// Makes the system ready and loads its database. Of what fails, the log and cores are kept; the error
-    /// says where.
+    /// Makes the system ready and loads its database. Of what fails, the log and cores are kept, as the error says.
     pub fn begin(spec: CrashSpec<'a>, claim: &'a Claim, stop: &Stop) -> Result<Self> {
         let timeout = spec.workload.statement_timeout();
         capacity::raise_limits(&spec.workload.trial_steps(), &[spec.system], false)?;
@@ -205,9 +203,8 @@ const LOADERS: u32 = 2;
 /// How much longer terminals could go on than until the latest kill: what killing takes at the most.
 const SPARE: Duration = Duration::from_mins(1);
 
-/// The workload of a crash check: the transactions of the standard without waits, statement by statement,
-/// by `clients` terminals on `warehouses`, killed `within` that time after the first commit. A lost
-/// connection ends it.
+/// The workload of a crash check: the standard's transactions without waits, killed `within` that time after the
+/// first commit. A lost connection ends it.
 pub fn crash_workload(
     warehouses: u32,
     clients: u32,

@@ -17,8 +17,7 @@ use crate::site::{Result, Site, SiteError};
 
 /// A site that can be killed under terminals.
 pub(super) trait Victim: Site {
-    /// Runs terminals and kills it so long `after` the first commit; when its last process had ended. `terminals`
-    /// makes a command for those that need a process of their own.
+    /// Runs terminals and kills it so long `after` the first commit; when its last process had ended.
     fn kill(
         &mut self,
         terminals: &dyn Fn() -> Command,
@@ -109,8 +108,7 @@ pub(super) fn wait(
     }
 }
 
-/// The log survives the end of any process as it is; this is for the end of the machine, after which
-/// nobody goes on with the check. So whether it succeeds decides nothing.
+/// For the end of the machine, after which nobody goes on with the check: whether it succeeds decides nothing.
 fn sync(log: &Path) {
     let _ = File::open(log).and_then(|file| file.sync_data());
 }

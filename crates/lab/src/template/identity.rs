@@ -14,8 +14,7 @@ use crate::error::{LabError, Result};
 /// Counts the changes of what is loaded, kept and remembered that make older templates useless.
 pub(crate) const FORMAT: u32 = 1;
 
-/// Everything that decides which data a template holds. The name of the system is no part of it: one
-/// that is called otherwise is the same.
+/// Everything that decides which data a template holds; the name of the system does not.
 #[derive(PartialEq, Serialize)]
 struct Identity<'a> {
     format: u32,
@@ -33,8 +32,7 @@ struct Identity<'a> {
     seed: u64,
 }
 
-/// The seed of the data that all trials of a plan begin with. What they do then follows from the seeds
-/// of their rounds, which count from 1.
+/// The seed of the data that all trials begin with. Rounds, whose seeds decide the rest, count from 1.
 pub(crate) fn loading_seed(plan: &Plan) -> u64 {
     mix(plan.seed, &[0])
 }
@@ -76,8 +74,7 @@ fn identity<'a>(plan: &Plan, system: &'a System, workload: &'a str) -> Identity<
     }
 }
 
-/// What tells a build from others that say the same of themselves: the digest of what is installed, else
-/// that of the program.
+/// What tells a build from others that say the same: the digest of what is installed, or that of the program.
 fn mark(build: &Build) -> String {
     match &build.source {
         BuildSource::Obtainable { .. }
@@ -106,8 +103,7 @@ pub(crate) struct Templates {
 }
 
 impl Templates {
-    /// What the plan needs for the systems `left`, which still have trials, of a run of which so much is
-    /// `done`. An error when that is more than templates may take.
+    /// What the plan needs for the systems `left`, which still have trials. An error where templates take too much.
     pub(crate) fn of(plan: &Plan, left: &[usize], done: &RunData, shelf: Shelf) -> Result<Self> {
         let keys = keys(plan)?;
         let estimates = plan::estimate(plan).templates;

@@ -85,8 +85,7 @@ impl Template {
         Err(SiteError::new(format!("{path} differs from its template: {difference}")))
     }
 
-    /// Waits until `clone`, whose making began at `begin`, is on the disk, so that no measurement pays for writing
-    /// it, and checks it. Says how it was made, for the record.
+    /// Waits until `clone` is on the disk, so that no measurement pays for it, and checks it; how it was made.
     pub(crate) fn accept(
         &self,
         clone: &Path,

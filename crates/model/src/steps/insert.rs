@@ -61,8 +61,7 @@ impl InsertStage {
         stages
     }
 
-    /// How many of the first stages load the data: all before the first query step, the settle phase included; none
-    /// where there is no query step.
+    /// How many of the first stages load the data: all before the first query step, none where there is none.
     pub fn loading(stages: &[Self]) -> usize {
         stages.iter().position(Self::is_query).unwrap_or(0)
     }
@@ -136,8 +135,7 @@ impl InsertStage {
         }
     }
 
-    /// Beside each client's queries run its inserts, its deletes with the search for the lowest row, and its long
-    /// transaction, each over a session of their own.
+    /// Beside each client's queries run inserts, deletes with the search for the lowest row, and its long transaction.
     pub fn sessions(&self, spec: &InsertSpec) -> u32 {
         // Clients may share one table.
         let tables = if spec.tables == Tables::Own { spec.clients } else { 1 };

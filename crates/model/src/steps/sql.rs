@@ -96,8 +96,7 @@ pub(super) const fn pace(pace: &SqlPace) -> StepPace {
     }
 }
 
-/// Length of the window of a step that can be cut into slices: its operations only read, in a closed loop and for a
-/// time.
+/// Length of the window of a step that can be cut into slices: it only reads, in a closed loop and for a time.
 fn slices(run: &SqlRun) -> Option<Nanos> {
     let blocks = run.operations.iter().flat_map(|operation| &operation.blocks);
     let mut statements = blocks.flat_map(|block| &block.statements);
@@ -146,8 +145,7 @@ const EVERY: &str = "operation";
 pub const BEGIN: &str = "begin";
 pub const COMMIT: &str = "commit";
 
-/// The operation kinds of a step, in the order in which clients number them: all operations together,
-/// each operation, each statement of those that send more than one.
+/// The operation kinds of a step as clients number them: all operations, each one, each statement of several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SqlKinds {
     pub specs: Vec<KindSpec>,
@@ -185,8 +183,7 @@ impl SqlKinds {
         self.operations[operation]
     }
 
-    /// Place of the kind of a statement; `None` where the operation sends only one, whose time is the
-    /// operation's.
+    /// Place of the kind of a statement; `None` where the operation sends only one, whose time is the operation's.
     pub fn statement(
         &self,
         run: &SqlRun,
@@ -214,8 +211,7 @@ impl SqlKinds {
     }
 }
 
-/// What the step is about: the rows that a scan reads, the statements of its only operation, or its
-/// operations.
+/// What the step is about: the rows that a scan reads, the statements of its only operation, or its operations.
 fn subject(run: &SqlRun) -> Subject {
     let scans = |operation: &&SqlOperation| {
         operation.blocks.iter().flat_map(|block| &block.statements).any(|statement| statement.scans)

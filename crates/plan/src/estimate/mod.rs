@@ -17,8 +17,7 @@ use crate::{PlanError, Result};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Estimate {
-    /// Peak disk: the instances that exist at once (one, in slices and turns those of a round), all templates, and the
-    /// results.
+    /// Peak disk: instances that exist at once (in slices and turns those of a round), all templates, and the results.
     pub disk: Bytes,
     /// The instance of each system, in the plan's order.
     pub systems: Vec<(String, Bytes)>,
@@ -32,8 +31,7 @@ pub struct Estimate {
     pub time: Nanos,
     /// The same if the run ends at its first look; `None` where nobody looks.
     pub shortest: Option<Nanos>,
-    /// The same as `time` if every round is disturbed and run again as often as the plan allows; `None` where none
-    /// is run again.
+    /// The same as `time` if every round is run again as often as the plan allows; `None` where none is.
     pub longest: Option<Nanos>,
     /// One trial of each system, in the plan's order.
     pub parts: Vec<(String, Nanos)>,
@@ -70,8 +68,7 @@ impl Estimate {
     }
 }
 
-/// What the store keeps of a second of a trial: three operation kinds with compressed histograms
-/// and the probes' readings.
+/// What the store keeps of a second of a trial: three kinds with compressed histograms, and readings.
 const STORE_SECOND: u64 = 4_096;
 /// The same with the six kinds of the TPC-C-like workload.
 const STORE_TPCC_SECOND: u64 = 8_192;
@@ -154,8 +151,7 @@ fn at_once(plan: &Plan, each: &[(String, Bytes)]) -> u64 {
     }
 }
 
-/// How long each step of a trial of the base takes, in order, as far as the plan or an assumption says. With
-/// templates, those that load are left out.
+/// How long each step of a trial of the base takes, in order; with templates without those that load.
 pub fn step_times(plan: &Plan) -> Vec<(StepId, Nanos)> {
     let base = plan.system(&plan.base).or(plan.systems.first());
     let Some(cost) = base.map(|base| &base.build.dbms.product().costs) else {

@@ -10,8 +10,7 @@ const OURS: u64 = 64 << 20;
 /// What it takes for a client: its session, its generator, its samples.
 const CLIENT: u64 = 1 << 20;
 
-/// Memory of a system with so many sessions and of backslide beside it. A server that is not ours has its memory
-/// already.
+/// Memory of a system with so many sessions and of backslide. A server that is not ours has its memory already.
 pub(super) fn memory(sessions: u32, system: &System) -> Bytes {
     let sessions = u64::from(sessions);
     let memory = &system.build.dbms.product().memory;

@@ -16,14 +16,12 @@ const STOCK: u64 = 306;
 const WAREHOUSE: u64 = 1_040;
 /// Bytes of the columns of a customer with his row of history, and his order with its ten lines.
 const CUSTOMER: u64 = 1_267;
-/// Rows of ten customers: each has one of history and an order with ten lines, and three of them wait for
-/// delivery.
+/// Rows of ten customers: each has one of history and an order with ten lines; three orders wait for delivery.
 const ROWS_OF_TEN: u64 = 133;
 /// Lines of an order, on average.
 const LINES: u64 = 10;
 
-/// What a New-Order with all that comes with it adds to tables and indexes: 2,060 bytes were published for
-/// InnoDB, less for others.
+/// What a New-Order adds to tables and indexes: 2,060 bytes were published for InnoDB, less for others.
 const ORDER: u64 = 2_100;
 /// Rows that come with it: an order, its lines, a row of history.
 const ORDER_ROWS: u64 = 12;

@@ -270,8 +270,7 @@ fn in_order(kind: Item<'_>) -> PlanError {
 /// Digits that a decimal number may have: its smallest unit is counted in 64 bits.
 const MAX_DIGITS: usize = 18;
 
-/// A decimal number: its value in its smallest unit, and its digits after the point. `12.50` is
-/// (1250, 2). `None` where it is none, or has more than 18 digits.
+/// Value in the smallest unit and digits after the point: `12.50` is (1250, 2). `None` for more than 18 digits.
 fn decimal_of(text: &str) -> Option<(i64, u32)> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
@@ -288,8 +287,7 @@ fn decimal_of(text: &str) -> Option<(i64, u32)> {
     Some((sign * value, part.len() as u32))
 }
 
-/// Seconds from 1970-01-01 00:00:00 to a date, `2024-12-31`, or a date and time, `2024-12-31 23:59:59`;
-/// of the years 1000 to 9999, which every Dbms has.
+/// Seconds from 1970-01-01 00:00:00 to `2024-12-31` or `2024-12-31 23:59:59`; of the years 1000 to 9999.
 fn seconds_of(text: &str) -> Option<i64> {
     let toml::value::Datetime { date: Some(date), time, offset: None } = text.parse().ok()? else {
         return None;

@@ -108,8 +108,7 @@ impl WorkloadFile {
         }
     }
 
-    /// The spec that a plan's `workload` table asks for; the file's defaults where there is none.
-    /// `load_clients` is how many load at the same time where nobody says.
+    /// The spec that a plan's `workload` table asks for; `load_clients` load where nobody says how many.
     pub(crate) fn resolve(&self, plan: Option<&Fields<'_>>, load_clients: u32) -> Result<SqlSpec> {
         let options = self.options(plan, load_clients)?;
         match self.spec(&options, plan) {

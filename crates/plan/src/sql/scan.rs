@@ -112,8 +112,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// A text, or a name in quotes, which counts as a word. A quote within is written twice, which reads
-    /// as two texts in a row.
+    /// A text, or a name in quotes, which counts as a word. A quote written twice reads as two texts in a row.
     fn quoted(&mut self, quote: char, begin: &'static str) -> Result<(), Flaw> {
         let is_text = quote == '\'' || (quote == '"' && self.dialect == Dialect::Mysql);
         let escapes = is_text && self.has_escapes();

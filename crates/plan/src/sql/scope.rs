@@ -170,8 +170,7 @@ enum Fault {
     Division,
 }
 
-/// The value of `text`: integers, variables, `+ - * /` and parentheses. A quotient is rounded towards
-/// zero. `get` gives the value of a variable.
+/// The value of `text`: integers, variables, `+ - * /` and parentheses. A quotient is rounded towards zero.
 fn evaluate(text: &str, get: &dyn Fn(&str) -> Option<i64>) -> Result<i64, Fault> {
     let mut parser = Parser { rest: text, depth: 0, get };
     let value = parser.sum()?;

@@ -16,8 +16,7 @@ const ALL: &str = "all";
 pub struct WorkloadSet {
     /// `32`.
     pub name: String,
-    /// Names of its tests, in the order in which they run. What only warms caches is in no set and runs
-    /// with all of them.
+    /// Names of its tests, in the order in which they run. What only warms caches is in no set.
     pub tests: Vec<String>,
 }
 

@@ -189,8 +189,7 @@ fn needed(kind: ColumnKind) -> String {
     }
 }
 
-/// Columns of a key or an index: they are there, each once, and none is of long text, which MySQL cannot
-/// index.
+/// Columns of a key or an index: there, each once, and none of long text, which MySQL cannot index.
 fn key_columns(list: Option<Item<'_>>, columns: &[SqlColumn]) -> Result<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     for item in list.map_or(Ok(Vec::new()), Item::list)? {
@@ -223,8 +222,7 @@ fn indexes(fields: &Fields<'_>, columns: &[SqlColumn]) -> Result<Vec<SqlIndex>> 
     Ok(indexes)
 }
 
-/// The server goes on counting where the loaded rows end, so they must be counted; and it counts a
-/// primary key, which is all that every Dbms can.
+/// The server goes on counting where the loaded rows end; all that every Dbms can count is a primary key.
 fn check_auto(fields: &Fields<'_>, columns: &[SqlColumn], primary_key: &[String]) -> Result<()> {
     let Some(auto) = columns.iter().find(|column| column.auto) else {
         return Ok(());

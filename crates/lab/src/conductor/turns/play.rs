@@ -116,8 +116,7 @@ impl Conductor<'_> {
         })
     }
 
-    /// Length of a turn. Equal turns fill a window of known length. A step that loads or builds indexes gets a fixed
-    /// share of its estimated time.
+    /// Length of a turn: equal turns fill a window of known length; loading and indexing get a share of their estimate.
     fn length(&self, step: &Step) -> Nanos {
         let most = match self.plan.course.interleave {
             Interleave::Slices(most) | Interleave::Turns(most) => most,
@@ -142,8 +141,7 @@ impl Conductor<'_> {
         let new_order = || laps(seed, step.ordinal, systems);
         let mut order = new_order();
         while sides.iter().any(|side| side.done.is_none()) {
-            // The windows of all open in the same lap, the first of two that mirror each other. What a system does
-            // after its window waits until those of all are closed.
+            // The windows of all open in the same lap. What a system does after its window waits until all are closed.
             if !sides.iter().any(Side::plays) {
                 for side in &mut *sides {
                     side.waits = false;
@@ -192,8 +190,7 @@ impl Conductor<'_> {
                 return self.lose(side, step, error.reason);
             }
         } else {
-            // One at the gate may block another: so it opens in between. Then it is shut for longer: clients with long
-            // operations would else wait at it by turns, for ever.
+            // One at the gate may block another: it opens in between, then is shut for longer, or clients wait forever.
             let mut shut = 2 * length;
             while !side.turns().end(shut) {
                 self.unless_stopped()?;
@@ -310,8 +307,7 @@ impl Done {
 /// Makes the order of slices independent of other draws from a trial's seed.
 const SALT: u32 = u32::from_be_bytes(*b"slic");
 
-/// The orders of the laps of step `ordinal`, of so many systems, in a round with this seed: each lap has one slice
-/// of every system.
+/// The orders of the laps of step `ordinal` in a round with this seed: each lap has one slice of every system.
 pub(super) fn laps(seed: u64, ordinal: u32, systems: usize) -> Orders {
     let salt = [u64::from(SALT), u64::from(ordinal)];
     Orders::new(mix(seed, &salt), systems)

@@ -68,8 +68,7 @@ impl Side<'_> {
         self.gap.begin(probes::read_all(&mut self.host, Detail::Edge));
     }
 
-    /// Ends a turn by freezing the server. Its clock and the counters of its host stop as soon as the kernel is told:
-    /// it may take a while until all of its threads stand still.
+    /// Ends a turn. Clock and counters stop as soon as the kernel is told: its threads may stand still a while later.
     pub(super) fn freeze(&mut self) -> Result<(), SiteError> {
         let Self { open, stop, gap, host, .. } = self;
         open.site.freeze(&mut || {
@@ -78,8 +77,7 @@ impl Side<'_> {
         })
     }
 
-    /// Its next turn begins. The CPU time of this process is the first of what is read when a gap begins and the last
-    /// when it ends, so that reading adds little to a turn.
+    /// Its next turn begins. Our CPU time is read first when a gap begins and last when it ends: reading adds little.
     pub(super) fn end_gap(&mut self) {
         self.gap.end(read_backwards(&mut self.host));
     }
@@ -175,8 +173,7 @@ impl Drop for Leaving<'_> {
     }
 }
 
-/// Opens the window in a turn that has just begun, and ends a turn with each interval: what is read then
-/// takes nobody's time.
+/// Opens the window in a turn that has just begun, and ends a turn with each interval, whose reading is nobody's time.
 struct InTurns<'a> {
     step: StepObserver<'a>,
     turns: &'a Turns,
