@@ -119,7 +119,6 @@ impl Builds {
         })
     }
 
-    /// The recipe of this name, of the catalog or of a commit.
     pub fn recipe_named(&self, name: &str) -> Option<Recipe> {
         let offered = self.offered.borrow().iter().find(|recipe| recipe.name == name).cloned();
         offered.or_else(|| self.catalog.recipe(name).ok().cloned())
@@ -144,7 +143,6 @@ impl Builds {
         Ok(CommitBuilds::new(repository, dbms, compile)?)
     }
 
-    /// The product whose source a commit holds.
     pub fn product_of(
         &self,
         repository: &Repository,
@@ -169,7 +167,6 @@ impl Builds {
         }
     }
 
-    /// The build of the commit that a plan names.
     fn of_source(&self, source: &SourceRequest) -> Result<Build, SystemError> {
         let repository = Repository::new(expanded(&source.git));
         let commit = repository.commit(&source.commit)?;
@@ -272,7 +269,6 @@ impl Builds {
         }
     }
 
-    /// The plan of a file, with these builds.
     pub fn expand(&self, file: &PlanFile, host: HostShape) -> Result<Plan, PlanError> {
         plan::expand(file, &self.catalog, &|request| Ok(self.find(request)?), host)
     }

@@ -99,7 +99,6 @@ impl Lab {
         Ok(Ended::Finished { failed: rounds.failed })
     }
 
-    /// The templates of a run, where its plan asks for them.
     fn templates(&self, info: &RunInfo, left: &[usize]) -> Result<Option<Templates>> {
         if !info.plan.has_templates() {
             return Ok(None);

@@ -140,7 +140,6 @@ impl Lab {
         Shelf::open(self.root.join("templates"), budget)
     }
 
-    /// The present disk usage of a plan's templates.
     fn kept(&self, plan: &Plan) -> Result<Bytes> {
         if !plan.template {
             return Ok(Bytes(0));
@@ -214,7 +213,6 @@ pub fn check_parts(plan: &Plan, parts: u32) -> Result<()> {
 #[derive(Debug)]
 pub struct Claim {
     pub(crate) instances: PathBuf,
-    /// The place of a failure's evidence.
     pub(crate) logs: PathBuf,
     /// Messages about remains of killed processes: ended servers, files that stay.
     pub swept: Vec<String>,
@@ -302,7 +300,6 @@ fn make_private(directory: &Path, is_lab: bool) -> io::Result<()> {
     }
 }
 
-/// Removes the permissions of others on a directory.
 fn close(directory: &Path) {
     let Ok(metadata) = fs::metadata(directory) else {
         return;

@@ -101,7 +101,6 @@ pub(crate) fn beside_server(mut counters: Readings, server: Option<u64>) -> Read
     counters
 }
 
-/// Everything that was more than its limit in a window.
 pub(crate) fn over(counters: &Readings, window: Nanos, limits: &Quarantine) -> Vec<String> {
     let one_cpu = Share { counters, there_was: window.0, of: "of one CPU" };
     let all_cpus = counters.get(Counter::HOST_CPUS).map(|cpus| Share {

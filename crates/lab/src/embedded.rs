@@ -27,7 +27,6 @@ pub(crate) fn library_at(path: &Path) -> Option<PathBuf> {
     names.find_map(|name| Some(path.join(name)).filter(|library| library.is_file()))
 }
 
-/// The build that a library is.
 pub(crate) fn inspect(library: &Path) -> Result<Build, SystemError> {
     let library = absolute(library).unwrap_or_else(|_| library.to_owned());
     let (version, version_line) = drivers::sqlite_library(&library)?;

@@ -33,7 +33,6 @@ pub enum LabError {
     /// The plan does not fit on the disk.
     #[error(transparent)]
     Plan(#[from] plan::PlanError),
-    /// The run cannot be looked at, to see whether more rounds are needed.
     #[error("cannot look at the run so far: {0}")]
     Look(#[from] stats::CompareError),
     #[error("cannot identify this host: {0}")]

@@ -23,7 +23,6 @@ use crate::variables::{captures_of, take_all};
 const DATABASE: &str = "backslide_ib";
 pub(crate) const LOGIN_LIMIT: Duration = Duration::from_secs(10);
 
-/// What opens sessions in a server.
 pub(crate) struct Sessions {
     /// Those of the workload, in our database.
     workload: Arc<dyn Connector>,
@@ -38,13 +37,11 @@ impl Sessions {
         Target { ours: false, ..target(system, &self.workload, &self.patient) }
     }
 
-    /// The owner that the marker in our database names.
     pub(crate) fn read_owner(&self) -> Result<Option<Owner>, SessionError> {
         Owner::read(&mut *self.workload.connect()?)
     }
 }
 
-/// Sessions as the plan wants them.
 pub(crate) fn sessions(
     system: &System,
     address: &ForeignAddress,

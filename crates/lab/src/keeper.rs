@@ -6,7 +6,6 @@ use model::{Event, Host, Nanos, Outcome, RunData, RunId, RunInfo, TrialKey};
 use obtain::now;
 use store::{StepRowId, Store, StoreError, TrialId, Want};
 
-/// Writes each event of a run into the store.
 pub(crate) struct Keeper<'a> {
     store: &'a mut Store,
     run: RunId,
@@ -107,7 +106,6 @@ impl<'a> Keeper<'a> {
         Ok(())
     }
 
-    /// The run as far as it is kept.
     pub(crate) fn load(&self) -> Result<RunData, StoreError> {
         self.store.load(&self.run, Want::default())
     }

@@ -14,7 +14,6 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Moves `files` of the instance `name` to `logs`.
     pub(crate) fn of(logs: &Path, name: &str, files: &[PathBuf]) -> Self {
         let mut kept = Self::default();
         let mut taken = BTreeSet::new();

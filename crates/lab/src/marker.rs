@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) const TABLE: &str = "backslide_marker";
 
-/// The claims of this process that are held.
 static HELD: Mutex<Vec<Owner>> = Mutex::new(Vec::new());
 
 /// A system of a run that uses the database.
@@ -58,7 +57,6 @@ fn is_held(owner: &Owner) -> bool {
     HELD.lock().unwrap_or_else(PoisonError::into_inner).contains(owner)
 }
 
-/// A marker's meaning to another process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// Another system of this process uses the database.

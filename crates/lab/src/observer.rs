@@ -7,7 +7,6 @@ use model::{Counter, Edge, Event, Interval, Nanos, Readings, Step, Stretch, Stre
 use probes::{Detail, Probe, ProbeError};
 use profiles::Watcher;
 
-/// Reads the probes of one step, and passes the intervals on.
 pub(crate) struct StepObserver<'a> {
     probes: &'a mut [Box<dyn Probe>],
     has_died: &'a dyn Fn() -> bool,
@@ -146,7 +145,6 @@ impl Observer for Profiled<'_> {
     }
 }
 
-/// Adds the texts that are not there yet.
 pub(crate) fn add_new(all: &mut Vec<String>, texts: impl IntoIterator<Item = String>) {
     for text in texts {
         if !all.contains(&text) {

@@ -145,7 +145,6 @@ impl Own {
         Ok(started)
     }
 
-    /// What the running server is made of: its files, its allocator, its libraries.
     fn made_of(&self) -> Vec<(Fact, String)> {
         let mut facts = Vec::new();
         if let BuildSource::Installed { origin, digest, .. } = &self.system.build.source {
@@ -327,7 +326,6 @@ const NAP: Duration = Duration::from_millis(100);
 /// The thread's stack: its frames are shallow.
 const STACK: usize = 64 << 10;
 
-/// Watches over one server until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Guard(Arc<AtomicBool>);
 

@@ -61,7 +61,6 @@ pub(crate) fn check(system: &System) -> Result<(), SystemError> {
     Ok(())
 }
 
-/// Do the sessions of a system go over a Unix socket?
 fn is_socket(system: &System) -> Result<bool, SystemError> {
     let BuildSource::Connect(address) = &system.build.source else {
         return Ok(system.connection.transport == Transport::Socket);
@@ -70,7 +69,6 @@ fn is_socket(system: &System) -> Result<bool, SystemError> {
     Ok(matches!(address, Address::Socket(_)))
 }
 
-/// What the provenance of a trial says of it: names and values.
 pub(crate) fn provenance(
     connection: Connection,
     address: &Address,
@@ -189,7 +187,6 @@ impl ForeignAddress {
         Ok(Address::Tcp { host: host.trim_matches(['[', ']']).to_owned(), port })
     }
 
-    /// Opens sessions in `database` there, as `connection` says.
     pub(crate) fn connector(
         &self,
         dialect: Dialect,

@@ -15,7 +15,6 @@ use crate::site::{LOG_LINES, PATIENCE, Result, SiteError};
 /// The database of the workload in servers of ours.
 pub(crate) const DATABASE: &str = "ib";
 
-/// What opens sessions in the database of the workload.
 pub(crate) struct Sessions {
     /// Our own: the superuser's, over the socket.
     pub(crate) admin: Box<dyn Connector>,

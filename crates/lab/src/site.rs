@@ -28,7 +28,6 @@ pub trait Site {
         None
     }
 
-    /// How much of what it uses can be watched from here.
     fn watched(&self) -> Watched {
         Watched::HostAndDisk
     }

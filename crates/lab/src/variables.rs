@@ -36,7 +36,6 @@ pub fn read_variables(
 /// Longest listing that is kept, in rows: statistics of a server with very many tables stay bounded.
 const MAX_ROWS: usize = 20_000;
 
-/// Runs `sql` and keeps its result as text, without secrets.
 fn take(session: &mut dyn Session, name: &str, sql: &str) -> Result<Capture, SessionError> {
     let mut rows = Vec::new();
     session.query(sql, &mut |row| {

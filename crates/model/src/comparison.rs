@@ -14,9 +14,7 @@ pub enum Verdict {
     Improved,
     /// The interval lies within the margin.
     Unchanged,
-    /// Neither can be said yet.
     Inconclusive(Reason),
-    /// The two must not be compared.
     Incomparable(Reason),
 }
 
@@ -146,7 +144,6 @@ pub struct Comparison {
     pub evidence: Option<Evidence>,
 }
 
-/// The evidence of a comparison with two rounds or more.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     /// Standard deviation of a round's log ratio, in the light of the comparison's family.

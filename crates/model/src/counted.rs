@@ -69,12 +69,10 @@ impl RunInfo {
 }
 
 impl RunData {
-    /// [`RunInfo::counts_disturbed`].
     pub fn counts_disturbed(&self) -> bool {
         self.info.counts_disturbed(&self.trials)
     }
 
-    /// The trials that count.
     pub fn counted(&self) -> impl Iterator<Item = &TrialRecord> + Clone {
         let counts_disturbed = self.counts_disturbed();
         let trials = self.trials.iter();
@@ -83,7 +81,6 @@ impl RunData {
 }
 
 impl Outcome {
-    /// Does a trial that ended so count, where disturbed ones do or do not?
     pub const fn counts(&self, disturbed: bool) -> bool {
         self.is_completed() || disturbed && self.is_quarantined()
     }

@@ -160,7 +160,6 @@ impl Engine {
         words::<Self>()[self as usize]
     }
 
-    /// Can this engine be part of a system of `dbms`?
     pub fn fits(self, dbms: Dbms) -> bool {
         self != Self::Other && dbms.product().engines.contains(&self)
     }

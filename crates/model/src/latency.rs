@@ -10,7 +10,6 @@ use crate::Nanos;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Latency(Histogram<u64>);
 
-/// A stored histogram that cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("a stored latency histogram is damaged: {0}")]
 pub struct LatencyError(String);

@@ -41,7 +41,6 @@ impl LuaSpec {
     /// The longest window: a week.
     pub const MOST_SECONDS: u32 = 604_800;
 
-    /// What is usual.
     pub fn usual(script: &str, text: &str) -> Self {
         Self {
             script: script.to_owned(),
@@ -64,7 +63,6 @@ impl LuaSpec {
         self.sweep = if numbers.len() > 1 { numbers } else { Vec::new() };
     }
 
-    /// The command of each step, and its clients.
     pub fn stages(&self) -> Vec<(&str, u32)> {
         let usual = [self.clients];
         let each = self.commands.iter().flat_map(|command| {

@@ -2,7 +2,6 @@
 
 use crate::{Fact, RunData, System};
 
-/// What made a build, as far as that is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Made {
     /// To the second number of its version: `gcc 7.5`.

@@ -70,7 +70,6 @@ impl AuditRange {
     }
 }
 
-/// The value of a metric for one step of one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
     pub metric: MetricId,

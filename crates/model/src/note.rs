@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A fact about a step that is no metric.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(NoteKind, String)", into = "(NoteKind, String)")]
 pub struct Note {
@@ -132,12 +131,10 @@ words! {
         /// The version of TLS, or `off`.
         Tls = "TLS",
         Transport = "transport",
-        /// How the data was cloned from its template.
         Cloned = "cloned",
         ConfigFile = "config file",
         /// A setting of which the server took another value.
         Adjusted = "changed setting",
-        /// The template that the trial began with.
         Template = "template",
     }
 }

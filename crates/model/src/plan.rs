@@ -371,13 +371,11 @@ pub enum WorkloadSpec {
     /// Tables and statements that a workload file gives: the microbenchmarks, or a user's own.
     Sql(SqlSpec),
     Tpcc(TpccSpec),
-    /// A script that was written for sysbench.
     Lua(LuaSpec),
     /// What another tool measured. It cannot be run; its plan brings the steps.
     Imported(ImportedSpec),
 }
 
-/// What is known of a workload that another tool ran.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportedSpec {
     pub name: String,
@@ -411,7 +409,6 @@ impl WorkloadSpec {
         }
     }
 
-    /// `None` where it is no script of sysbench.
     pub const fn script(&self) -> Option<&LuaSpec> {
         if let Self::Lua(spec) = self { Some(spec) } else { None }
     }

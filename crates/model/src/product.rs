@@ -85,7 +85,6 @@ pub struct Published {
     pub versioned: bool,
 }
 
-/// The server program, and where an installation keeps what it needs.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Program {
@@ -99,7 +98,6 @@ pub struct Program {
     pub spinning: Vec<String>,
     /// A statement whose open session keeps the server's threads from changes that depend on time; empty for none.
     pub while_counted: String,
-    /// Arguments that it needs to start under Valgrind.
     pub under_valgrind: Vec<String>,
     pub tree: Tree,
 }
@@ -392,7 +390,6 @@ const fn always() -> Since {
     Since::Always
 }
 
-/// What functions of all versions work at.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LayerRule {
@@ -553,7 +550,6 @@ impl Product {
     }
 }
 
-/// A product of the catalog that makes no sense.
 #[derive(Debug, thiserror::Error)]
 #[error("dbms/{name}/{PRODUCT_FILE}: {cause}")]
 pub struct ProductError {

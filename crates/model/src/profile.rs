@@ -73,7 +73,6 @@ impl Profile {
     /// The innermost function of a thread that slept because others had its CPU.
     pub const PREEMPTED: &str = "[preempted]";
 
-    /// Is this function of a stack one of the kernel?
     pub fn is_of_kernel(function: &str) -> bool {
         function.ends_with(Self::OF_KERNEL) || function == Self::KERNEL
     }
@@ -90,7 +89,6 @@ impl Profile {
     }
 }
 
-/// A step of a trial in a profiled round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProfiledStep {
     pub trial: TrialKey,

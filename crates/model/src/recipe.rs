@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Bytes, Dbms, Engine, Nanos, Version};
 
-/// An available build: its origin, layout and known facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipe {
     /// Its id: `mysql-8.0.33`; `postgres-18.6deb` for the second build of a version.
@@ -31,7 +30,6 @@ pub struct Compile {
     pub source: String,
     pub version: VersionMarks,
     pub needs: Vec<Need>,
-    /// Arguments of the compiler.
     pub flags: Vec<String>,
     /// Arguments of what configures the source.
     pub options: Vec<String>,
@@ -47,7 +45,6 @@ pub struct Compile {
     pub space: Bytes,
 }
 
-/// Where the version of a product stands in its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionMarks {
     pub file: String,
@@ -56,7 +53,6 @@ pub struct VersionMarks {
 }
 
 impl VersionMarks {
-    /// The version in the text of the file.
     pub fn read(&self, text: &str) -> Option<Version> {
         let part = |mark: &String| {
             let (_, rest) = text.split_once(mark.as_str())?;
@@ -78,7 +74,6 @@ pub struct Need {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Needed {
     Program(String),
-    /// A file that C includes.
     Header(String),
 }
 
@@ -218,7 +213,6 @@ pub enum ObtainEvent {
     Unpacking {
         what: String,
     },
-    /// A command of a recipe runs.
     Compiling {
         what: String,
         /// The program, and the file that it printed last.

@@ -174,7 +174,6 @@ impl StepRecord {
         Self { window, elapsed: window, ..Self::default() }.of_step(step)
     }
 
-    /// What was measured as the record of this step.
     #[must_use]
     pub fn of_step(self, step: &Step) -> Self {
         Self {
@@ -304,7 +303,6 @@ impl Stretches {
     }
 }
 
-/// When something was captured from a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Moment {

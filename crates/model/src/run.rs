@@ -78,7 +78,6 @@ pub struct RunInfo {
     pub hosts: Vec<HostRounds>,
 }
 
-/// A host and the rounds that it measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostRounds {
     pub host: Host,
@@ -230,7 +229,6 @@ pub struct SliceSeries {
     pub values: Vec<f64>,
 }
 
-/// The value of a metric in one slice of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SliceValue {
     pub round: u32,
@@ -265,7 +263,6 @@ pub struct RunData {
     pub series: Vec<StepSeries>,
     /// Histograms; empty where they were not asked for.
     pub histograms: Vec<StepHistogram>,
-    /// The slices of those steps that were measured in slices.
     pub slices: Vec<SliceValue>,
 }
 
@@ -280,7 +277,6 @@ impl RunData {
     }
 }
 
-/// One step of one trial: where numbers belong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepPlace {
     pub trial: TrialKey,
@@ -319,7 +315,6 @@ pub struct TrialKey {
     pub system: String,
 }
 
-/// The two edges of a step's window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edge {
     /// Clients are connected and wait; nothing has been sent.

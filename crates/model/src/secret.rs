@@ -6,7 +6,6 @@
 
 use crate::Capture;
 
-/// The replacement of a secret.
 pub const HIDDEN: &str = "(hidden)";
 
 /// Variables that are hidden whole: commands and connection strings, which carry secrets in any shape.
@@ -96,7 +95,6 @@ fn hide_private_keys(text: &str) -> String {
     out + rest
 }
 
-/// The unread text, and the result so far.
 struct Scanner<'a> {
     rest: &'a str,
     out: String,
@@ -196,7 +194,6 @@ impl Scanner<'_> {
         }
     }
 
-    /// Hides the value that begins here, unless it is none.
     fn hide_value(&mut self) {
         for quotes in QUOTES {
             if let Some(inner) = self.rest.strip_prefix(quotes)

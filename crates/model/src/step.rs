@@ -140,7 +140,6 @@ impl Step {
         }
     }
 
-    /// May it change what the tables hold?
     pub fn writes(&self) -> bool {
         match self.task {
             StepTask::Load | StepTask::Index | StepTask::Reset => true,

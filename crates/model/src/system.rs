@@ -24,7 +24,6 @@ pub struct Build {
 }
 
 impl Build {
-    /// Is it a running server that is not ours?
     pub const fn is_foreign(&self) -> bool {
         matches!(self.source, BuildSource::Connect(_))
     }

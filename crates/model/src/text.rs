@@ -17,7 +17,6 @@ pub fn guarded(text: &str) -> Cow<'_, str> {
     if is_formula(text) { Cow::Owned(format!("{GUARD}{text}")) } else { Cow::Borrowed(text) }
 }
 
-/// The text that [`guarded`] made the cell from.
 pub fn unguarded(cell: &str) -> &str {
     let text = cell.strip_prefix(GUARD);
     text.filter(|text| is_formula(text)).unwrap_or(cell)
@@ -78,7 +77,6 @@ pub(crate) fn words<T: Deserialize<'static>>() -> Words {
     from_word::<T>("").err().unwrap_or_default()
 }
 
-/// Makes `target` the variant that is stored as `word`.
 pub fn set_word<'w, T: Deserialize<'w>>(target: &mut T, word: &'w str) -> Result<(), Words> {
     *target = from_word(word)?;
     Ok(())

@@ -203,7 +203,6 @@ impl TpccSpec {
         }
     }
 
-    /// The same with no more secondary indexes than transactions need.
     #[must_use]
     pub const fn with_few_indexes(mut self) -> Self {
         self.schema.indexes = TpccIndexes::Minimum;
@@ -211,7 +210,6 @@ impl TpccSpec {
     }
 }
 
-/// Facts of a step of the TPC-C-like workload beyond the counts of its operation kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TpccFacts {
     pub limits_millis: [u32; 5],
@@ -226,7 +224,6 @@ pub struct TpccFacts {
     pub audit: TpccAudit,
 }
 
-/// The inputs of the transactions, compared with the ranges of the standard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TpccAudit {
     pub new_orders: u64,

@@ -24,7 +24,6 @@ impl Nanos {
         Self(millis * 1_000_000)
     }
 
-    /// Seconds as a real number, for ratios and rates.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
@@ -99,7 +98,6 @@ impl Bytes {
         Self(mib << 20)
     }
 
-    /// Gibibytes as a real number, as the published tables print sizes.
     pub fn as_gib_f64(self) -> f64 {
         self.0 as f64 / (1u64 << 30) as f64
     }

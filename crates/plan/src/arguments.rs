@@ -111,9 +111,7 @@ pub struct Overrides<'a> {
     pub seconds: Option<u32>,
     /// Settings of every system on top of its own: the option, and its value unless it takes none.
     pub set: Vec<(&'a str, Option<&'a str>)>,
-    /// Are rounds added that sample stacks?
     pub profiles: bool,
-    /// Are rounds added that count instructions?
     pub counts: bool,
 }
 

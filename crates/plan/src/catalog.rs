@@ -157,7 +157,6 @@ impl Catalog {
         self.scales.get(name)
     }
 
-    /// The noise that trials may meet where a plan does not say.
     pub const fn noise(&self) -> Option<Quarantine> {
         self.noise
     }
@@ -167,7 +166,6 @@ impl Catalog {
         &self.recipes
     }
 
-    /// How source of a product is compiled; `None` where the catalog does not say.
     pub fn compile(&self, dbms: Dbms) -> Option<&Compile> {
         self.compiles.get(&dbms)
     }

@@ -64,7 +64,6 @@ pub(crate) enum RuleValue {
         /// It is rounded down to whole steps; below two of them, to whole eighths of one.
         step: Option<Bytes>,
     },
-    /// A share of the CPUs that are ours.
     Cores {
         percent: u64,
         min: u64,

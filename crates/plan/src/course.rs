@@ -54,7 +54,6 @@ pub(crate) struct CourseEntry {
     length: Option<Nanos>,
     /// Where whole trials have a length of slices.
     stray_length: Option<Place>,
-    /// Where pairs are asked for.
     pairs_place: Option<Place>,
     quarantine: Allowed,
     /// Where profiled rounds are asked for, and counted ones.
@@ -62,7 +61,6 @@ pub(crate) struct CourseEntry {
     count_place: Place,
 }
 
-/// The noise that a plan allows.
 #[derive(Clone, Debug, Default, PartialEq)]
 enum Allowed {
     /// The limits of the catalog.

@@ -31,7 +31,6 @@ pub(crate) static KEYS: &[Key<Placement>] = &[
     Key("client", Other(|p, v| list(v).map(|it| p.client = it))),
 ];
 
-/// A word, and what it makes of its place.
 type Word = (&'static str, fn(Place) -> Cpus);
 
 const WORDS: [Word; 3] =

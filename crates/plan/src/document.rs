@@ -34,7 +34,6 @@ pub(crate) struct Entry {
 }
 
 impl Node {
-    /// What an argument of a command says.
     pub(crate) fn of_argument(argument: &str, value: Value) -> Self {
         Self { place: Place::argument(argument), value }
     }

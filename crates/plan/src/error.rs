@@ -78,7 +78,6 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// What could have been meant by `written`.
     pub fn new<S: Into<String>>(written: &str, all: impl IntoIterator<Item = S>) -> Self {
         let mut all: Vec<String> = all.into_iter().map(Into::into).collect();
         // A third of the letters may be wrong: more is another word.
@@ -123,7 +122,6 @@ impl Choices {
     }
 }
 
-/// An error of a plan file, the catalog, or of both together with the builds and the host.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     #[error("{place}: unknown key `{key}` in {context}, {}", hint(choices))]

@@ -67,7 +67,6 @@ fn share(file: &PlanFile, host: HostShape) -> HostShape {
     HostShape { memory: Bytes(host.memory.0 / up), ..host }
 }
 
-/// The workload file that the plan runs: its user's own, or one of the catalog.
 fn workload_file<'a>(file: &'a PlanFile, catalog: &'a Catalog) -> Result<&'a WorkloadFile> {
     let named = sql::named(&file.workload, file.kind);
     let (name, place) = named.unwrap_or((sql::MICRO, file.workload.place.clone()));
@@ -80,7 +79,6 @@ fn workload_file<'a>(file: &'a PlanFile, catalog: &'a Catalog) -> Result<&'a Wor
     }
 }
 
-/// The script that the plan runs, which its user's caller has read.
 fn script(file: &PlanFile) -> Result<&ScriptFile> {
     file.script.as_ref().ok_or_else(|| {
         let found = lua::script(&file.workload);

@@ -53,7 +53,6 @@ impl<'a> Fields<'a> {
         Some(Item { key: &entry.key, node: &entry.node })
     }
 
-    /// What `read` makes of the value of a key, if it is there.
     pub(crate) fn maybe<T>(
         &self,
         key: &str,
@@ -71,7 +70,6 @@ impl<'a> Fields<'a> {
         self.get(key).map_or(Ok(Vec::new()), |list| list.each(read))
     }
 
-    /// What `read` makes of each table of the list under a key, which have these keys.
     pub(crate) fn tables<T>(
         &self,
         key: &'static str,
@@ -104,7 +102,6 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// An error where more than one of `keys` is there.
     pub(crate) fn only_one(&self, keys: &[&str]) -> Result<()> {
         let mut given = keys.iter().filter_map(|key| self.get(key));
         match (given.next(), given.next()) {
@@ -116,7 +113,6 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The value of the first of `keys` that is there.
     pub(crate) fn first(&self, keys: &[&str]) -> Option<Item<'a>> {
         keys.iter().find_map(|key| self.get(key))
     }
@@ -127,14 +123,12 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A name, and where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Mention {
     pub(crate) name: String,
     pub(crate) place: Place,
 }
 
-/// A value of a table, or one of its list.
 #[derive(Clone, Copy)]
 pub(crate) struct Item<'a> {
     pub(crate) key: &'a str,
@@ -146,7 +140,6 @@ impl<'a> Item<'a> {
         self.node.place.clone()
     }
 
-    /// The error that says what it should have been.
     pub(crate) fn wrong(self, expected: &str) -> PlanError {
         self.wrong_as(expected, self.found())
     }
@@ -216,7 +209,6 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// A whole number within `range`.
     pub(crate) fn count(self, range: RangeInclusive<u64>) -> Result<u64> {
         let number = match self.node.value {
             Value::Integer(number) => u64::try_from(number).ok(),
@@ -228,7 +220,6 @@ impl<'a> Item<'a> {
         })
     }
 
-    /// A whole number within `range`, of 32 bits.
     pub(crate) fn small(self, range: RangeInclusive<u32>) -> Result<u32> {
         let wide = u64::from(*range.start())..=u64::from(*range.end());
         self.count(wide).map(|n| n as u32)
@@ -256,7 +247,6 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// What `read` makes of each value of a list that is not empty.
     pub(crate) fn each<T>(self, read: impl FnMut(Self) -> Result<T>) -> Result<Vec<T>> {
         self.list()?.into_iter().map(read).collect()
     }

@@ -62,9 +62,7 @@ pub struct PlanFile {
     pub(crate) systems: Vec<SystemEntry>,
     pub(crate) kind: WorkloadKind,
     pub(crate) workload: Node,
-    /// The user's own workload file, once it has been read.
     pub(crate) workload_file: Option<WorkloadFile>,
-    /// The script, once it has been read.
     pub(crate) script: Option<ScriptFile>,
     /// The CPUs that words of placement choose from; empty where nobody said which.
     cpus: Vec<u32>,
@@ -120,7 +118,6 @@ fn key_names() -> Vec<&'static str> {
     [keys::names(KEYS), keys::names(course::KEYS)].concat()
 }
 
-/// Where `true` stands.
 fn switched_on(item: Item<'_>) -> Result<Option<Place>> {
     Ok(item.switch()?.then(|| item.place()))
 }
@@ -219,7 +216,6 @@ fn workload(plan: &mut PlanFile, item: Item<'_>) -> Result<()> {
     }
 }
 
-/// The tables of a plan.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Home {
     Plan,
@@ -366,7 +362,6 @@ fn settings(item: Item<'_>) -> Result<Vec<(Setting, Place)>> {
     settings.collect()
 }
 
-/// The settings of the plan as the model keeps them.
 pub(crate) fn as_map(set: &[(Setting, Place)]) -> BTreeMap<String, String> {
     set.iter().map(|(s, _)| (s.name.clone(), s.value.clone().unwrap_or_default())).collect()
 }

@@ -12,7 +12,6 @@ use crate::fields::{Fields, Item};
 use crate::keys::Takes::{Count, Later, Other, Small, Switch, Word};
 use crate::keys::{self, Key};
 
-/// The names that a plan may give as `scale`.
 pub(crate) const SCALES: [&str; 4] = ["tiny", "small", "medium", "seeds"];
 
 /// More rows than any disk holds, and small enough that no sum of them overflows.
@@ -122,7 +121,6 @@ fn plan_fields(table: &Node) -> Result<Fields<'_>> {
     Fields::new(table, "workload", &keys::names(KEYS))
 }
 
-/// Takes over what the catalog says of one scale.
 pub(crate) fn apply_scale(table: &Node, spec: &mut InsertSpec) -> Result<()> {
     let mut names = keys::names(KEYS);
     names.retain(|name| !NOT_OF_SCALES.contains(name));

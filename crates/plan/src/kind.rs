@@ -11,7 +11,6 @@ pub(crate) enum WorkloadKind {
 }
 
 impl WorkloadKind {
-    /// The word that a plan writes.
     pub(crate) fn word(self) -> &'static str {
         WORDS.iter().find(|(_, kind)| *kind == self).map_or("", |(word, _)| word)
     }

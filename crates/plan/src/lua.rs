@@ -13,12 +13,10 @@ use crate::sql::options::{self, MAX_SECONDS};
 use crate::sql::pace::{self, MAX_RATE, QUEUE_KEYS, Queue};
 use crate::{Place, Result, SysbenchOption};
 
-/// The text of a script, and the file that the caller found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ScriptFile {
     pub(crate) text: String,
     pub(crate) path: String,
-    /// Where the script may have what it requires.
     pub(crate) directories: Vec<String>,
 }
 
@@ -50,7 +48,6 @@ pub(crate) fn check_table(table: &Node) -> Result<()> {
     resolve(table, &ScriptFile::default()).map(drop)
 }
 
-/// The script that the table names, and where.
 pub(crate) fn script(table: &Node) -> Option<(&str, Place)> {
     let item = plan_fields(table).ok()?.get("script")?;
     Some((item.text().ok()?, item.place()))
@@ -64,7 +61,6 @@ pub(crate) fn option_place(table: &Node, option: &str) -> Place {
     item.map_or_else(|| table.place.clone(), Item::place)
 }
 
-/// Where the table says that scripts are.
 pub(crate) fn path(table: &Node) -> Vec<String> {
     resolve(table, &ScriptFile::default()).map(|spec| spec.path).unwrap_or_default()
 }

@@ -36,7 +36,6 @@ pub(crate) struct Builds {
     pub(crate) since: Version,
     /// Available builds, the oldest version first.
     pub(crate) recipes: Vec<Recipe>,
-    /// How source of this product is compiled.
     pub(crate) compile: Option<Compile>,
 }
 
@@ -217,7 +216,6 @@ fn layouts(file: &Fields<'_>) -> Result<Layouts> {
     layouts.collect()
 }
 
-/// What the stanza downloads and where its files go.
 fn parcel(stanza: Item<'_>, fields: &Fields<'_>, layouts: &Layouts) -> Result<Parcel> {
     let origin = origin(stanza, fields)?;
     Ok(Parcel { sha256: digest(fields, &origin)?, place: chosen_places(fields, layouts)?, origin })

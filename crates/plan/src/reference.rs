@@ -25,7 +25,6 @@ pub struct KeyDoc {
     pub meaning: &'static str,
 }
 
-/// Every key that a plan may have, by table.
 pub fn key_tables() -> Vec<KeyTable> {
     let queue = || docs("queue", pace::QUEUE_KEYS);
     let of_tpcc = [docs("tpcc", tpcc::KEYS), docs("tpcc", tpcc::PACE_KEYS), queue()];

@@ -6,7 +6,6 @@ use crate::document::Value;
 use crate::fields::{Fields, Item};
 use crate::{Place, Result};
 
-/// A build that a plan asks for; the caller finds it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BuildRequest {
     /// As the plan names it: `mariadb`, `postgres-15`, `postgres-18.6deb`, `my-own-build`, `sqlite`.
@@ -19,11 +18,9 @@ pub struct BuildRequest {
     pub path: Option<String>,
     /// The address of a running server that is not ours, as the plan gives it.
     pub connect: Option<String>,
-    /// The source that it is made from, in a repository.
     pub source: Option<SourceRequest>,
 }
 
-/// A commit, and how it is to be compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceRequest {
     /// The product whose recipe of the catalog compiles it.
@@ -109,7 +106,6 @@ impl BuildRequest {
         self.dbms.is_some_and(|dbms| self.version.is_some() || self.name == dbms.name())
     }
 
-    /// Could `build` be what is asked for, by family and version?
     pub fn fits(&self, build: &Build) -> bool {
         self.dbms.is_none_or(|dbms| dbms == build.dbms)
             && self.version.as_ref().is_none_or(|wanted| build.version.starts_with(wanted))

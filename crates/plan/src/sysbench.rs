@@ -1,6 +1,5 @@
 //! The options that sysbench itself has: what stands for each in a plan, and the values that it may have.
 
-/// What an option of sysbench means here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SysbenchOption {
     /// The key of a plan that it sets.

@@ -129,7 +129,6 @@ fn profile(spec: &mut TpccSpec, word: &str) -> Result<(), Words> {
     Ok(())
 }
 
-/// Is each district a transaction of its own?
 fn delivery(item: Item<'_>) -> Result<bool> {
     item.word("form of Delivery", &[("together", false), ("district", true)])
 }

@@ -108,7 +108,6 @@ pub fn any_fits(patterns: &[Pattern], name: &str) -> bool {
 }
 
 impl VariableRules {
-    /// Reads a file of the catalog, which people know as `origin`.
     pub fn parse(text: &str, origin: &str) -> Result<Self> {
         let root = document::parse(text, origin)?;
         let fields = Fields::new(&root, "variables", &KEYS)?;

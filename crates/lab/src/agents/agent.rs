@@ -80,7 +80,6 @@ struct Agent {
     requests: Receiver<Heard>,
     output: StdoutLock<'static>,
     server: Option<Server>,
-    /// Its clients of the step.
     part: Option<Part>,
     /// Of a server on this host.
     watched: Vec<Box<dyn Probe>>,

@@ -85,7 +85,6 @@ impl Crew for HostsCrew<'_> {
     }
 }
 
-/// A window that agents have open.
 struct OpenWindow<'a> {
     links: &'a mut Links,
     places: &'a [usize],
@@ -93,10 +92,8 @@ struct OpenWindow<'a> {
     window: Window,
     /// When it opens, by our clock.
     opens: Nanos,
-    /// Length of its intervals.
     each: Nanos,
     merge: Merge,
-    /// Which of the agents have closed it.
     is_closed: Vec<bool>,
     /// Who opened it last, and how late.
     latest: Option<(Nanos, usize)>,

@@ -18,7 +18,6 @@ use super::sending::send;
 use super::words::LastWords;
 use crate::ssh::ssh;
 
-/// The verb of the agent.
 const AGENT: &str = "agent";
 
 /// How long an agent may take to start, and for any answer beside the time of statements.
@@ -27,7 +26,6 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// How long an agent may take to end.
 const ENDS: Duration = Duration::from_secs(2);
 
-/// The agents of one system in one trial.
 pub(super) struct Links {
     all: Vec<Link>,
     heard: Receiver<(usize, Heard)>,
@@ -70,7 +68,6 @@ impl Links {
         0..self.all.len()
     }
 
-    /// Each host with its CPUs and how well its clock is known.
     pub(super) fn described(&self) -> String {
         let each = self.all.iter().map(|link| {
             let Clock { off_by, .. } = link.clock;
@@ -208,7 +205,6 @@ impl Links {
         }
     }
 
-    /// Waits for the first words of all agents.
     fn greet(&mut self) -> Result {
         let ours = protocol::program().map_err(|error| {
             self.trouble(0, format!("cannot compare its program with this one: {error}"))

@@ -8,7 +8,6 @@ use model::{
 
 use super::protocol::Ended;
 
-/// What processes have sent of one window.
 pub(super) struct Merge {
     parts: Vec<Part>,
     /// Of the intervals that were handed out.
@@ -48,7 +47,6 @@ impl Merge {
         self.parts.iter().all(|part| part.ended.is_some())
     }
 
-    /// Index of the next interval that is handed out.
     pub(super) const fn next_index(&self) -> u32 {
         self.handed_out
     }

@@ -69,7 +69,6 @@ impl Agents {
         links.ask_all(&places, request, self.patience, Answer::done).map(drop)
     }
 
-    /// The hosts, for the provenance of a trial.
     pub(crate) fn described(&self) -> String {
         lock(&self.links).described()
     }

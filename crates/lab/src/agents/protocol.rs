@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::marker::Owner;
 
-/// The version of both sides.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// How often an agent hears of us at least, and after which silence it ends: nothing else tells it of a cut network.
@@ -26,7 +25,6 @@ pub(super) const LONGEST_GREETING: u64 = 4 << 10;
 /// A longer line is no message.
 pub(super) const LONGEST: u64 = 256 << 20;
 
-/// How much of an unreadable line is shown.
 const SHOWN: usize = 200;
 
 // Not `Debug`: a server's password is in it.

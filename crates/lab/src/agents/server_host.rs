@@ -44,7 +44,6 @@ impl ServerHost {
         Ok(Self { host: host.to_owned(), links: Mutex::new(Some(links)), process })
     }
 
-    /// The host and what is watched there, for the provenance of a trial.
     pub(crate) fn described(&self) -> String {
         let watched = match self.process {
             Some(pid) => format!("process {pid}"),
@@ -70,7 +69,6 @@ impl ServerHost {
     }
 }
 
-/// Reads the counters through the agent.
 pub(crate) struct ServerHostProbe(pub(crate) Arc<ServerHost>);
 
 impl Probe for ServerHostProbe {

@@ -16,7 +16,6 @@ const ATTEMPTS: u32 = 2;
 
 pub(super) struct Rounds<'a> {
     plan: &'a Plan,
-    /// The rounds that have a trial with an outcome.
     begun: BTreeMap<u32, Begun>,
     starts: BTreeMap<String, Start>,
     pub(super) failed: u32,
@@ -31,7 +30,6 @@ struct Begun {
     is_disturbed: bool,
 }
 
-/// The round that comes next, or goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Turn {
     round: u32,
@@ -268,7 +266,6 @@ impl Conductor<'_> {
         Ok(goes_on)
     }
 
-    /// Runs the trials of a round that have no outcome yet.
     fn round(&mut self, rounds: &mut Rounds<'_>, round: u32) -> Result<(), Halt> {
         let each = self.plan.trials_a_round();
         let of = each * self.plan.profiled_rounds().last().unwrap_or(self.plan.rounds).max(round);

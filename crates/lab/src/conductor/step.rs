@@ -125,7 +125,6 @@ impl Conductor<'_> {
         started.map_err(|error| failed(Some(step), error.to_string(), Vec::new()))
     }
 
-    /// Tells that a step begins, and what the server says of itself before it.
     pub(super) fn begin_step(&mut self, step: &Step, open: &mut OpenSite) -> Result<()> {
         self.capture(open, step, Moment::Before)?;
         self.emit(&Event::StepStarted { step: Box::new(step.clone()) })?;
@@ -221,7 +220,6 @@ impl Conductor<'_> {
         probes
     }
 
-    /// What of its host can be watched from here.
     pub(super) fn host_of(&self, site: &dyn Site) -> Watch {
         let watched = site.watched();
         Watch {

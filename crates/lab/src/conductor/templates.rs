@@ -81,7 +81,6 @@ impl Conductor<'_> {
         Ok(template)
     }
 
-    /// Loads a system and keeps its data as a template.
     fn make(&mut self, templates: &mut Templates, index: usize) -> Result<Template> {
         let system = &self.plan.systems[index];
         self.emit(&Event::TemplateStarted { system: system.name.clone() })?;

@@ -36,7 +36,6 @@ pub(super) struct Conductor<'a> {
     pub(super) store_failure: Option<StoreError>,
     /// Warnings that would repeat at every step, once told.
     pub(super) told: BTreeSet<String>,
-    /// Where the plan asks for templates.
     pub(super) templates: Option<Templates>,
     /// Do all systems stand still outside their turns? Servers are frozen; embedded engines have nothing to freeze.
     pub(super) all_rest: bool,
@@ -113,7 +112,6 @@ pub(super) struct OpenSite {
     pub(super) site: Box<dyn Site>,
     name: String,
     pub(super) system: String,
-    /// What was captured after its last step.
     pub(super) captured: Option<Vec<Capture>>,
     pub(super) sizes: Option<Sizes>,
     /// What disturbed its steps by more than the plan allows.

@@ -32,7 +32,6 @@ struct Going {
 }
 
 impl Conductor<'_> {
-    /// Runs the trials of a round side by side; their outcomes.
     pub(super) fn trials_at_once(&mut self, round: &[Due]) -> Result<Vec<Outcome>, Halt> {
         // Before the trials begin: loading is not part of them.
         let mut templates = Vec::new();

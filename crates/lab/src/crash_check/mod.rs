@@ -39,7 +39,6 @@ const LOG: &str = "acknowledged.log";
 
 #[derive(Clone, Copy)]
 pub struct CrashSpec<'a> {
-    /// The system: a server of ours, or SQLite.
     pub system: &'a System,
     /// What it is loaded with, and what its terminals do: [`crash_workload`].
     pub workload: &'a TpccSpec,
@@ -75,11 +74,9 @@ pub struct Crash {
     pub after: Nanos,
     /// From the start until the system answered again.
     pub recovery: Nanos,
-    /// What became of the commits that were acknowledged.
     pub survived: Survived,
     /// How long before the kill the oldest of the missing commits was acknowledged.
     pub oldest: Option<Nanos>,
-    /// The conditions that must hold in any database of the workload.
     pub conditions: Vec<Check>,
 }
 
@@ -185,7 +182,6 @@ impl<'a> CrashCheck<'a> {
         }
     }
 
-    /// How long after the first commit the kill comes.
     fn moment(&self, round: u32) -> Duration {
         const SALT: u64 = u32::from_be_bytes(*b"kill") as u64;
         let mut rng = Rng::new(mix(self.spec.seed, &[SALT, u64::from(round)]));

@@ -15,7 +15,6 @@ use crate::error::MEASURED_ELSEWHERE;
 use crate::own::Own;
 use crate::site::{Result, Site, SiteError};
 
-/// A site that can be killed under terminals.
 pub(super) trait Victim: Site {
     /// Runs terminals and kills it so long `after` the first commit; when its last process had ended.
     fn kill(

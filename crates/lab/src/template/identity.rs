@@ -20,7 +20,6 @@ struct Identity<'a> {
     format: u32,
     dbms: &'static str,
     version: &'a str,
-    /// What tells this build from others that say the same of themselves.
     build: String,
     engine: Engine,
     settings: &'a [Setting],

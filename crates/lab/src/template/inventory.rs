@@ -23,7 +23,6 @@ pub(crate) struct Inventory {
 }
 
 impl Inventory {
-    /// The present content of `root`, and its disk usage.
     pub(crate) fn of(root: &Path) -> io::Result<(Self, Bytes)> {
         let (mut files, mut bytes, mut allocated) = (0, 0, 0);
         let mut lines = Vec::new();

@@ -40,7 +40,6 @@ pub(crate) struct Record {
     pub(crate) inventory: Inventory,
     pub(crate) disk: Bytes,
     pub(crate) took: Nanos,
-    /// What the measured steps of the loading came to.
     pub(crate) loading: Vec<Figure>,
     pub(crate) state: String,
 }

@@ -17,7 +17,6 @@ const RECORD: &str = "template.json";
 const DATA: &str = "data";
 const PARTIAL: &str = ".partial-";
 
-/// Why an existing template cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Damage {
     #[error("{}: {cause}", RECORD)]
@@ -71,7 +70,6 @@ impl Shelf {
         Ok(directory)
     }
 
-    /// Moves `staged` to its place, and syncs it.
     pub(crate) fn put(&self, staged: &Path, record: Record) -> Result<Template> {
         let place = self.root.join(&record.key);
         self.discard(&record.key)?;

@@ -210,7 +210,6 @@ fn deletes(spec: &InsertSpec) -> bool {
     spec.deletes && spec.tables == Tables::Own
 }
 
-/// The operation kinds of a step.
 #[derive(Clone, Debug)]
 pub struct InsertKinds(pub Vec<KindSpec>);
 

@@ -45,7 +45,6 @@ impl Plan {
         self.steps.iter().any(|step| step.loads)
     }
 
-    /// Do its trials begin with a copy of loaded data?
     pub fn has_templates(&self) -> bool {
         self.template && self.has_loading()
     }

@@ -25,7 +25,6 @@ pub struct Estimate {
     pub memory: Vec<(String, Bytes)>,
     /// Peak memory of the systems that are up at once.
     pub peak_memory: Bytes,
-    /// What the results take in the store.
     pub store: Bytes,
     /// All trials, one after the other, and what comes before them; none of them run again.
     pub time: Nanos,
@@ -39,7 +38,6 @@ pub struct Estimate {
     pub templates: Vec<Loading>,
 }
 
-/// What the template of a system needs, once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loading {
     pub system: String,

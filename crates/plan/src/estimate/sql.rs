@@ -35,7 +35,6 @@ pub(super) fn instance(spec: &SqlSpec, system: &System, loads: bool) -> Bytes {
     ]))
 }
 
-/// Rows of all tables, and entries of all indexes.
 pub(super) fn rows_and_entries(spec: &SqlSpec) -> u64 {
     of_rows(spec, |table| table.indexes.len() as u64 + 1)
 }

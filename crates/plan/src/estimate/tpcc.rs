@@ -18,7 +18,6 @@ const WAREHOUSE: u64 = 1_040;
 const CUSTOMER: u64 = 1_267;
 /// Rows of ten customers: each has one of history and an order with ten lines; three orders wait for delivery.
 const ROWS_OF_TEN: u64 = 133;
-/// Lines of an order, on average.
 const LINES: u64 = 10;
 
 /// What a New-Order adds to tables and indexes: 2,060 bytes were published for InnoDB, less for others.
@@ -52,7 +51,6 @@ pub(super) fn instance(spec: &TpccSpec, system: &System, loads: bool) -> Bytes {
     ]))
 }
 
-/// Rows of all tables, and entries of all secondary indexes.
 pub(super) fn rows_and_entries(spec: &TpccSpec) -> u64 {
     sum([rows(spec), entries(spec)])
 }
@@ -90,7 +88,6 @@ fn seconds(spec: &TpccSpec) -> u64 {
     attempts + u64::from(spec.warmup_seconds) + u64::from(spec.seconds)
 }
 
-/// New-Orders of all steps together.
 fn new_orders(spec: &TpccSpec, cost: &Costs) -> u64 {
     let weights = match spec.mix {
         TpccMix::Deck => DECK,
@@ -129,7 +126,6 @@ fn loaded(spec: &TpccSpec, cost: &Costs) -> u64 {
     columns(spec).saturating_mul(cost.warehouse_percent) / 100
 }
 
-/// Rows of all tables once they are loaded.
 fn rows(spec: &TpccSpec) -> u64 {
     let items = u64::from(spec.cardinality.items);
     let customers = u64::from(spec.cardinality.customers) * u64::from(DISTRICTS);
@@ -137,7 +133,6 @@ fn rows(spec: &TpccSpec) -> u64 {
     sum([items, u64::from(spec.warehouses).saturating_mul(warehouse)])
 }
 
-/// Entries of all secondary indexes once they are built.
 fn entries(spec: &TpccSpec) -> u64 {
     let customers = u64::from(spec.cardinality.customers) * u64::from(DISTRICTS);
     // Of customers by name, and of orders by customer.

@@ -32,7 +32,6 @@ pub(crate) enum Phase {
     Reset,
 }
 
-/// One `[[step]]` as it is written.
 pub(crate) struct Draft<'a> {
     pub(crate) fields: Fields<'a>,
     /// `None` for a phase, which is of no group and not measured.

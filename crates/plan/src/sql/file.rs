@@ -39,12 +39,10 @@ pub struct WorkloadListing {
     pub spec: SqlSpec,
 }
 
-/// A user's own workload file, which people know as `origin`: its path.
 pub fn read_workload(text: &str, origin: &str) -> Result<WorkloadListing> {
     WorkloadFile::parse(text, origin)?.listing(origin)
 }
 
-/// A workload file: TOML, read and found to make sense with its own defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WorkloadFile {
     name: String,
@@ -144,7 +142,6 @@ impl WorkloadFile {
         with(enough).is_ok().then_some(enough)
     }
 
-    /// The file as people look at it, who know it as `name`.
     pub(crate) fn listing(&self, name: &str) -> Result<WorkloadListing> {
         let mut options = self.options(None, LOAD_CLIENTS)?;
         let usual = options.tests.take().and_then(|tests| tests.into_iter().next());
@@ -294,7 +291,6 @@ fn runs(spec: &SqlSpec) -> impl Iterator<Item = (&SqlStep, &SqlRun)> {
     spec.steps.iter().filter_map(|step| Some((step, step.work.run()?)))
 }
 
-/// What a step sends, each statement with its block.
 pub(crate) fn statements(run: &SqlRun) -> impl Iterator<Item = (&SqlBlock, &SqlStatement)> {
     let blocks = run.operations.iter().flat_map(|operation| &operation.blocks);
     blocks.flat_map(|block| block.statements.iter().map(move |statement| (block, statement)))

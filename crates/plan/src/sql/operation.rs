@@ -29,7 +29,6 @@ pub(crate) struct Parts<'a> {
     pub(crate) options: &'a Options,
 }
 
-/// The operation under `item`, with the variables of a step.
 pub(crate) fn read(
     item: Item<'_>,
     weight: u32,

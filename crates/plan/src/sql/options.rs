@@ -117,7 +117,6 @@ pub(crate) static ERROR_KEYS: &[Key<ErrorRules>] = &[
 ];
 
 impl Options {
-    /// What is usual, with so many clients for the load.
     pub(crate) fn usual(load_clients: u32) -> Self {
         Self {
             tests: None,

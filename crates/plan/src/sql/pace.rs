@@ -78,7 +78,6 @@ pub(crate) fn check(fields: &Fields<'_>, is_open: bool) -> Result<()> {
     }
 }
 
-/// The table of a ramp that has these keys.
 pub(crate) fn search(item: Item<'_>, keys: &[Key<Ramp>]) -> Result<Ramp> {
     let mut ramp = Ramp { from: 0, attempt_seconds: 10, limits: Vec::new() };
     keys::read(keys, item.node, "ramp", &mut ramp)?.need("from")?;

@@ -30,7 +30,6 @@ const MAX_DEPTH: u32 = 32;
 #[derive(Clone, Debug)]
 pub(crate) struct Scope {
     variables: Vec<(String, i64)>,
-    /// Is the original's behaviour asked for where it differs?
     compat: bool,
     /// What the variables are of, as errors name it: ``step `scan` ``.
     owner: String,
@@ -47,7 +46,6 @@ impl Scope {
         Self { owner, ..self.clone() }
     }
 
-    /// Gives a variable its value; one of that name gets another.
     pub(crate) fn set(&mut self, name: &str, value: i64) {
         match self.variables.iter_mut().find(|(other, _)| other == name) {
             Some((_, old)) => *old = value,
@@ -131,7 +129,6 @@ impl Scope {
         Err(item.wrong_as(&format!("a whole number from {low} to {high}"), found))
     }
 
-    /// The same, of 32 bits.
     pub(crate) fn small(&self, item: Item<'_>, range: RangeInclusive<u32>) -> Result<u32> {
         let wide = i64::from(*range.start())..=i64::from(*range.end());
         self.within(item, wide).map(|number| number as u32)

@@ -55,7 +55,6 @@ impl Gap {
         *counted = Counted { since: counted.since.take(), ..Counted::default() };
     }
 
-    /// What could not be read between turns.
     pub(super) fn failures(&self) -> Vec<String> {
         self.counted().failures.clone()
     }

@@ -22,13 +22,11 @@ pub(super) enum Told {
     Done(Box<Done>),
 }
 
-/// How a step ended that was carried out in turns.
 pub(super) struct Done {
     pub(super) result: Result<StepRecord, StepError>,
     pub(super) spent: Spent,
 }
 
-/// A system's side of the step, as the conductor has it.
 pub(super) struct Side<'p> {
     pub(super) place: usize,
     pub(super) due: &'p Due,
@@ -125,7 +123,6 @@ pub(super) struct Task<'p> {
 }
 
 impl Task<'_> {
-    /// Carries the step out, from the first turn to the end.
     pub(super) fn perform(mut self) {
         let stop = self.stop.clone();
         let turns = stop.turns();
@@ -184,7 +181,6 @@ struct InTurns<'a> {
 }
 
 impl InTurns<'_> {
-    /// Waits for the others.
     fn wait_at(&self, edge: Edge) {
         // Messages are read at the end of a turn, and nobody reads them in another system's.
         self.turns.hand_over_with(|| _ = self.tell.send(Told::Waits(edge)));

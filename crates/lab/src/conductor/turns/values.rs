@@ -70,7 +70,6 @@ impl Values {
     }
 }
 
-/// Two slices of a step as one.
 fn joined(mut one: Interval, next: &Interval) -> Interval {
     one.length += next.length;
     one.kinds.iter_mut().zip(&next.kinds).for_each(|(sum, other)| sum.merge(other));
@@ -78,7 +77,6 @@ fn joined(mut one: Interval, next: &Interval) -> Interval {
     one
 }
 
-/// A slice as a record of its own.
 fn record(step: &Step, slice: &Interval) -> StepRecord {
     let kinds = step.kinds.iter().zip(&slice.kinds);
     let kinds =
