@@ -17,16 +17,6 @@ const RECORD: &str = "template.json";
 const DATA: &str = "data";
 const PARTIAL: &str = ".partial-";
 
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Damage {
-    #[error("{}: {cause}", RECORD)]
-    Record { cause: io::Error },
-    #[error(transparent)]
-    Data(#[from] io::Error),
-    #[error("{0}")]
-    Changed(String),
-}
-
 /// The templates of a lab. Whoever uses it holds the lab's lock.
 #[derive(Debug)]
 pub(crate) struct Shelf {
@@ -48,18 +38,16 @@ impl Shelf {
     }
 
     /// The template with this key, looked at, if there is one; the error says what is damaged.
-    pub(crate) fn find(&self, key: &str) -> Result<Option<Template>, Damage> {
+    pub(crate) fn find(&self, key: &str) -> Result<Option<Template>, String> {
         let directory = self.root.join(key);
         if !directory.exists() {
             return Ok(None);
         }
-        let record = read_record(&directory).map_err(|cause| Damage::Record { cause })?;
+        let record = read_record(&directory).map_err(|cause| format!("{RECORD}: {cause}"))?;
         let template = Template { record, data: directory.join(DATA) };
-        let (inventory, _) = Inventory::of(&template.data)?;
-        match template.record.inventory.difference(&inventory) {
-            Some(difference) => Err(Damage::Changed(difference)),
-            None => Ok(Some(template)),
-        }
+        let (found, _) = Inventory::of(&template.data).map_err(|cause| cause.to_string())?;
+        let difference = template.record.inventory.difference(&found);
+        difference.map_or(Ok(Some(template)), Err)
     }
 
     /// A directory for a template that is being made, to be filled with its data ([`data_of`]).
