@@ -4,23 +4,17 @@ use std::process::Command;
 
 /// Settings that the user's own do not replace. Runs are unattended, so a password prompt is an error; a terminal would
 /// change what is sent, and banners would hide errors. A host that is cut off fails after 15 s.
-const OPTIONS: [&str; 11] = [
-    "-T",
-    "-o",
+const OPTIONS: [&str; 5] = [
     "BatchMode=yes",
-    "-o",
     "LogLevel=ERROR",
-    "-o",
     "ConnectTimeout=20",
-    "-o",
     "ServerAliveInterval=5",
-    "-o",
     "ServerAliveCountMax=3",
 ];
 
 /// A command that runs what its further arguments say on `host`.
 pub fn ssh(host: &str) -> Command {
     let mut command = Command::new("ssh");
-    command.args(OPTIONS).args(["--", host]);
+    command.arg("-T").args(OPTIONS.iter().flat_map(|option| ["-o", option])).args(["--", host]);
     command
 }
