@@ -17,33 +17,16 @@ pub enum SysbenchOption {
 
 use SysbenchOption::{Key, Number, OfSystem, Own, Word};
 
-const OPTIONS: [(&str, SysbenchOption); 30] = [
-    ("threads", Key("clients")),
-    ("num_threads", Key("clients")),
-    ("time", Key("seconds")),
-    ("max_time", Key("seconds")),
-    ("events", Key("events")),
-    ("max_requests", Key("events")),
-    ("rate", Key("rate")),
-    ("tx_rate", Key("rate")),
+/// Names, separated by blanks, of options that mean the same.
+const OPTIONS: [(&str, SysbenchOption); 12] = [
+    ("threads num_threads", Key("clients")),
+    ("time max_time", Key("seconds")),
+    ("events max_requests", Key("events")),
+    ("rate tx_rate", Key("rate")),
     ("warmup_time", Key("warmup_seconds")),
-    ("db_driver", OfSystem),
-    ("mysql_host", OfSystem),
-    ("mysql_port", OfSystem),
-    ("mysql_socket", OfSystem),
-    ("mysql_user", OfSystem),
-    ("mysql_password", OfSystem),
-    ("mysql_db", OfSystem),
-    ("mysql_ssl", OfSystem),
-    ("mysql_ssl_cipher", OfSystem),
-    ("mysql_compression", OfSystem),
-    ("mysql_debug", OfSystem),
-    ("mysql_dry_run", OfSystem),
-    ("pgsql_host", OfSystem),
-    ("pgsql_port", OfSystem),
-    ("pgsql_user", OfSystem),
-    ("pgsql_password", OfSystem),
-    ("pgsql_db", OfSystem),
+    ("mysql_host mysql_port mysql_socket mysql_user mysql_password mysql_db", OfSystem),
+    ("mysql_ssl mysql_ssl_cipher mysql_compression mysql_debug mysql_dry_run", OfSystem),
+    ("db_driver pgsql_host pgsql_port pgsql_user pgsql_password pgsql_db", OfSystem),
     ("percentile", Number { most: 100 }),
     ("report_interval", Number { most: 604_800 }),
     ("rand_seed", Number { most: i32::MAX as u32 }),
@@ -53,7 +36,8 @@ const OPTIONS: [(&str, SysbenchOption); 30] = [
 impl SysbenchOption {
     /// `name` has underscores, as in a plan.
     pub fn of(name: &str) -> Self {
-        OPTIONS.iter().find(|(known, _)| *known == name).map_or(Own, |(_, option)| *option)
+        let has = |names: &str| names.split(' ').any(|known| known == name);
+        OPTIONS.iter().find(|(names, _)| has(names)).map_or(Own, |(_, option)| *option)
     }
 
     /// Why a plan's `options` cannot have it with this value, if they cannot.
