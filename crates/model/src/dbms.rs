@@ -107,21 +107,14 @@ impl fmt::Debug for Dbms {
 
 shown!(Dbms, |dbms| dbms.name());
 
-#[derive(Debug, thiserror::Error)]
-#[error("unknown DBMS `{0}`: this version of backslide has no `catalog/dbms/{0}`")]
-pub struct UnknownDbms(String);
-
-impl TryFrom<String> for Dbms {
-    type Error = UnknownDbms;
-
-    fn try_from(name: String) -> Result<Self, UnknownDbms> {
-        product::find(&name).map(|product| Self(&product.name)).ok_or(UnknownDbms(name))
-    }
-}
-
 impl<'de> Deserialize<'de> for Dbms {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::try_from(String::deserialize(deserializer)?).map_err(D::Error::custom)
+        let name = String::deserialize(deserializer)?;
+        product::find(&name).map(|product| Self(&product.name)).ok_or_else(|| {
+            D::Error::custom(format!(
+                "unknown DBMS `{name}`: this version of backslide has no `catalog/dbms/{name}`"
+            ))
+        })
     }
 }
 
