@@ -25,11 +25,7 @@ pub enum LabError {
     )]
     EmptyStore { path: PathBuf, left: &'static str },
     #[error("another run is under way in {} (process {owner}); wait for it, or use another lab directory (--lab)", .path.display())]
-    Busy {
-        path: PathBuf,
-        /// Its process, as it wrote it down.
-        owner: String,
-    },
+    Busy { path: PathBuf, owner: String },
     /// The plan does not fit on the disk.
     #[error(transparent)]
     Plan(#[from] plan::PlanError),
@@ -67,20 +63,11 @@ pub enum LabError {
     TemplateKey(String),
     #[error("a server of an earlier run is still running: process {pid} in {}; stop it, or use another lab directory (--lab)", .directory.display())]
     Orphan { pid: u32, directory: PathBuf },
-    /// This process cannot open as many sessions as the workload has. Nothing was started.
+    /// This process cannot open as many sessions as the workload has: `needed` and `found` are in units of `ulimit`.
     #[error(
         "{sessions} sessions need {needed} {what}, and the hard limit of this process is {found}: raise it (ulimit {flag} {needed}), or use fewer clients"
     )]
-    Limit {
-        sessions: u32,
-        what: &'static str,
-        /// The option of `ulimit`.
-        flag: &'static str,
-        /// In units of the option.
-        needed: u64,
-        /// The hard limit.
-        found: u64,
-    },
+    Limit { sessions: u32, what: &'static str, flag: &'static str, needed: u64, found: u64 },
     #[error("the plan asks for profiles (`profile`): {0}")]
     Profile(#[from] profiles::ProfileError),
     #[error("the plan asks for counted rounds (`count`): {0}; or leave `count` out")]

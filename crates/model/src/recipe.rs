@@ -205,25 +205,13 @@ pub struct BuildFacts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ObtainEvent {
     /// A client fetches; `total` as far as it is known.
-    Fetching {
-        what: String,
-        done: Bytes,
-        total: Bytes,
-    },
-    Unpacking {
-        what: String,
-    },
-    Compiling {
-        what: String,
-        /// The program, and the file that it printed last.
-        doing: String,
-        passed: Nanos,
-        /// What all commands need, about.
-        about: Nanos,
-    },
-    Checking {
-        what: String,
-    },
+    Fetching { what: String, done: Bytes, total: Bytes },
+    /// The files of an archive are placed.
+    Unpacking { what: String },
+    /// A program runs, which is `doing` with the file that it printed last; all of them need `about` so long.
+    Compiling { what: String, doing: String, passed: Nanos, about: Nanos },
+    /// The build is asked for its identity.
+    Checking { what: String },
     /// Waits for another process that changes the depot; a compilation may take an hour.
     Waiting,
 }

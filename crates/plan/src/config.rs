@@ -55,20 +55,14 @@ pub(crate) struct Rule {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RuleValue {
+    /// None: the option takes none.
     Bare,
+    /// The same on every host.
     Fixed(String),
-    Memory {
-        percent: u64,
-        min: Bytes,
-        max: Bytes,
-        /// It is rounded down to whole steps; below two of them, to whole eighths of one.
-        step: Option<Bytes>,
-    },
-    Cores {
-        percent: u64,
-        min: u64,
-        max: u64,
-    },
+    /// A share of the host's, rounded down to whole steps; below two of them, to whole eighths of one.
+    Memory { percent: u64, min: Bytes, max: Bytes, step: Option<Bytes> },
+    /// A share of the CPUs that are ours.
+    Cores { percent: u64, min: u64, max: u64 },
 }
 
 impl ConfigFile {
