@@ -3,14 +3,13 @@
 //! The assumptions are the costs of each product, and the constants here with the comments beside them.
 
 mod insert;
-mod lua;
 mod sql;
 mod system;
 mod tpcc;
 
 use model::{
-    Bytes, Costs, InsertStage, Nanos, Plan, Settle, SqlPace, Step, StepId, System, TpccStage,
-    WorkloadSpec,
+    Bytes, Costs, InsertStage, LuaSpec, Nanos, Plan, Settle, SqlPace, Step, StepId, System,
+    TpccStage, WorkloadSpec,
 };
 
 use crate::{PlanError, Result};
@@ -182,11 +181,19 @@ fn steps<'a>(plan: &'a Plan, cost: &Costs) -> impl Iterator<Item = (&'a Step, u6
             stages.iter().map(|stage| tpcc::step(spec, *stage, cost)).collect()
         }
         WorkloadSpec::Lua(spec) => {
-            spec.stages().iter().map(|(command, _)| lua::step(spec, command)).collect()
+            spec.stages().iter().map(|(command, _)| command_time(spec, command)).collect()
         }
         WorkloadSpec::Imported(_) => Vec::new(),
     };
     plan.steps.iter().zip(times)
+}
+
+/// Nanoseconds of a script's command with what is around it, as far as the plan says.
+fn command_time(spec: &LuaSpec, command: &str) -> u64 {
+    let runs = command == LuaSpec::RUN;
+    let measured = u64::from(spec.warmup_seconds) + u64::from(spec.seconds);
+    let seconds = if runs { attempts(&spec.pace) + measured } else { 0 };
+    sum([Nanos::from_secs(seconds).0, AROUND_STEP.0])
 }
 
 /// Bytes of one instance at its largest; with `loads` after the steps that only load.
@@ -195,7 +202,8 @@ fn instance(workload: &WorkloadSpec, system: &System, loads: bool) -> Bytes {
         WorkloadSpec::Insert(spec) => insert::instance(spec, system, loads),
         WorkloadSpec::Sql(spec) => sql::instance(spec, system, loads),
         WorkloadSpec::Tpcc(spec) => tpcc::instance(spec, system, loads),
-        WorkloadSpec::Lua(_) => lua::instance(system),
+        // The script alone knows how much it loads.
+        WorkloadSpec::Lua(_) => Bytes(system.build.dbms.product().costs.empty_mib << 20),
         WorkloadSpec::Imported(_) => Bytes(0),
     }
 }
