@@ -37,9 +37,7 @@ impl Capacity {
 
     /// Is there room for all sessions of these steps? The error has the numbers and what to do.
     pub(crate) fn check(self, steps: &[Step], is_ours: bool) -> Result<(), SystemError> {
-        let Some(most) = most_sessions(steps) else {
-            return Ok(());
-        };
+        let Some(most) = most_sessions(steps) else { return Ok(()) };
         let needed = most.sessions.saturating_add(OURS + self.reserved);
         if needed <= self.max_connections {
             return Ok(());

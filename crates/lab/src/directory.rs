@@ -109,9 +109,7 @@ impl Lab {
 
     /// The same for a part of a plan that several labs measure; [`Self::merge`] joins the parts of a campaign.
     pub fn begin_part(&mut self, plan: &Plan, version: &str, campaign: &str) -> Result<RunId> {
-        let Some(part) = plan.course.part else {
-            return self.begin(plan, version);
-        };
+        let Some(part) = plan.course.part else { return self.begin(plan, version) };
         check_parts(plan, part.of)?;
         let run = self.begin(plan, version)?;
         if let Err(error) = self.store.name_campaign(&run, campaign) {
@@ -301,9 +299,7 @@ fn make_private(directory: &Path, is_lab: bool) -> io::Result<()> {
 }
 
 fn close(directory: &Path) {
-    let Ok(metadata) = fs::metadata(directory) else {
-        return;
-    };
+    let Ok(metadata) = fs::metadata(directory) else { return };
     let mode = metadata.mode() & 0o7777;
     let closed = mode & (0o700 | open_to_others());
     if mode & STICKY == 0 && mode != closed {

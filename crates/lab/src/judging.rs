@@ -54,9 +54,7 @@ impl Lab {
     /// Cells of a run's control that were judged, and those called different; none of imported and of disturbed runs.
     fn count_those_of(&self, run: &RunId) -> Result<(u32, u32)> {
         let info = self.store.run_info(run)?;
-        let Some(control) = info.plan.control() else {
-            return Ok((0, 0));
-        };
+        let Some(control) = info.plan.control() else { return Ok((0, 0)) };
         if info.is_imported() {
             return Ok((0, 0));
         }

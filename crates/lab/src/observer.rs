@@ -64,9 +64,7 @@ impl<'a> StepObserver<'a> {
     }
 
     fn remember(&mut self, interval: &Interval) {
-        let Some(kind) = self.kind.and_then(|place| interval.kinds.get(place)) else {
-            return;
-        };
+        let Some(kind) = self.kind.and_then(|place| interval.kinds.get(place)) else { return };
         self.stretches.add(Stretch {
             length: interval.length,
             count: self.subject.counts.count(kind.ops, kind.rows),

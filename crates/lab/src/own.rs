@@ -115,9 +115,7 @@ impl Own {
 
     /// Does it still answer a login? Of one that has died or writes its core, the end tells more.
     fn answers(&self) -> bool {
-        let Some(process) = self.instance.process() else {
-            return true;
-        };
+        let Some(process) = self.instance.process() else { return true };
         let login =
             admin(&self.instance, &self.system, self.instance.first_database(), LOGIN_LIMIT);
         let is_silent = matches!(login.connect(), Err(SessionError::Timeout { .. }));

@@ -20,9 +20,7 @@ pub(crate) fn serving_process(address: &Address, addresses: &[IpAddr], dbms: Dbm
 
 /// The process that listens on a Unix socket of this machine, so that it can be watched too.
 pub(crate) fn local_process(address: &Address) -> Option<u32> {
-    let Address::Socket(path) = address else {
-        return None;
-    };
+    let Address::Socket(path) = address else { return None };
     let stream = UnixStream::connect(path).ok()?;
     let peer = rustix::net::sockopt::socket_peercred(&stream).ok()?;
     u32::try_from(peer.pid.as_raw_nonzero().get()).ok()

@@ -309,9 +309,7 @@ fn with_control(file: &PlanFile, mut systems: Vec<System>, base: &System) -> Res
 
 /// Does the plan ask for templates? An error where they cannot be had, or would be of no use.
 fn template(file: &PlanFile, steps: &[Step], systems: &[System]) -> Result<bool> {
-    let Some(place) = &file.template else {
-        return Ok(false);
-    };
+    let Some(place) = &file.template else { return Ok(false) };
     // Steps load where others follow. Only the Insert Benchmark may have none of these; scripts may load nothing.
     let why = match file.kind {
         WorkloadKind::Lua => {

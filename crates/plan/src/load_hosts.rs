@@ -68,9 +68,7 @@ pub(crate) fn resolve(
     course: &CourseEntry,
     mut systems: Vec<System>,
 ) -> Result<Vec<System>> {
-    let Some(LoadHosts { hosts, place }) = load_hosts else {
-        return Ok(systems);
-    };
+    let Some(LoadHosts { hosts, place }) = load_hosts else { return Ok(systems) };
     place.refuse(not_divided(kind, course, &systems))?;
     for system in &mut systems {
         system.load_hosts.clone_from(hosts);

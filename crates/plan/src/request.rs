@@ -142,9 +142,7 @@ impl BuildRequest {
 
 /// The address without a password: `user:secret@host` becomes `user:***@host`.
 pub(crate) fn without_password(connect: &str) -> String {
-    let Some((login, address)) = connect.rsplit_once('@') else {
-        return connect.to_owned();
-    };
+    let Some((login, address)) = connect.rsplit_once('@') else { return connect.to_owned() };
     let scheme = login.find("://").map_or(0, |at| at + 3);
     let (scheme, login) = login.split_at(scheme);
     match login.split_once(':') {

@@ -142,9 +142,7 @@ impl Configs {
 
     /// The file on top of what it extends. `below` are the names that led here.
     fn settled(&self, file: &ConfigFile, below: &mut Vec<String>) -> Result<ConfigFile> {
-        let Some(parent) = &file.extends else {
-            return Ok(file.clone());
-        };
+        let Some(parent) = &file.extends else { return Ok(file.clone()) };
         below.push(file.name.clone());
         if below.contains(&parent.name) {
             return Err(parent.place.conflict(format!(

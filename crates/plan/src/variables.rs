@@ -87,12 +87,8 @@ impl From<&str> for Pattern {
 
 impl Pattern {
     pub fn fits<'t>(&self, name: &'t str) -> bool {
-        let Some((head, tail)) = self.0.split_once('*') else {
-            return self.0 == name;
-        };
-        let Some(rest) = name.strip_prefix(head) else {
-            return false;
-        };
+        let Some((head, tail)) = self.0.split_once('*') else { return self.0 == name };
+        let Some(rest) = name.strip_prefix(head) else { return false };
         let (middle, last) = tail.rsplit_once('*').unwrap_or(("", tail));
         let after = |rest: &'t str, part: &str| rest.find(part).map(|at| &rest[at + part.len()..]);
         middle.split('*').try_fold(rest, after).is_some_and(|rest| rest.ends_with(last))

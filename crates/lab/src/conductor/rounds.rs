@@ -213,9 +213,7 @@ impl Conductor<'_> {
         loop {
             let next = rounds.next();
             let goes_on = self.look(rounds, next.is_some())?;
-            let Some(turn) = next.filter(|_| goes_on) else {
-                break;
-            };
+            let Some(turn) = next.filter(|_| goes_on) else { break };
             if let Some(Again { disturbed, times, most }) = turn.again
                 && !rounds.is_begun(turn.round)
             {
@@ -243,9 +241,7 @@ impl Conductor<'_> {
 
     /// Looks at the run where its plan wants that and it is time. Is there to be another round, if there is one?
     fn look(&mut self, rounds: &Rounds<'_>, has_next: bool) -> Result<bool, Halt> {
-        let Some((looks, done)) = rounds.to_look_at() else {
-            return Ok(has_next);
-        };
+        let Some((looks, done)) = rounds.to_look_at() else { return Ok(has_next) };
         let data = self.keeper.load()?;
         let options = Options { metrics: Selection::Deciding, ..judging(&data) };
         let compared = stats::compare(&data, &options)?;
@@ -311,9 +307,7 @@ impl Conductor<'_> {
         let system = &key.system;
         let was_given_up = rounds.given_up(system).is_some();
         rounds.note(key, outcome);
-        let Some(step) = rounds.given_up(system).filter(|_| !was_given_up) else {
-            return Ok(());
-        };
+        let Some(step) = rounds.given_up(system).filter(|_| !was_given_up) else { return Ok(()) };
         let place =
             step.as_ref().map_or("before the first step".to_owned(), |step| format!("in {step}"));
         let end = format!("in its first {ATTEMPTS} trials: it gets no further trials");

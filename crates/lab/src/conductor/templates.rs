@@ -26,9 +26,7 @@ impl Conductor<'_> {
 
     /// The template of a system, made where there is none that holds; `None` where the plan asks for none.
     pub(super) fn template(&mut self, system: usize) -> Result<Option<Template>> {
-        let Some(mut templates) = self.templates.take() else {
-            return Ok(None);
-        };
+        let Some(mut templates) = self.templates.take() else { return Ok(None) };
         let result = self.template_in(&mut templates, system);
         self.templates = Some(templates);
         result.map(Some)

@@ -126,9 +126,7 @@ impl Conductor<'_> {
 
     fn one_after_the_other(&mut self, parts: &mut [Part<'_>], step: &Step) -> Result<(), Halt> {
         for part in parts {
-            let Ok(Going { open, workload }) = &mut part.going else {
-                continue;
-            };
+            let Ok(Going { open, workload }) = &mut part.going else { continue };
             let done = self.attend(part.due, open);
             let done = done.and_then(|()| self.step(&mut **workload, step, open));
             let done = done.and_then(|_| self.dismiss(open));

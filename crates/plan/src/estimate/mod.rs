@@ -151,9 +151,7 @@ fn at_once(plan: &Plan, each: &[(String, Bytes)]) -> u64 {
 /// How long each step of a trial of the base takes, in order; with templates without those that load.
 pub fn step_times(plan: &Plan) -> Vec<(StepId, Nanos)> {
     let base = plan.system(&plan.base).or(plan.systems.first());
-    let Some(cost) = base.map(|base| &base.build.dbms.product().costs) else {
-        return Vec::new();
-    };
+    let Some(cost) = base.map(|base| &base.build.dbms.product().costs) else { return Vec::new() };
     let taken = steps(plan, cost).filter(|(step, _)| !(step.loads && plan.has_templates()));
     taken.map(|(step, time)| (step.id.clone(), Nanos(time))).collect()
 }

@@ -161,9 +161,7 @@ impl WorkloadFile {
             options.apply(&default_fields(defaults)?)?;
         }
         options.rows_place = None;
-        let Some(plan) = plan else {
-            return Ok(options);
-        };
+        let Some(plan) = plan else { return Ok(options) };
         for (key, is_there) in
             [("rows", options.rows.is_some()), ("tables", options.tables.is_some())]
         {

@@ -121,9 +121,7 @@ fn statements(fields: &Fields<'_>, around: &Around<'_>) -> Result<Vec<SqlStateme
 
 /// Index of the table whose copy is chosen: the one that is named, otherwise the only one.
 fn table(fields: &Fields<'_>, tables: &[SqlTable]) -> Result<Option<usize>> {
-    let Some(item) = fields.get("table") else {
-        return Ok((tables.len() == 1).then_some(0));
-    };
+    let Some(item) = fields.get("table") else { return Ok((tables.len() == 1).then_some(0)) };
     let names = tables.iter().map(|table| table.name.as_str());
     item.one_of("table", item.text()?, names).map(Some)
 }
@@ -131,9 +129,7 @@ fn table(fields: &Fields<'_>, tables: &[SqlTable]) -> Result<Option<usize>> {
 /// What the block needs in its table; with fewer rows its answers would not be what its name says.
 fn check_rows(fields: &Fields<'_>, around: &Around<'_>) -> Result<()> {
     let scope = around.scope;
-    let (Some(item), Some(table)) = (fields.get("min_rows"), around.table) else {
-        return Ok(());
-    };
+    let (Some(item), Some(table)) = (fields.get("min_rows"), around.table) else { return Ok(()) };
     let needed = scope.within(item, 0..=i64::MAX)?;
     if needed as u64 <= table.rows {
         return Ok(());

@@ -61,9 +61,7 @@ impl<'a> Scanner<'a> {
     /// One quote, comment, word or other character.
     fn step(&mut self) -> Result<(), Flaw> {
         let rest = self.rest();
-        let Some(first) = rest.chars().next() else {
-            return Ok(());
-        };
+        let Some(first) = rest.chars().next() else { return Ok(()) };
         match first {
             '\'' => self.quoted('\'', "'")?,
             '"' => self.quoted('"', "\"")?,
@@ -94,9 +92,7 @@ impl<'a> Scanner<'a> {
 
     /// Two hyphens; MySQL wants a space after them, because `5--3` is a difference.
     fn begins_comment(&self) -> bool {
-        let Some(after) = self.rest().strip_prefix("--") else {
-            return false;
-        };
+        let Some(after) = self.rest().strip_prefix("--") else { return false };
         self.dialect != Dialect::Mysql || after.is_empty() || after.starts_with(char::is_whitespace)
     }
 
@@ -224,9 +220,7 @@ impl Scanned<'_> {
     pub(crate) fn verb(&self) -> Verb {
         let is_with = |word: &str| word.eq_ignore_ascii_case("with");
         let mut words = self.words.iter();
-        let Some((first, _)) = words.next() else {
-            return Verb::Other;
-        };
+        let Some((first, _)) = words.next() else { return Verb::Other };
         if !is_with(first) {
             return verb_of(first).unwrap_or(Verb::Other);
         }

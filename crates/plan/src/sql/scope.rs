@@ -73,9 +73,7 @@ impl Scope {
 
     /// Of `{ exact = …, compat = … }` the one that is asked for; anything else as it is.
     pub(crate) fn chosen<'a>(&self, item: Item<'a>) -> Result<Item<'a>> {
-        let Value::Table(entries) = &item.node.value else {
-            return Ok(item);
-        };
+        let Value::Table(entries) = &item.node.value else { return Ok(item) };
         if !entries.iter().any(|e| EITHER.contains(&e.key.as_str())) {
             return Ok(item);
         }

@@ -224,9 +224,7 @@ fn indexes(fields: &Fields<'_>, columns: &[SqlColumn]) -> Result<Vec<SqlIndex>> 
 
 /// The server goes on counting where the loaded rows end; all that every Dbms can count is a primary key.
 fn check_auto(fields: &Fields<'_>, columns: &[SqlColumn], primary_key: &[String]) -> Result<()> {
-    let Some(auto) = columns.iter().find(|column| column.auto) else {
-        return Ok(());
-    };
+    let Some(auto) = columns.iter().find(|column| column.auto) else { return Ok(()) };
     let is_key = primary_key == [auto.name.as_str()];
     let is_integer = matches!(auto.kind, ColumnKind::Int | ColumnKind::Bigint);
     if is_key && is_integer && auto.value == Draw::Row {
