@@ -85,17 +85,13 @@ impl Foreign {
         let agents = agents(system, &address, secrets, timeout, stop)?;
         let server_host = server_host(system, &address, stop)?;
         let mut session = sessions.first.connect()?;
-        let mut found = None;
+        let mut remake: &[&str] = &["CREATE"];
         if number(&mut *session, &ours(&dbms.product().sql.database_exists))? > 0 {
             // PostgreSQL drops no database in which a session is.
             let mut inside = sessions.workload.connect()?;
-            found = Some(check_ours(&mut *inside, dbms, &address)?);
+            let is_left = is_left(&mut *inside, dbms, &address)?;
+            remake = if is_left { &["DROP", "CREATE"] } else { &[] };
         }
-        let remake: &[&str] = match found {
-            None => &["CREATE"],
-            Some(Found::Empty) => &[],
-            Some(Found::Left) => &["DROP", "CREATE"],
-        };
         for verb in remake {
             session.execute(&format!("{verb} DATABASE {DATABASE}"))?;
         }
@@ -174,21 +170,13 @@ fn ours(sql: &str) -> String {
     sql.replace("{database}", DATABASE).replace("{table}", TABLE)
 }
 
-/// What to do with a database of our name that is there already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Found {
-    /// A run that has ended left it: it is dropped.
-    Left,
-    /// Nothing is in it: a run ended before it could mark it.
-    Empty,
-}
-
-/// A database that is there must be empty, or carry our marker with an owner that is gone: nothing else is dropped.
-fn check_ours(session: &mut dyn Session, dbms: Dbms, address: &ForeignAddress) -> Result<Found> {
+/// A database that is there must be empty, as a run leaves it that could not mark it, or else left by an ended run.
+/// Is it the latter, to be dropped? Nothing that somebody else made is.
+fn is_left(session: &mut dyn Session, dbms: Dbms, address: &ForeignAddress) -> Result<bool> {
     let refuse = |reason: String| Err(SiteError::new(reason));
     match Owner::read(session) {
         Ok(Some(owner)) => match owner.standing() {
-            Standing::Gone => Ok(Found::Left),
+            Standing::Gone => Ok(true),
             Standing::Ours => refuse(format!(
                 "database {DATABASE} at {address} is in use by another system of this run: both addresses \
                  lead to one server; leave `interleave` out, or give each system a server"
@@ -207,8 +195,7 @@ fn check_ours(session: &mut dyn Session, dbms: Dbms, address: &ForeignAddress) -
         unmarked @ (Ok(None) | Err(SessionError::Server { .. })) => {
             let others = number(session, &ours(&dbms.product().sql.database_content));
             match others? {
-                0 if unmarked.is_ok() => Ok(Found::Left),
-                0 => Ok(Found::Empty),
+                0 => Ok(unmarked.is_ok()),
                 _ => refuse(format!(
                     "database {DATABASE} exists at {address} and was not made by backslide; drop it \
                      yourself if nobody needs it"
