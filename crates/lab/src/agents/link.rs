@@ -44,11 +44,8 @@ struct Link {
     cpus: Option<u32>,
 }
 
-enum Heard {
-    Said(Answer),
-    Unreadable(String),
-    Ended,
-}
+/// An answer, or a text that is none; nothing once the agent has ended.
+type Heard = Option<Result<Answer, String>>;
 
 impl Links {
     /// Starts an agent on each host, all at once, and looks at their clocks.
@@ -180,14 +177,14 @@ impl Links {
     pub(super) fn hear(&mut self, until: Instant) -> Result<Option<(usize, Answer)>> {
         match self.next(until)? {
             None => Ok(None),
-            Some((place, Heard::Said(Answer::Failed(message)))) => {
+            Some((place, Some(Ok(Answer::Failed(message))))) => {
                 Err(self.trouble(place, message))
             }
-            Some((place, Heard::Said(answer))) => Ok(Some((place, answer))),
-            Some((place, Heard::Unreadable(text))) => Err(self.trouble(place, format!(
+            Some((place, Some(Ok(answer)))) => Ok(Some((place, answer))),
+            Some((place, Some(Err(text)))) => Err(self.trouble(place, format!(
                 "`{text}` came in place of an answer: nothing but its agent may print to that output"
             ))),
-            Some((place, Heard::Ended)) => Err(self.lost(place)),
+            Some((place, None)) => Err(self.lost(place)),
         }
     }
 
@@ -213,18 +210,18 @@ impl Links {
         while let Some(silent) = self.all.iter().position(|link| link.cpus.is_none()) {
             match self.next(until)? {
                 None => return Err(self.silence(silent, PATIENCE)),
-                Some((place, Heard::Said(Answer::Greeting(greeting)))) => {
+                Some((place, Some(Ok(Answer::Greeting(greeting))))) => {
                     self.check_program(place, &greeting, &ours)?;
                     self.all[place].cpus = Some(greeting.cpus);
                 }
-                Some((place, Heard::Said(_))) => return Err(self.nonsense(place)),
-                Some((place, Heard::Unreadable(text))) => {
+                Some((place, Some(Ok(_)))) => return Err(self.nonsense(place)),
+                Some((place, Some(Err(text)))) => {
                     return Err(self.trouble(place, format!(
                         "it printed `{text}` before its agent could say anything: its shell must print \
                          nothing at login"
                     )));
                 }
-                Some((place, Heard::Ended)) => {
+                Some((place, None)) => {
                     let host = &self.all[place].host;
                     let remedy = format!(
                         "`ssh {host} backslide --version` must print {VERSION}, without a password"
@@ -336,10 +333,9 @@ fn listen(output: ChildStdout, place: usize, tell: &Sender<(usize, Heard)>) {
     let mut longest = LONGEST_GREETING;
     while let Some(heard) = protocol::read(&mut output, longest) {
         longest = LONGEST;
-        let heard = heard.map_or_else(Heard::Unreadable, Heard::Said);
-        if tell.send((place, heard)).is_err() {
+        if tell.send((place, Some(heard))).is_err() {
             return;
         }
     }
-    let _ = tell.send((place, Heard::Ended));
+    let _ = tell.send((place, None));
 }
