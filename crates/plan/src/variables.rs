@@ -93,10 +93,6 @@ impl Pattern {
         let after = |rest: &'t str, part: &str| rest.find(part).map(|at| &rest[at + part.len()..]);
         middle.split('*').try_fold(rest, after).is_some_and(|rest| rest.ends_with(last))
     }
-
-    pub fn is_name(&self) -> bool {
-        !self.0.contains('*')
-    }
 }
 
 pub fn any_fits(patterns: &[Pattern], name: &str) -> bool {
