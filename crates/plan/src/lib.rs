@@ -53,9 +53,7 @@ pub use file::{PlanFile, read};
 pub use reference::{KeyDoc, KeyTable, key_tables};
 pub use request::{BuildRequest, SourceRequest};
 pub use settings::{JudgeSettings, check_settings};
-pub use sql::{
-    WorkloadListing, WorkloadSet, is_path as is_workload_path, read_workload, statement_text,
-};
+pub use sql::{WorkloadListing, WorkloadSet, is_path as is_workload_path, read_workload};
 pub use sysbench::SysbenchOption;
 pub use variables::{
     Implied, Pattern, Renamed, SameValues, VariableGroup, VariableNote, VariableRules,

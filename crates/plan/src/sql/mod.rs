@@ -25,7 +25,6 @@ use crate::{Place, Result};
 pub(crate) use file::{WorkloadFile, check_for, statements};
 pub use file::{WorkloadListing, read_workload};
 pub use select::WorkloadSet;
-pub use statement::statement_text;
 
 use options::{Options, plan_fields};
 

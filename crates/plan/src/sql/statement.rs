@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use model::{Dialect, Expect, SqlBlock, SqlDraw, SqlPiece, SqlStatement, SqlTable, SqlTexts, Verb};
+use model::{Dialect, Expect, SqlDraw, SqlPiece, SqlStatement, SqlTable, SqlTexts, Verb};
 
 use super::names::label;
 use super::scan::{self, Flaw, Part, Scanned};
@@ -226,21 +226,4 @@ fn distinct(item: Item<'_>, around: &Around<'_>) -> Result<Expect> {
         1 => Expect::Rows(1, 1),
         _ => Expect::Distinct(index as u32),
     })
-}
-
-/// A statement's text in a dialect as a workload file has it: `SELECT c FROM {table} WHERE id = :id`.
-pub fn statement_text(block: &SqlBlock, statement: &SqlStatement, dialect: Dialect) -> String {
-    let mut text = String::new();
-    for piece in statement.text.of(dialect) {
-        match piece {
-            SqlPiece::Text(sql) => text.push_str(sql),
-            SqlPiece::Table => text.push_str(scan::TABLE),
-            SqlPiece::Draw(index) => {
-                let draw = block.draws.get(*index as usize);
-                text.push(':');
-                text.push_str(draw.map_or("", |draw| draw.name.as_str()));
-            }
-        }
-    }
-    text
 }

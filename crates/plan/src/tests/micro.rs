@@ -4,12 +4,21 @@ use std::fmt::Write as _;
 
 use insta::assert_snapshot;
 use model::{
-    ColumnKind, Dialect, Distribution, Draw, Expect, Settle, SqlRun, SqlSpec, SqlStep, SqlWork,
-    TableChoice,
+    ColumnKind, Dialect, Distribution, Draw, Expect, Settle, SqlBlock, SqlPiece, SqlRun, SqlSpec,
+    SqlStatement, SqlStep, SqlWork, TableChoice,
 };
 
 use super::{CATALOG, expand, sql};
-use crate::statement_text;
+
+/// A statement's text in a dialect as a workload file has it: `SELECT c FROM {table} WHERE id = :id`.
+fn statement_text(block: &SqlBlock, statement: &SqlStatement, dialect: Dialect) -> String {
+    let pieces = statement.text.of(dialect).iter().map(|piece| match piece {
+        SqlPiece::Text(sql) => sql.clone(),
+        SqlPiece::Table => "{table}".to_owned(),
+        SqlPiece::Draw(index) => format!(":{}", block.draws[*index as usize].name),
+    });
+    pieces.collect()
+}
 
 /// The microbenchmarks with these keys, on SQLite.
 fn micro(keys: &str) -> SqlSpec {
