@@ -12,7 +12,8 @@ use crate::SessionError;
 /// An error of `statement`; the session goes on.
 #[cold]
 pub(super) fn of_statement(statement: &str, failure: &Failure) -> SessionError {
-    server(code_name(failure), said(message_of(failure).as_bytes()), statement)
+    let message = said(message_of(failure).as_bytes());
+    SessionError::server(code_name(failure), message).about(statement)
 }
 
 /// An error while the session is set up: one of the file, or one of a statement of the set-up.
@@ -32,10 +33,6 @@ pub(super) fn at_connect(path: &Path, statement: &str, failure: &Failure) -> Ses
     }
 }
 
-pub(super) fn server(code: &str, message: String, statement: &str) -> SessionError {
-    SessionError::server(code, message).about(statement)
-}
-
 /// The library's text; the extended code is added where it says more than the primary one.
 fn message_of(Failure { code, message }: &Failure) -> String {
     if *code > 0xff { format!("{message} (extended code {code})") } else { message.clone() }
@@ -48,30 +45,20 @@ const fn primary_code(failure: &Failure) -> i32 {
 
 /// SQLite's name for the primary result code.
 fn code_name(failure: &Failure) -> &'static str {
-    match primary_code(failure) {
-        ffi::SQLITE_INTERNAL => "SQLITE_INTERNAL",
-        ffi::SQLITE_PERM => "SQLITE_PERM",
-        ffi::SQLITE_ABORT => "SQLITE_ABORT",
-        ffi::SQLITE_BUSY => "SQLITE_BUSY",
-        ffi::SQLITE_LOCKED => "SQLITE_LOCKED",
-        ffi::SQLITE_NOMEM => "SQLITE_NOMEM",
-        ffi::SQLITE_READONLY => "SQLITE_READONLY",
-        ffi::SQLITE_INTERRUPT => "SQLITE_INTERRUPT",
-        ffi::SQLITE_IOERR => "SQLITE_IOERR",
-        ffi::SQLITE_CORRUPT => "SQLITE_CORRUPT",
-        ffi::SQLITE_NOTFOUND => "SQLITE_NOTFOUND",
-        ffi::SQLITE_FULL => "SQLITE_FULL",
-        ffi::SQLITE_CANTOPEN => "SQLITE_CANTOPEN",
-        ffi::SQLITE_PROTOCOL => "SQLITE_PROTOCOL",
-        ffi::SQLITE_SCHEMA => "SQLITE_SCHEMA",
-        ffi::SQLITE_TOOBIG => "SQLITE_TOOBIG",
-        ffi::SQLITE_CONSTRAINT => "SQLITE_CONSTRAINT",
-        ffi::SQLITE_MISMATCH => "SQLITE_MISMATCH",
-        ffi::SQLITE_MISUSE => "SQLITE_MISUSE",
-        ffi::SQLITE_AUTH => "SQLITE_AUTH",
-        ffi::SQLITE_RANGE => "SQLITE_RANGE",
-        ffi::SQLITE_NOTADB => "SQLITE_NOTADB",
-        _ => "SQLITE_ERROR",
+    /// The one of these constants that the code equals.
+    macro_rules! name {
+        ($($name:ident)+) => {
+            match primary_code(failure) {
+                $(ffi::$name => stringify!($name),)+
+                _ => "SQLITE_ERROR",
+            }
+        };
+    }
+    name! {
+        SQLITE_INTERNAL SQLITE_PERM SQLITE_ABORT SQLITE_BUSY SQLITE_LOCKED SQLITE_NOMEM SQLITE_READONLY
+        SQLITE_INTERRUPT SQLITE_IOERR SQLITE_CORRUPT SQLITE_NOTFOUND SQLITE_FULL SQLITE_CANTOPEN
+        SQLITE_PROTOCOL SQLITE_SCHEMA SQLITE_TOOBIG SQLITE_CONSTRAINT SQLITE_MISMATCH SQLITE_MISUSE
+        SQLITE_AUTH SQLITE_RANGE SQLITE_NOTADB
     }
 }
 

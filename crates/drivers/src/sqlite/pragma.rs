@@ -8,13 +8,13 @@ use std::path::Path;
 use rusqlite::ffi;
 
 use super::{Connection, Failure, fault};
-use crate::Result;
+use crate::{Result, SessionError};
 
 /// Sets one pragma and compares its value with the requested one.
 pub(super) fn set(connection: &Connection, path: &Path, name: &str, value: &str) -> Result {
     let statement = format!("PRAGMA {name} = {value}");
     let failed = |failure: Failure| fault::at_connect(path, &statement, &failure);
-    let refused = |message: String| Err(fault::server("SQLITE_ERROR", message, &statement));
+    let refused = |message| Err(SessionError::server("SQLITE_ERROR", message).about(&statement));
     let listed = is_listed(connection, name).map_err(failed)?;
     if listed != Some(false) {
         let quoted = value.replace('\'', "''");
