@@ -71,7 +71,7 @@ impl PostgresSession {
     ) -> Result<Done> {
         let prepared = find(&mut self.statements, statement, UNKNOWN_STATEMENT)?;
         prepared.encode(params).map_err(|error| error.about(&prepared.sql))?;
-        let (request, columns) = (prepared.request(), prepared.columns());
+        let (request, columns) = (&prepared.request, prepared.columns());
         let answer = exchange(&mut self.wire, request, columns, visit);
         answer.map_err(|error| self.wire.stream.settle(error, &prepared.sql))
     }
@@ -94,7 +94,7 @@ impl Pipelined for PostgresSession {
                 Err(_) => break,
                 Ok(()) => {}
             }
-            let request = prepared.request();
+            let request = &prepared.request;
             if sent > 0 && self.request.len() + request.len() > MOST_AHEAD {
                 break;
             }

@@ -193,7 +193,7 @@ impl Stream {
     }
 
     pub(crate) fn is_broken(&self) -> bool {
-        self.socket.is_broken()
+        self.socket.broken
     }
 
     /// Out of line, so that messages which have arrived cost next to nothing.

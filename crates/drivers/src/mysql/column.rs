@@ -95,17 +95,13 @@ impl Encoding {
 /// says each time that they are known; as long as it uses the same bytes, they are compared and not read.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
-    encodings: Vec<Encoding>,
+    pub(super) encodings: Vec<Encoding>,
     /// The packets that announced and described them, with headers; empty where nothing can be compared.
     packets: Vec<u8>,
     count: usize,
 }
 
 impl Columns {
-    pub(super) fn encodings(&self) -> &[Encoding] {
-        &self.encodings
-    }
-
     /// Is the next result described as the last one was? Then its description is passed over.
     #[inline]
     pub(super) fn are_described_again(&self, packets: &mut Packets) -> bool {
@@ -229,7 +225,7 @@ pub(super) mod tests {
             packets.receive().unwrap();
             columns.read(&mut packets, definitions.len()).unwrap();
         }
-        (again, columns.encodings().to_vec())
+        (again, columns.encodings.clone())
     }
 
     #[test]
@@ -258,7 +254,7 @@ pub(super) mod tests {
         read(&mut columns, &[int, text.clone()]);
         let announced = [2, 0, 0, 1, 2, 0];
         columns.stay(&announced, 2).unwrap();
-        assert_eq!((columns.encodings(), columns.count), (&[four, bytes][..], 1));
+        assert_eq!((&columns.encodings[..], columns.count), (&[four, bytes][..], 1));
         assert_eq!(columns.packets, announced);
         let error = columns.stay(&announced, 3).unwrap_err().to_string();
         assert!(error.contains("not those that were described"), "{error}");

@@ -93,7 +93,7 @@ impl Exchange {
             self.packets.wait()?;
             let described = columns.are_described_again(&mut self.packets);
             let more_results = if described {
-                done.columns = columns.encodings().len() as u32;
+                done.columns = columns.encodings.len() as u32;
                 self.read_rows(format, columns, &mut done.rows, &mut visit)?
             } else {
                 self.read_new(format, columns, &mut done, &mut visit)?
@@ -147,7 +147,7 @@ impl Exchange {
         count: &mut u64,
         visit: &mut impl Visit,
     ) -> Result<bool> {
-        let mut rows = Rows::new(format, columns.encodings(), &mut self.decoder);
+        let mut rows = Rows::new(format, &columns.encodings, &mut self.decoder);
         let (mut intact, mut end) = (true, None);
         loop {
             self.packets.take_arrived(|packet| {

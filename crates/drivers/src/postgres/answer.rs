@@ -24,11 +24,6 @@ impl Columns<'_> {
         }
     }
 
-    #[inline]
-    fn are_announced(&self) -> bool {
-        matches!(self, Self::Announced(_))
-    }
-
     /// Reads a `RowDescription`, or `NoData` in its place.
     #[inline]
     fn describe(&mut self, kind: u8, body: &[u8]) -> Result {
@@ -102,7 +97,7 @@ impl Answer<'_> {
     #[inline]
     fn read_arrived(&mut self, wire: &mut Wire, visit: &mut impl Visit) -> Result<Next> {
         let mut arrived = wire.arrived();
-        let is_announced = self.columns.are_announced();
+        let is_announced = matches!(self.columns, Columns::Announced(_));
         let (next, rest) = loop {
             let before = arrived.rest();
             let Some((kind, body)) = arrived.next() else {

@@ -22,7 +22,7 @@ pub(super) struct Prepared {
     formats: Vec<Format>,
     types: Vec<ParamType>,
     /// The last run: the Bind message up to its parameters, each with its length in front, then `tail`.
-    request: Vec<u8>,
+    pub(super) request: Vec<u8>,
     params_at: usize,
     tail: Vec<u8>,
     /// Bytes of `tail` that still belong to the Bind message: the formats of the columns.
@@ -87,11 +87,6 @@ impl Prepared {
             return Err(SessionError::parameter_count(WRONG_COUNT, self.types.len(), params.len()));
         }
         if self.is_fixed { self.patch(params) } else { self.rebuild(params) }
-    }
-
-    #[inline]
-    pub(super) fn request(&self) -> &[u8] {
-        &self.request
     }
 
     #[inline]
@@ -277,7 +272,7 @@ mod tests {
         let mut wanted = b"B\0\0\0\x17\0s1\0\0\x01\0\0\0\x01\0\0\0\x017\0\x01\0\0".to_vec();
         wanted.extend(b"D\0\0\0\x06P\0E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04");
         assert_eq!(usize::from(wanted[4]), 23);
-        assert_eq!(statement.request(), wanted);
+        assert_eq!(statement.request, wanted);
     }
 
     #[test]
@@ -291,14 +286,14 @@ mod tests {
         wanted.extend(b"E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04");
         for _ in 0..2 {
             statement.encode(&[Param::Int(258), Param::Text("2026-11-21 10:00:00")]).unwrap();
-            assert_eq!(statement.request(), wanted);
+            assert_eq!(statement.request, wanted);
         }
     }
 
     #[test]
     fn integers_are_written_into_the_request_that_is_there() {
         let mut statement = prepared(&[ParamType::Int, ParamType::Int], vec![Format::Text]);
-        let before = statement.request().as_ptr();
+        let before = statement.request.as_ptr();
         for numbers in [[1, -2], [i64::MIN, i64::MAX]] {
             let params = numbers.map(Param::Int);
             statement.encode(&params).unwrap();
@@ -310,9 +305,9 @@ mod tests {
             wanted.extend(b"\0\x01\0\0");
             assert_eq!(usize::from(wanted[4]), wanted.len() - 1);
             wanted.extend(b"E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04");
-            assert_eq!(statement.request(), wanted);
+            assert_eq!(statement.request, wanted);
         }
-        assert_eq!(statement.request().as_ptr(), before);
+        assert_eq!(statement.request.as_ptr(), before);
     }
 
     #[test]
@@ -320,7 +315,7 @@ mod tests {
         let mut statement = prepared(&[], Vec::new());
         statement.encode(&[]).unwrap();
         let wanted = b"B\0\0\0\x0e\0s1\0\0\0\0\0\0\0E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04";
-        assert_eq!(statement.request(), wanted);
+        assert_eq!(statement.request, wanted);
     }
 
     #[test]
@@ -328,13 +323,13 @@ mod tests {
         let mut statement = prepared(&[ParamType::Text], Vec::new());
         let text = "a text that makes the buffer grow".repeat(10);
         statement.encode(&[Param::Text(&text)]).unwrap();
-        let before = statement.request().as_ptr();
+        let before = statement.request.as_ptr();
         for text in ["first", "a second that is longer"] {
             statement.encode(&[Param::Text(text)]).unwrap();
-            let length = usize::from(statement.request()[4]);
+            let length = usize::from(statement.request[4]);
             assert_eq!(length, b"....".len() + b"\0s1\0..01..".len() + 4 + text.len() + 2);
         }
-        assert_eq!(statement.request().as_ptr(), before);
+        assert_eq!(statement.request.as_ptr(), before);
     }
 
     #[test]

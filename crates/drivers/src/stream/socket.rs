@@ -31,7 +31,7 @@ pub(super) struct Socket {
     polls_first: bool,
     timeout: Duration,
     patience: Patience,
-    broken: bool,
+    pub(super) broken: bool,
 }
 
 /// How long this exchange may still wait. The clock is not read for the first wait, which has the
@@ -75,7 +75,7 @@ impl Socket {
     #[inline]
     fn send(&self, bytes: &[u8]) -> Result<usize, Errno> {
         // Without a signal when the peer is gone, whoever uses this crate.
-        send(self.watched.fd(), bytes, SendFlags::NOSIGNAL)
+        send(&self.watched.fd, bytes, SendFlags::NOSIGNAL)
     }
 
     /// Goes on after a first write that did not send all.
@@ -105,7 +105,7 @@ impl Socket {
     pub(super) fn read(&mut self, buffer: &mut Vec<u8>) -> Result {
         loop {
             self.wait()?;
-            match recv(self.watched.fd(), spare_capacity(buffer), RecvFlags::empty()) {
+            match recv(&self.watched.fd, spare_capacity(buffer), RecvFlags::empty()) {
                 Ok((_, 0)) => return Err(self.lost("the server closed the connection")),
                 Ok(_) => return Ok(()),
                 Err(Errno::INTR) => {}
@@ -126,7 +126,7 @@ impl Socket {
             return Ok(());
         }
         self.watched.step();
-        let limit = (!self.watched.is_guarded()).then(|| timespec(self.timeout));
+        let limit = (!self.watched.guarded).then(|| timespec(self.timeout));
         let ready = self.poll(limit.as_ref());
         self.watched.step();
         match ready {
@@ -141,7 +141,7 @@ impl Socket {
     /// Waits for bytes or an error, at most for so long; how many sockets there are with any: none or one.
     #[inline]
     fn poll(&self, limit: Option<&Timespec>) -> Result<usize, Errno> {
-        let fd = PollFd::new(self.watched.fd(), PollFlags::IN);
+        let fd = PollFd::new(&self.watched.fd, PollFlags::IN);
         poll(&mut [fd], limit)
     }
 
@@ -169,11 +169,7 @@ impl Socket {
     pub(super) fn abandon(&mut self) {
         self.broken = true;
         // The peer may be gone already, which is as good.
-        let _ = rustix::net::shutdown(self.watched.fd(), Shutdown::Both);
-    }
-
-    pub(super) fn is_broken(&self) -> bool {
-        self.broken
+        let _ = rustix::net::shutdown(&self.watched.fd, Shutdown::Both);
     }
 
     #[inline]

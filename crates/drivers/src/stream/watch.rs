@@ -21,13 +21,15 @@ const STACK: usize = 64 << 10;
 /// A socket whose waits may be watched.
 #[derive(Debug)]
 pub(super) struct Watched {
-    fd: OwnedFd,
+    pub(super) fd: OwnedFd,
     timeout: Duration,
     /// Another number for each wait, odd while it lasts.
     wait: AtomicU64,
     /// Was it shut down because a wait lasted too long?
     expired: AtomicBool,
-    guarded: bool,
+    /// Does somebody look? Where nobody is to, or the system has no thread to give, waits need a timeout of
+    /// their own.
+    pub(super) guarded: bool,
 }
 
 impl Watched {
@@ -44,18 +46,6 @@ impl Watched {
             WATCHMAN.take_on(&watched);
         }
         watched
-    }
-
-    #[inline]
-    pub(super) fn fd(&self) -> &OwnedFd {
-        &self.fd
-    }
-
-    /// Does somebody look? Where nobody is to, or the system has no thread to give, waits need a timeout of
-    /// their own.
-    #[inline]
-    pub(super) fn is_guarded(&self) -> bool {
-        self.guarded
     }
 
     /// A wait begins, or ends. Only the socket's thread calls this: nothing changes between load and store.
