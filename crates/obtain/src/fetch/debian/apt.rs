@@ -113,26 +113,14 @@ impl Apt {
         Ok(errand.run(&call)?.printed)
     }
 
-    /// Downloads packages into a directory, or the rest of them.
-    pub(super) fn download(
+    /// Downloads into a directory, or the rest of it, what the arguments of `apt-get` say.
+    pub(super) fn download<'a>(
         &self,
-        packages: &[&str],
+        arguments: impl IntoIterator<Item = &'a str>,
         directory: &Path,
         errand: &mut Errand<'_>,
     ) -> Result<Finished> {
-        errand.run(&self.call(&self.get, directory).argument("download").arguments(packages))
-    }
-
-    /// Downloads the source that a package was made from into a directory.
-    pub(super) fn download_source(
-        &self,
-        package: &str,
-        directory: &Path,
-        errand: &mut Errand<'_>,
-    ) -> Result<()> {
-        let call = self.call(&self.get, directory);
-        errand.run(&call.arguments(["source", "--download-only", "--tar-only", package]))?;
-        Ok(())
+        errand.run(&self.call(&self.get, directory).arguments(arguments))
     }
 
     /// A run of one of its programs with our state: by paths in arguments, which need no quoting.

@@ -88,7 +88,9 @@ pub(super) fn fetch_source(
         return Err(FetchError::NoPackage { what, suite, package, versions: found }.into());
     };
     let workplace = errand.workplace()?;
-    apt.download_source(&format!("{package}={full}"), workplace.path(), errand)?;
+    let exact = format!("{package}={full}");
+    let arguments = ["source", "--download-only", "--tar-only", &exact];
+    apt.download(arguments, workplace.path(), errand)?;
     let nothing = || errand.failed("apt-get", Trouble::NothingCame("the source".to_owned()));
     let made = files_in(workplace.path(), is_source)?.pop().ok_or_else(nothing)?;
     let archive = errand.into.join(made.file_name().unwrap_or_default());
@@ -185,7 +187,8 @@ fn download(
     if names.is_empty() {
         return Ok(());
     }
-    let finished = apt.download(&names, directory, errand)?;
+    let arguments = ["download"].into_iter().chain(names);
+    let finished = apt.download(arguments, directory, errand)?;
     match self::missing(files, directory)?.first() {
         None => Ok(()),
         Some(file) => {
