@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::archive;
 use crate::error::{LibraryError, ObtainError, Result};
-use crate::tree;
+use crate::tree::{self, Item};
 
 /// The loader of programs; it must be one itself.
 pub(super) const LOADER: &str = "ld-linux-x86-64.so.2";
@@ -19,18 +19,16 @@ const PARTS: [&str; 9] =
 
 const PARTS_BEGIN: [&str; 3] = ["engines-", "perl", "python"];
 
-const DEPTH: usize = 32;
-
 /// Lays the shared libraries of packages into `syslib`, each under all names that it is asked for by.
 pub(super) fn lay(packages: &[PathBuf], syslib: &Path) -> Result<()> {
     fs::create_dir_all(syslib).map_err(ObtainError::io("create", syslib))?;
     // On the same disk, so that files need no copies.
     let scratch = tempfile::tempdir_in(syslib).map_err(ObtainError::io("create", syslib))?;
     archive::unpack(packages, scratch.path())?;
-    let mut found = Vec::new();
-    collect(scratch.path(), DEPTH, &mut found)?;
+    let items = tree::walk(scratch.path())?;
+    let mut found: Vec<_> = items.iter().filter_map(|item| library(scratch.path(), item)).collect();
     // Links first: by their names libraries are asked for.
-    found.sort_by_key(|library| (!library.is_link, library.path.clone()));
+    found.sort_by_key(|library| !library.is_link);
     let mut laid: Vec<&Library> = Vec::new();
     for library in &found {
         let goes_on =
@@ -60,30 +58,19 @@ fn goes_on(name: &str, link: &str) -> bool {
 #[derive(Debug)]
 struct Library {
     name: String,
-    path: PathBuf,
     is_link: bool,
     real: PathBuf,
 }
 
-fn collect(directory: &Path, depth: usize, found: &mut Vec<Library>) -> Result<()> {
-    let entries = fs::read_dir(directory).map_err(ObtainError::io("read", directory))?;
-    for entry in entries {
-        let entry = entry.map_err(ObtainError::io("read", directory))?;
-        let path = entry.path();
-        let kind = entry.file_type().map_err(ObtainError::io("look at", &path))?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if kind.is_dir() {
-            if depth > 0 && !is_part(&name) {
-                collect(&path, depth - 1, found)?;
-            }
-        } else if is_library(&name)
-            && let Ok(real) = path.canonicalize()
-            && real.is_file()
-        {
-            found.push(Library { name, path, is_link: kind.is_symlink(), real });
-        }
+/// The library that `item` of the tree below `root` is, unless it is a part of something else.
+fn library(root: &Path, item: &Item) -> Option<Library> {
+    let name = item.path.file_name()?.to_string_lossy().into_owned();
+    let mut above = item.path.parent()?.iter();
+    if !is_library(&name) || above.any(|directory| is_part(&directory.to_string_lossy())) {
+        return None;
     }
-    Ok(())
+    let real = root.join(&item.path).canonicalize().ok()?;
+    real.is_file().then(|| Library { name, is_link: item.metadata.is_symlink(), real })
 }
 
 fn is_part(directory: &str) -> bool {
