@@ -215,9 +215,6 @@ fn instead(versions: &[String]) -> String {
     }
 }
 
-/// An error of the whole crate, which has this one in it.
-type Boxed = Box<ObtainError>;
-
 /// Why a server has not got the libraries that it needs.
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryError {
@@ -228,7 +225,7 @@ pub enum LibraryError {
     #[error(
         "the server needs the library {library}, which this machine does not have: install the distribution's package that has it, or see why it cannot be fetched: {cause}"
     )]
-    NotFetched { library: String, cause: Boxed },
+    NotFetched { library: String, cause: Box<ObtainError> },
     #[error("the server does not find lib/{library} of its own directory: {answer}")]
     NotFoundThere { library: String, answer: String },
     #[error("{what} has no {name} in it where the catalog says")]
@@ -238,7 +235,7 @@ pub enum LibraryError {
     #[error(
         "cannot make these programs use the libraries of their own release: patchelf is missing; install patchelf, or see why it cannot be fetched: {cause}"
     )]
-    NoPatchelf { cause: Boxed },
+    NoPatchelf { cause: Box<ObtainError> },
     #[error("cannot make {} use the libraries of its own release: patchelf said: {said}", .program.display())]
     Patchelf { program: PathBuf, said: String },
 }
