@@ -122,15 +122,12 @@ fn insert_rounds(sources: &[Source], options: &Options) -> Result<BTreeMap<u32, 
 /// The tables of a file; those of a system have a line each. None in files that are not of the Insert
 /// Benchmark.
 fn insert_tables(kind: FileKind, file: &File) -> Result<Vec<Table>> {
-    if kind == FileKind::InsertTable {
-        return tables_of_file(file);
+    let table = |(step, line): (&str, _)| Table { step: step.to_owned(), lines: vec![Some(line)] };
+    match kind {
+        FileKind::InsertTable => tables_of_file(file),
+        FileKind::InsertLines => Ok(lines_of_system(file)?.into_iter().map(table).collect()),
+        _ => Ok(Vec::new()),
     }
-    if kind != FileKind::InsertLines {
-        return Ok(Vec::new());
-    }
-    let lines = lines_of_system(file)?.into_iter();
-    let tables = lines.map(|(step, line)| Table { step: step.to_owned(), lines: vec![Some(line)] });
-    Ok(tables.collect())
 }
 
 /// Adds the lines of a table to the first round that has none of its systems in this step.
