@@ -107,7 +107,8 @@ fn sample(
 ) -> Vec<Profile> {
     let mut seen = Seen::new(own_thread.map_or(0, |thread| thread as u32));
     for process in processes {
-        seen.stacks.prepare(*process);
+        // It may take seconds: before its samples wait.
+        seen.stacks.memory.learn(*process);
     }
     let threads = own_thread.map(|thread| vec![thread]);
     let threads: Vec<i32> =

@@ -1,6 +1,6 @@
 //! What a sampler has seen so far.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use model::Profile;
@@ -85,7 +85,11 @@ impl Seen {
     }
 
     pub(crate) fn profiles(mut self, serving: &[String], window: &Range<u64>) -> Vec<Profile> {
-        let stacks = self.stacks.named(&self.clock).into_iter().collect();
+        let mut stacks: BTreeMap<String, u64> = BTreeMap::new();
+        for (stack, number) in &self.clock {
+            *stacks.entry(self.stacks.folded(stack)).or_default() += number;
+        }
+        let stacks = stacks.into_iter().collect();
         let hertz = self.tick.map_or(HERTZ, |tick| tick.hertz);
         let clock = Profile { hertz, lost: self.lost, stacks, ..Profile::default() };
         vec![clock, self.sleeps.profile(&mut self.stacks, serving, window)]

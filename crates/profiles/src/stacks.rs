@@ -1,6 +1,6 @@
 //! Stacks, from a sample to the names of their functions.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use model::Profile;
 
@@ -22,7 +22,7 @@ pub(crate) struct Stack {
 
 /// Unwinds stacks and names their frames.
 pub(crate) struct Stacks {
-    memory: Memory,
+    pub(crate) memory: Memory,
     pub(crate) kernel: Kernel,
     known: HashMap<Frame, Option<String>>,
 }
@@ -37,11 +37,6 @@ impl Stacks {
         Self { kernel: Kernel::parse(functions), ..Self::new() }
     }
 
-    /// Reads the programs of a process, which may take seconds: before its samples wait.
-    pub(crate) fn prepare(&mut self, process: u32) {
-        self.memory.learn(process);
-    }
-
     pub(crate) fn stack(&mut self, sample: Sample<'_>) -> Stack {
         let unwound = sample.user.map(|user| self.memory.unwind(sample.process, &user));
         // A thread that has no process any more, or none yet, has all of its frames in the kernel.
@@ -54,15 +49,6 @@ impl Stacks {
         let entry = sample.kernel.iter().position(|address| self.kernel.is_entry(*address));
         sample.kernel.drain(..entry.map_or(0, |entry| entry + 1));
         self.stack(sample)
-    }
-
-    /// Names all frames: each stack from its outermost frame on, in the order of the text.
-    pub(crate) fn named(&mut self, stacks: &HashMap<Stack, u64>) -> BTreeMap<String, u64> {
-        let mut named: BTreeMap<String, u64> = BTreeMap::new();
-        for (stack, number) in stacks {
-            *named.entry(self.folded(stack)).or_default() += number;
-        }
-        named
     }
 
     /// Its functions from the outermost on, separated by `;`.
