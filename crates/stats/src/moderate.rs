@@ -59,7 +59,8 @@ impl Prior {
     pub(crate) fn fit(family: &Family) -> Option<Self> {
         let found: Vec<f64> = family.variances.iter().map(|(variance, _)| *variance).collect();
         let middle = median(&found)?;
-        let varying = above(&family.variances, SMALLEST_SHARE * middle);
+        let varies = |(variance, _): &&(f64, f64)| *variance >= SMALLEST_SHARE * middle;
+        let varying: Vec<(f64, f64)> = family.variances.iter().filter(varies).copied().collect();
         let enough = SMALLEST_FAMILY as usize * found.len();
         if family.cells as usize * varying.len() < enough || varying.len() < 2 || middle <= 0.0 {
             return None;
@@ -87,12 +88,6 @@ impl Prior {
         let moderated = (self.df * self.variance + df * variance) / (self.df + df);
         (moderated, self.df.min(self.total - df).max(0.0))
     }
-}
-
-/// The variances of at least a limit; NaN is left out.
-fn above(variances: &[(f64, f64)], limit: f64) -> Vec<(f64, f64)> {
-    let is_above = |(variance, _): &&(f64, f64)| variance.total_cmp(&limit).is_ge();
-    variances.iter().filter(is_above).copied().collect()
 }
 
 fn degrees(variances: &[(f64, f64)]) -> f64 {

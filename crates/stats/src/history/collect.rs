@@ -48,7 +48,11 @@ pub fn history(parts: &[Part<'_>], options: &HistoryOptions) -> Result<History, 
     }
     let mut lines: Vec<HistoryLine> =
         families.into_values().flat_map(|family| lines(&family, &runs, options)).collect();
-    let metrics = metrics_in_order(&parts);
+    let mut metrics: HashMap<&MetricId, usize> = HashMap::new();
+    for cell in parts.iter().flat_map(|part| &part.data.cells) {
+        let next = metrics.len();
+        metrics.entry(&cell.metric).or_insert(next);
+    }
     let place = |line: &HistoryLine| metrics.get(&line.metric).copied();
     lines.sort_by_cached_key(|line| (line.ordinal, line.clients, place(line)));
     let builds = members.into_iter().map(|member| member.at).collect();
@@ -89,15 +93,6 @@ fn base(named: Option<&str>, members: &[Member<'_>]) -> Result<usize, HistoryErr
         build == name || of.iter().any(|(run, system)| is_named(&run.0, system))
     };
     members.iter().position(is_meant).ok_or_else(|| HistoryError::UnknownBase(name.to_owned()))
-}
-
-fn metrics_in_order<'a>(parts: &[Part<'a>]) -> HashMap<&'a MetricId, usize> {
-    let mut places = HashMap::new();
-    for cell in parts.iter().flat_map(|part| &part.data.cells) {
-        let next = places.len();
-        places.entry(&cell.metric).or_insert(next);
-    }
-    places
 }
 
 fn known(parts: &[Part<'_>], options: &HistoryOptions) -> Result<(), HistoryError> {

@@ -27,13 +27,6 @@ pub(super) struct Searched {
 type Dip = (Stretch, usize);
 
 impl Searched {
-    /// Forgets all where builds were set apart since.
-    fn renew(&mut self, line: &Line<'_>) {
-        if self.weights != line.weights {
-            *self = Self { weights: line.weights.clone(), ..Self::default() };
-        }
-    }
-
     fn split(&mut self, line: &Line<'_>, stretch: Stretch) -> Option<usize> {
         *self.splits.entry(stretch).or_insert_with(|| line.split(stretch))
     }
@@ -56,7 +49,10 @@ pub(super) fn divide(
     limit: f64,
     searched: &mut Searched,
 ) -> Divided {
-    searched.renew(line);
+    // What was found before builds were set apart is forgotten.
+    if searched.weights != line.weights {
+        *searched = Searched { weights: line.weights.clone(), ..Searched::default() };
+    }
     let mut found = Divided { borders: borders.to_vec(), refused: Vec::new() };
     let mut open: Vec<Stretch> = segments(borders, line.means.len()).collect();
     while let Some((from, to)) = open.pop() {
