@@ -208,7 +208,7 @@ mod tests {
         let Err(reason) = shelf.find(&key('a')) else {
             panic!("the damage is not seen");
         };
-        assert_eq!(reason.to_string(), "expected 1 B in 1 file, found 2 B in 1 file");
+        assert_eq!(reason, "expected 1 B in 1 file, found 2 B in 1 file");
         // One of the same key takes its place.
         put(&shelf, 'a', "2", 5);
         assert!(shelf.find(&key('a')).unwrap().is_some());
