@@ -165,7 +165,6 @@ pub(crate) fn capacity(
     })
 }
 
-/// A statement of the catalog about our database.
 fn ours(sql: &str) -> String {
     sql.replace("{database}", DATABASE).replace("{table}", TABLE)
 }

@@ -16,7 +16,6 @@ pub(crate) const TABLE: &str = "backslide_marker";
 
 static HELD: Mutex<Vec<Owner>> = Mutex::new(Vec::new());
 
-/// A system of a run that uses the database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Owner {
     /// Host and process, for people: `host:4711`.

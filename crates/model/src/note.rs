@@ -96,7 +96,6 @@ words! {
         NotPipelined = "not pipelined",
         NoRowsFound = "no rows found",
         WrongAnswer = "wrong answer",
-        /// What a script of sysbench printed.
         Script = "script",
         /// Of costs that are not per operation, as an import says.
         Costs = "costs",

@@ -107,7 +107,6 @@ impl RunInfo {
     }
 }
 
-/// The resources that configs scale with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostShape {
     /// CPUs that this process may use.

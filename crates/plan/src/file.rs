@@ -89,7 +89,6 @@ pub fn read(text: &str, origin: &str) -> Result<PlanFile> {
     from_document(&document::parse(text, origin)?, text)
 }
 
-/// Reads the plan that a document holds, which was made from the text `source`.
 pub(crate) fn from_document(root: &Node, source: &str) -> Result<PlanFile> {
     refuse_misplaced(Item { key: "the plan", node: root }, Home::Plan)?;
     let fields = Fields::new(root, "the plan", &key_names())?;

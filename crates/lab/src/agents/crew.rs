@@ -22,7 +22,6 @@ const LATE: Duration = Duration::from_secs(1);
 
 pub(super) struct HostsCrew<'a> {
     pub(super) links: MutexGuard<'a, Links>,
-    /// The agents that have clients of this step.
     pub(super) places: Vec<usize>,
     pub(super) kinds: Vec<KindSpec>,
     /// The longest that clients may still be at work when a window has closed.

@@ -107,7 +107,6 @@ pub(super) struct Due {
     pub(super) key: TrialKey,
 }
 
-/// A site that is open, and what was seen there last.
 pub(super) struct OpenSite {
     pub(super) site: Box<dyn Site>,
     name: String,

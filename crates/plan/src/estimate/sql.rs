@@ -78,7 +78,6 @@ fn adds(run: &SqlRun) -> bool {
     has(Verb::Insert) && !has(Verb::Delete)
 }
 
-/// The sum over the rows of all tables.
 fn of_rows(spec: &SqlSpec, each: impl Fn(&SqlTable) -> u64) -> u64 {
     let tables = spec.tables.iter();
     let rows = |table: &SqlTable| table.rows.saturating_mul(u64::from(table.copies));

@@ -55,7 +55,6 @@ pub(crate) fn steps(
     Ok(sequence.steps)
 }
 
-/// The steps so far, and what they did to the data.
 struct Sequence<'a> {
     parts: &'a Parts<'a>,
     steps: Vec<SqlStep>,
