@@ -27,7 +27,7 @@ pub fn bounded(name: String, client: impl Client + 'static) -> (Role, Box<dyn Cl
     (role, Box::new(client))
 }
 
-/// Runs clients with a fixed amount of work. `clock` began with the step.
+/// Runs clients with a fixed amount of work, and closes their sessions. The record's time is that of `clock`.
 pub fn fixed_work(
     kinds: &[KindSpec],
     mut clients: Clients,
@@ -36,6 +36,7 @@ pub fn fixed_work(
     observer: &mut dyn Observer,
 ) -> Result<StepRecord> {
     let record = run(kinds, &mut clients, End::AllDone { limit: None }, stop, observer)?;
+    drop(clients);
     Ok(StepRecord { elapsed: clock.now(), ..record })
 }
 

@@ -314,6 +314,7 @@ pub struct Stop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
     pub operations: u64,
+    /// What it does in the window before.
     pub warm_up: u64,
     pub at_most: Nanos,
 }

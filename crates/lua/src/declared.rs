@@ -11,7 +11,8 @@ use model::{Dialect, LuaSpec, Nanos};
 use crate::{Program, Result, Script, ScriptError, Seeds, Thread, Watch};
 
 /// Loads the script of `program`, which checks the options that are given, and that it has `commands`, or events for
-/// `run`; the options that it declares: each as it is given (`--table-size`), its usual value (empty where it has none), its meaning.
+/// `run`; the options that it declares: each as it is given (`--table-size`), its usual value (empty where it has
+/// none), its meaning.
 pub fn declared(
     program: &Program,
     dialect: Dialect,
@@ -29,8 +30,8 @@ pub fn declared(
     let script = Script::load(program, thread)?;
     for name in commands {
         if *name == LuaSpec::RUN {
-            // Functions called before the first event may define it.
-            if !script.has_event()? && !script.defines("init")? && !script.defines("thread_init")? {
+            // It may still define `event`.
+            if !script.has_event()? && !script.defines("init")? {
                 return Err(ScriptError::without_event(&program.path));
             }
         } else if script.command(name)?.is_none() {

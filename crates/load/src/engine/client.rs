@@ -88,7 +88,8 @@ impl ClientContext<'_> {
         self.wait_from(self.recorder.clock().now(), due).is_some()
     }
 
-    /// As [`ClientContext::wait_until`], for a client that has just read the clock, `now`. Tells when it woke up.
+    /// As [`ClientContext::wait_until`], for a client that has just read the clock, `now`. Tells when it
+    /// woke up, or `now` where it need not wait, so that the clock need not be read again.
     pub fn wait_from(&self, mut now: Nanos, due: Nanos) -> Option<Nanos> {
         while !self.is_over() {
             if now >= due {

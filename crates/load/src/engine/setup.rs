@@ -1,4 +1,4 @@
-//! What a step needs to run, and who sees it run.
+//! When a step ends, and who sees it run.
 
 use std::ops::ControlFlow;
 
