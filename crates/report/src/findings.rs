@@ -240,10 +240,11 @@ fn client(report: &Report<'_>) -> Option<Finding> {
 }
 
 fn steal(report: &Report<'_>) -> Option<Finding> {
-    let stolen = report.input.data.cells.iter().filter(|cell| cell.metric.0 == MetricId::STEAL);
-    let worst = stolen.max_by(|a, b| a.value.total_cmp(&b.value))?;
+    let is_above = |cell: &&Cell| cell.metric.0 == MetricId::STEAL && cell.value > STEAL_PERCENT;
+    let above = report.input.data.cells.iter().filter(is_above);
+    let worst = above.max_by(|a, b| a.value.total_cmp(&b.value))?;
     let Cell { system, step, round, value, .. } = worst;
-    (*value > STEAL_PERCENT).then(|| Finding {
+    Some(Finding {
         title: "The hypervisor took CPU time away".to_owned(),
         text: format!(
             "Up to {} % of one CPU was stolen ({system}, {step}, round {round}). Trust cost per operation over throughput, or measure on a dedicated machine.",
