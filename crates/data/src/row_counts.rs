@@ -57,7 +57,7 @@ impl RowCounts {
         counts
     }
 
-    /// Adds to the rows of a copy, or to the sum of a column.
+    /// Adds to the rows of a copy, or to the sum of a column. A negative number takes away.
     pub fn add(&self, table: u32, copy: u32, column: Option<u32>, by: i64) {
         let Some(copy) = self.copy(table, copy) else { return };
         let count = column.map_or(Some(&copy.rows), |column| copy.added.get(column as usize));

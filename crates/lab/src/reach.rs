@@ -101,7 +101,7 @@ impl std::fmt::Debug for Secrets {
 static GIVEN: OnceLock<String> = OnceLock::new();
 
 /// Takes the password out of the environment, so that no program that is started gets it, and an empty `TMPDIR`, which
-/// would mean the current directory. To be called before there is another thread.
+/// would mean the current directory. To be called first of all, before there is another thread.
 #[expect(unsafe_code, reason = "the environment can only be changed while there is one thread")]
 pub fn clean_environment() {
     if std::env::var_os("TMPDIR").is_some_and(|directory| directory.is_empty()) {

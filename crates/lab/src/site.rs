@@ -46,7 +46,8 @@ pub trait Site {
         Idle::Works
     }
 
-    /// Holds its server still until [`Site::thaw`]. `told` is called when nothing of it goes on but waits for a disk.
+    /// Holds its server still until [`Site::thaw`]; only where [`Idle::CanFreeze`]. `told` is called when nothing of it
+    /// goes on but waits for a disk.
     fn freeze(&mut self, told: &mut dyn FnMut()) -> Result<()> {
         told();
         Ok(())

@@ -327,7 +327,8 @@ pub enum Interleave {
     /// Whole trials: one system after the other.
     #[default]
     Trials,
-    /// Slices of this length, in steps that change no data; all systems of a round are up at once.
+    /// Slices of this length, in steps that change no data; all systems of a round are up at once. All other
+    /// steps are run one system after the other.
     Slices(Nanos),
     /// Turns of at most this length, in every step; all systems of a round are up at once. Those whose turn it is not
     /// are frozen, where that can be.

@@ -36,7 +36,7 @@ impl KindInterval {
     }
 }
 
-/// One second of one step, the last one may be shorter; no interval reaches over the end of a slice.
+/// One second of one step; the last one may be shorter. Of a step that is measured in slices or turns, one of these.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     pub index: u32,

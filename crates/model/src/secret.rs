@@ -23,7 +23,8 @@ const PLAIN_VALUES: &[&str] =
 /// Bytes of an address, about. Longer texts without a blank are lists, and are not searched again and again.
 const LONGEST_ADDRESS: usize = 2_048;
 
-/// Quotes around values, those first whose beginning looks like another's.
+/// Quotes around values, those first whose beginning looks like another's: within a quoted text they are doubled or
+/// escaped.
 const QUOTES: [&str; 5] = ["''", "\\\"", "'", "\"", "`"];
 
 impl Capture {
@@ -143,7 +144,8 @@ impl Scanner<'_> {
         self.rest = &self.rest[length..];
     }
 
-    /// `://user:password@host`. To a web server the user is hidden too, because there it may be a token.
+    /// `://user:password@host`. The password may hold every character that no address can. To a web server the user is
+    /// hidden too, because there it may be a token.
     fn address(&mut self) {
         let ends_with = |scheme: &str| {
             let from = self.out.len().saturating_sub(scheme.len());

@@ -158,7 +158,8 @@ pub enum SqlWork {
     Index,
     /// Vacuum, analyze, flush; no result. The wait is at least as long as this says.
     Settle(Settle),
-    /// Drops all tables, loads them and builds their indexes again; no result.
+    /// Drops all tables, loads them and builds their indexes again, so that what follows begins with the same data as
+    /// the first test; no result.
     Reset,
     Run(SqlRun),
 }
@@ -183,7 +184,7 @@ pub struct SqlRun {
     #[serde(default)]
     pub warmup_end: WarmUpEnd,
     pub writes: bool,
-    /// Does every client end with a whole operation? For operations that take seconds.
+    /// Does every client end with a whole operation, and the window with the last? For operations that take seconds.
     pub whole: bool,
     pub pace: SqlPace,
     /// Operations with weights; seldom more than one.
@@ -216,7 +217,8 @@ pub enum SqlPace {
     Unlimited,
     /// Open loop: they arrive, whether clients are free or not, and wait in one queue; beyond its length they are shed.
     Rate { per_second: u64, arrivals: Arrivals, queue: u32 },
-    /// Open loops, the first at `from`, to find the highest rate at which the percentile `permille` keeps its limit.
+    /// Open loops at several rates, the first `from`, each for some seconds, to find the highest at which the percentile
+    /// `permille` (990 for p99) of response time keeps its limit; that rate is measured.
     Ramp {
         from: u64,
         arrivals: Arrivals,

@@ -69,7 +69,8 @@ pub enum TpccPace {
     Wait { percent: u32 },
     /// Open loop, all terminals together.
     Rate { per_second: u64, arrivals: Arrivals, queue: u32 },
-    /// Open loops at several rates: the highest at which nine in ten transactions of each type keep their limit.
+    /// Open loops at several rates: the highest at which nine in ten transactions of each type keep
+    /// their limit is looked for and measured.
     Ramp { from: u64, arrivals: Arrivals, queue: u32, attempt_seconds: u32 },
 }
 

@@ -183,9 +183,9 @@ fn remarks(text: &mut String, report: &Report<'_>) {
 }
 
 impl Report<'_> {
-    /// `compared` as JUnit XML: a suite for each system, a case for each comparison. A regression is a failure; what
-    /// else could not be compared is an error, what is not decided skipped; metrics without a direction are left out.
-    /// `input` has all metrics, so that a case can say what moved with it.
+    /// `compared` as JUnit XML: a suite for each system, a case for each comparison. A regression is a failure, and so is
+    /// what fell to zero; what else could not be compared is an error, what is not decided skipped; metrics without a
+    /// direction are left out. `input` has all metrics, so that a case can say what moved with it.
     pub fn junit(&self, compared: &[&Comparison]) -> String {
         let judged = |c: &&&Comparison| {
             c.verdict == Verdict::Incomparable(Reason::NotMeasured)

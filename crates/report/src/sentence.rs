@@ -336,7 +336,8 @@ fn one_sided(list: &[&Comparison]) -> Option<String> {
     (!told.is_empty()).then(|| format!("the interval shows {told}"))
 }
 
-/// In whole per cent, the smallest loss that the intervals of two steps in three exclude; `None` where all are gains.
+/// In whole per cent, the smallest loss that the intervals of two steps in three exclude; `None` where these show only
+/// gains.
 fn excluded(list: &[&Comparison]) -> Option<String> {
     let loss = |(worst, _): (f64, f64)| (100.0 * (1.0 - worst)).max(0.0).ceil() as u32;
     let mut losses: Vec<u32> = list.iter().filter_map(|c| ends(c)).map(loss).collect();

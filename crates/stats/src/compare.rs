@@ -282,7 +282,7 @@ fn rule(metric: &MetricId) -> (Direction, f64) {
     describe(metric).map_or((Direction::Neither, 0.0), |is| (is.direction, is.margin))
 }
 
-/// A comparison of the cells like this one, as far as it does not depend on the other steps.
+/// A comparison of the cells like this one that says nothing yet.
 fn blank(cell: &Cell, base: &str, candidate: &str, rounds: u32) -> Comparison {
     Comparison {
         step: cell.step.clone(),

@@ -67,7 +67,8 @@ struct Printed<'a> {
     /// Rates and inserted rows, by round, system and step.
     beside: HashMap<(u32, &'a str, &'a StepId, &'a str), &'a Cell>,
     cpus: f64,
-    /// The finest last digit of a reading, as a power of ten; whoever prints a metric prints all of it alike.
+    /// The finest last digit of a reading, as a power of ten; whoever prints a metric prints all of it alike,
+    /// but for zeros at the end.
     finest: HashMap<Reading<'a>, i32>,
 }
 

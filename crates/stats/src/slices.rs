@@ -3,7 +3,8 @@
 use crate::paired::{Paired, sum};
 use crate::summary::mean;
 
-/// By so many of its own standard errors the mean of all pairs must be away from that of their middle to count.
+/// By so many of its own standard errors the mean of all pairs must be away from that of their middle halves to
+/// count instead.
 const ONE_SIDED: f64 = 2.0;
 
 /// The counted part of each round's pairs: values whose mean is the round's log ratio, and whose scatter says how

@@ -14,7 +14,7 @@ use super::protocol::{Answer, Request};
 /// Between the last look at the clocks and the opening of a window, besides the time that a message takes.
 const LEAD: Nanos = Nanos::from_millis(20);
 
-/// How late an agent may open a window. A busy host wakes a process a quarter of an interval late.
+/// How late an agent may open a window: a quarter of an interval. A busy host wakes a process that much later.
 const OPENS_LATE: Nanos = Nanos::from_millis(250);
 
 /// How long after its end an interval may come: a later one would have another second's counters.

@@ -14,7 +14,8 @@ use crate::sql::statements;
 
 /// Statements per second that write, all clients together.
 const WRITE_RATE: u64 = 10_000;
-/// What a statement that writes adds to WAL or a binary log besides the row before and after it.
+/// What a statement that writes adds to WAL or a binary log besides the row before and after it, page images
+/// among it.
 const LOGGED: u64 = 300;
 
 pub(super) fn instance(spec: &SqlSpec, system: &System, loads: bool) -> Bytes {

@@ -155,7 +155,8 @@ impl Options {
         pace::check(fields, self.rate.is_some() || self.ramp.is_some())
     }
 
-    /// Whoever asks for short windows does not want to wait for phases that are longer than the longest of them.
+    /// Whoever asks for short windows does not want to wait for long phases between them: those that the table does not
+    /// name are no longer than the longest window that it names.
     fn follow_windows(&mut self, fields: &Fields<'_>) {
         let says = |key: &str| fields.get(key).is_some();
         let windows = [("read_seconds", self.read_seconds), ("write_seconds", self.write_seconds)];

@@ -111,7 +111,8 @@ fn told(item: Item<'_>, flaw: &Flaw) -> PlanError {
     })
 }
 
-/// Row counts at the end are checked against the statement's answer, so that must say what it adds or removes.
+/// How many rows a statement adds or removes must follow from its answer, in a table that is known: the row counts at
+/// the end are checked against it.
 fn check_counted(item: Item<'_>, scanned: &Scanned<'_>, table: Option<&SqlTable>) -> Result<()> {
     let verb = scanned.verb();
     let help = "; or write `counted = false`, and row counts are not checked after it";

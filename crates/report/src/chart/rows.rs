@@ -187,7 +187,8 @@ impl Ratio {
 
 const HEIGHT: f64 = 16.0;
 
-/// Symmetrical about 1, so that bars can be compared across a table; ends at a factor of four.
+/// Symmetrical about 1, and shared, so that bars can be compared across a table. Ratios beyond a factor of four are
+/// drawn at its ends.
 pub(crate) fn shared_scale(ratios: impl Iterator<Item = Ratio>) -> Scale {
     let parts = ratios.flat_map(|r| {
         let (low, high) = r.ends.unwrap_or((r.value, r.value));

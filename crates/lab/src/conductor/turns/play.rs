@@ -141,7 +141,8 @@ impl Conductor<'_> {
         let new_order = || laps(seed, step.ordinal, systems);
         let mut order = new_order();
         while sides.iter().any(|side| side.done.is_none()) {
-            // The windows of all open in the same lap. What a system does after its window waits until all are closed.
+            // The windows of all open in the same lap, the first of two that mirror each other. What a system does
+            // after its window waits until those of all are closed.
             if !sides.iter().any(Side::plays) {
                 for side in &mut *sides {
                     side.waits = false;
