@@ -29,7 +29,7 @@ locked) echo "me@locked: Permission denied (publickey,password)." >&2; exit 255 
 other) echo '{"Greeting":{"version":"'"$(backslide --version | cut -d' ' -f2)"'","cpus":2}}'; exec cat >/dev/null ;;
 old) echo '{"Greeting":{"version":"0.0.1","cpus":2}}'; exec cat >/dev/null ;;
 ancient) echo "error: unrecognized subcommand 'agent'" >&2; exit 2 ;;
-noisy) "$@" | sed -u 's/^"Done"$/Killed by a quota/'; exit ;;
+noisy) "$@" | sed -u 's/^"Reached"$/Killed by a quota/'; exit ;;
 chatty) echo "Welcome to chatty!" ;;
 astray) sed -u -f astray.sed | "$@"; exit ;;
 esac

@@ -37,7 +37,7 @@ impl KindInterval {
 }
 
 /// One second of one step; the last one may be shorter. Of a step that is measured in slices or turns, one of these.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Interval {
     pub index: u32,
     /// Where it starts, since the window's opening edge; the time between slices is no part of the window.

@@ -98,14 +98,14 @@ impl Agent {
                 let sessions = sessions(&server)?;
                 sessions.first.connect()?;
                 self.server = Some(*server);
-                Ok(Answer::Done)
+                Ok(Answer::Reached)
             }
             Request::Recognize(owner) => self.recognize(&owner),
             Request::Connect { assignment, share, all_sessions } => {
                 // Whatever is left of the step before.
                 self.part = None;
                 self.part = Some(self.connect(&assignment, share, all_sessions)?);
-                Ok(Answer::Done)
+                Ok(Answer::Connected)
             }
             Request::Run(window) => {
                 let mut part = self.part.take().ok_or_else(out_of_turn)?;
@@ -135,7 +135,7 @@ impl Agent {
     fn recognize(&self, owner: &Owner) -> Result<Answer> {
         let server = self.server.as_ref().ok_or_else(out_of_turn)?;
         let found = match sessions(server)?.read_owner() {
-            Ok(Some(found)) if found == *owner => return Ok(Answer::Done),
+            Ok(Some(found)) if found == *owner => return Ok(Answer::Recognized),
             Ok(Some(found)) => format!("the database there belongs to {}", found.describe()),
             Ok(None) => "the marker there is empty".to_owned(),
             Err(error) => error.to_string(),
@@ -210,7 +210,7 @@ struct Teller<'a> {
 impl Teller<'_> {
     /// All clients wait; they begin when this returns.
     fn open(&mut self) -> Result<()> {
-        self.agent.say(&Answer::Done)?;
+        self.agent.say(&Answer::Ready)?;
         let at = loop {
             let request = self.agent.requests.recv().map_err(|_| out_of_turn())?;
             match request.map_err(|text| unreadable(&text))? {

@@ -40,7 +40,8 @@ impl Crew for HostsCrew<'_> {
         observer: &mut dyn Observer,
     ) -> Result<StepRecord> {
         let Self { links, places, kinds, patience } = self;
-        links.ask_all(places, |_| Request::Run(window), PATIENCE, Answer::done)?;
+        let is_ready = |answer: &Answer| matches!(answer, Answer::Ready);
+        links.ask_all(places, |_| Request::Run(window), PATIENCE, is_ready)?;
         links.follow_clocks(places, false)?;
         observer.edge(Edge::Open);
         let opens = monotonic() + links.farthest(places) + LEAD;
@@ -72,15 +73,13 @@ impl Crew for HostsCrew<'_> {
 
     fn end(mut self: Box<Self>) -> Result<Vec<String>> {
         let Self { links, places, .. } = &mut *self;
-        links.ask_all(
-            places,
-            |_| Request::Report,
-            PATIENCE,
-            |answer| match answer {
-                Answer::Report(text) => Some(text),
-                _ => None,
-            },
-        )
+        let is_report = |answer: &Answer| matches!(answer, Answer::Report(_));
+        let answers = links.ask_all(places, |_| Request::Report, PATIENCE, is_report)?;
+        let texts = answers.into_iter().filter_map(|answer| match answer {
+            Answer::Report(text) => Some(text),
+            _ => None,
+        });
+        Ok(texts.collect())
     }
 }
 
@@ -200,7 +199,10 @@ impl OpenWindow<'_> {
             }
             Answer::Greeting(_)
             | Answer::Time(_)
-            | Answer::Done
+            | Answer::Reached
+            | Answer::Recognized
+            | Answer::Connected
+            | Answer::Ready
             | Answer::Report(_)
             | Answer::Watching(_)
             | Answer::Readings(_)

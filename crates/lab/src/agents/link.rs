@@ -44,8 +44,11 @@ struct Link {
     cpus: Option<u32>,
 }
 
-/// An answer, or a text that is none; nothing once the agent has ended.
-type Heard = Option<Result<Answer, String>>;
+enum Heard {
+    Said(Answer),
+    Unreadable(String),
+    Ended,
+}
 
 impl Links {
     /// Starts an agent on each host, all at once, and looks at their clocks.
@@ -127,24 +130,26 @@ impl Links {
         Ok(clock)
     }
 
-    /// Asks each of these agents the same; what `read` makes of each answer, which must be something.
-    pub(super) fn ask_all<T>(
+    /// Asks each of these agents the same; all answers must be what `is_right` wants.
+    pub(super) fn ask_all(
         &mut self,
         places: &[usize],
         request: impl Fn(usize) -> Request,
         patience: Duration,
-        read: fn(Answer) -> Option<T>,
-    ) -> Result<Vec<T>> {
+        is_right: fn(&Answer) -> bool,
+    ) -> Result<Vec<Answer>> {
         for &place in places {
             self.tell(place, &request(place))?;
         }
         let until = Instant::now() + patience;
-        let mut answers: Vec<Option<T>> = self.places().map(|_| None).collect();
+        let mut answers: Vec<Option<Answer>> = self.places().map(|_| None).collect();
         while let Some(silent) = places.iter().find(|place| answers[**place].is_none()) {
             let (place, answer) =
                 self.hear(until)?.ok_or_else(|| self.silence(*silent, patience))?;
-            let first = read(answer).filter(|_| answers[place].is_none());
-            answers[place] = Some(first.ok_or_else(|| self.nonsense(place))?);
+            if !is_right(&answer) || answers[place].is_some() {
+                return Err(self.nonsense(place));
+            }
+            answers[place] = Some(answer);
         }
         Ok(answers.into_iter().flatten().collect())
     }
@@ -156,6 +161,10 @@ impl Links {
         patience: Duration,
     ) -> Result<Answer> {
         self.tell(place, request)?;
+        self.answer(place, patience)
+    }
+
+    fn answer(&mut self, place: usize, patience: Duration) -> Result<Answer> {
         match self.hear(Instant::now() + patience)? {
             Some((other, answer)) if other == place => Ok(answer),
             Some((other, _)) => Err(self.nonsense(other)),
@@ -177,14 +186,14 @@ impl Links {
     pub(super) fn hear(&mut self, until: Instant) -> Result<Option<(usize, Answer)>> {
         match self.next(until)? {
             None => Ok(None),
-            Some((place, Some(Ok(Answer::Failed(message))))) => {
+            Some((place, Heard::Said(Answer::Failed(message)))) => {
                 Err(self.trouble(place, message))
             }
-            Some((place, Some(Ok(answer)))) => Ok(Some((place, answer))),
-            Some((place, Some(Err(text)))) => Err(self.trouble(place, format!(
+            Some((place, Heard::Said(answer))) => Ok(Some((place, answer))),
+            Some((place, Heard::Unreadable(text))) => Err(self.trouble(place, format!(
                 "`{text}` came in place of an answer: nothing but its agent may print to that output"
             ))),
-            Some((place, None)) => Err(self.lost(place)),
+            Some((place, Heard::Ended)) => Err(self.lost(place)),
         }
     }
 
@@ -210,18 +219,18 @@ impl Links {
         while let Some(silent) = self.all.iter().position(|link| link.cpus.is_none()) {
             match self.next(until)? {
                 None => return Err(self.silence(silent, PATIENCE)),
-                Some((place, Some(Ok(Answer::Greeting(greeting))))) => {
+                Some((place, Heard::Said(Answer::Greeting(greeting)))) => {
                     self.check_program(place, &greeting, &ours)?;
                     self.all[place].cpus = Some(greeting.cpus);
                 }
-                Some((place, Some(Ok(_)))) => return Err(self.nonsense(place)),
-                Some((place, Some(Err(text)))) => {
+                Some((place, Heard::Said(_))) => return Err(self.nonsense(place)),
+                Some((place, Heard::Unreadable(text))) => {
                     return Err(self.trouble(place, format!(
                         "it printed `{text}` before its agent could say anything: its shell must print \
                          nothing at login"
                     )));
                 }
-                Some((place, None)) => {
+                Some((place, Heard::Ended)) => {
                     let host = &self.all[place].host;
                     let remedy = format!(
                         "`ssh {host} backslide --version` must print {VERSION}, without a password"
@@ -333,9 +342,10 @@ fn listen(output: ChildStdout, place: usize, tell: &Sender<(usize, Heard)>) {
     let mut longest = LONGEST_GREETING;
     while let Some(heard) = protocol::read(&mut output, longest) {
         longest = LONGEST;
-        if tell.send((place, Some(heard))).is_err() {
+        let heard = heard.map_or_else(Heard::Unreadable, Heard::Said);
+        if tell.send((place, heard)).is_err() {
             return;
         }
     }
-    let _ = tell.send((place, None));
+    let _ = tell.send((place, Heard::Ended));
 }

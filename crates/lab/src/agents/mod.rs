@@ -57,7 +57,7 @@ impl Agents {
         };
         let places: Vec<usize> = links.places().collect();
         let patience = timeout + PATIENCE;
-        links.ask_all(&places, server, patience, Answer::done)?;
+        links.ask_all(&places, server, patience, |answer| matches!(answer, Answer::Reached))?;
         Ok(Self { links: Mutex::new(links), patience })
     }
 
@@ -66,7 +66,8 @@ impl Agents {
         let mut links = lock(&self.links);
         let places: Vec<usize> = links.places().collect();
         let request = |_| Request::Recognize(owner.clone());
-        links.ask_all(&places, request, self.patience, Answer::done).map(drop)
+        let is_right = |answer: &Answer| matches!(answer, Answer::Recognized);
+        links.ask_all(&places, request, self.patience, is_right).map(drop)
     }
 
     pub(crate) fn described(&self) -> String {
@@ -90,8 +91,9 @@ impl LoadHosts for Agents {
             let all_sessions = sessions.saturating_mul(share.clients.len() as u32);
             Request::Connect { assignment, share, all_sessions }
         };
+        let are_connected = |answer: &Answer| matches!(answer, Answer::Connected);
         let patience = self.patience + CONNECTS * clients.saturating_mul(sessions);
-        links.ask_all(&places, connect, patience, Answer::done)?;
+        links.ask_all(&places, connect, patience, are_connected)?;
         Ok(Box::new(HostsCrew { links, places, kinds, patience: self.patience }))
     }
 }

@@ -6,7 +6,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use load::{Share, Window};
-use model::{Dbms, ErrorCount, Interval, Latency, LatencyError, Nanos, OpenLoop, Readings, System};
+use model::{
+    Dbms, ErrorCount, Interval, KindInterval, Latency, LatencyError, Nanos, OpenLoop, Readings,
+    System,
+};
 use obtain::{ObtainError, file_digest};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -56,8 +59,10 @@ pub(super) enum Request {
 pub(super) enum Answer {
     Greeting(Greeting),
     Time(Nanos),
-    /// What was asked for is done; where that was to get ready for a window, all clients wait.
-    Done,
+    Reached,
+    Recognized,
+    Connected,
+    Ready,
     /// The window opened so much later than it was to.
     Opened {
         late: Nanos,
@@ -71,12 +76,6 @@ pub(super) enum Answer {
     Watching(Option<u32>),
     Readings(Readings),
     Failed(String),
-}
-
-impl Answer {
-    pub(super) fn done(self) -> Option<()> {
-        matches!(self, Self::Done).then_some(())
-    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -110,19 +109,33 @@ pub(super) struct Ended {
     pub(super) counters: Readings,
 }
 
-/// An interval, and for each kind its histograms as `HdrHistogram` encodes them: of service time and of response time.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SentInterval {
-    interval: Interval,
-    histograms: Vec<(Vec<u8>, Option<Vec<u8>>)>,
+    index: u32,
+    start: Nanos,
+    length: Nanos,
+    kinds: Vec<SentKind>,
+    stalled: Nanos,
+    readings: Readings,
+}
+
+/// The counts of a kind, and its histograms as `HdrHistogram` encodes them.
+#[derive(Debug, Serialize, Deserialize)]
+struct SentKind {
+    counts: KindInterval,
+    service: Vec<u8>,
+    response: Option<Vec<u8>>,
 }
 
 impl From<Interval> for SentInterval {
     fn from(interval: Interval) -> Self {
-        let kinds = interval.kinds.iter();
-        let histograms =
-            kinds.map(|kind| (kind.service.encode(), kind.response.as_ref().map(Latency::encode)));
-        Self { histograms: histograms.collect(), interval }
+        let Interval { index, start, length, kinds, stalled, readings } = interval;
+        let kinds = kinds.into_iter().map(|counts| SentKind {
+            service: counts.service.encode(),
+            response: counts.response.as_ref().map(Latency::encode),
+            counts,
+        });
+        Self { index, start, length, kinds: kinds.collect(), stalled, readings }
     }
 }
 
@@ -130,12 +143,16 @@ impl TryFrom<SentInterval> for Interval {
     type Error = LatencyError;
 
     fn try_from(sent: SentInterval) -> Result<Self, LatencyError> {
-        let SentInterval { mut interval, histograms } = sent;
-        for (kind, (service, response)) in interval.kinds.iter_mut().zip(histograms) {
-            kind.service = Latency::decode(&service)?;
-            kind.response = response.map(|packed| Latency::decode(&packed)).transpose()?;
-        }
-        Ok(interval)
+        let SentInterval { index, start, length, kinds, stalled, readings } = sent;
+        let kind = |SentKind { counts, service, response }| {
+            Ok(KindInterval {
+                service: Latency::decode(&service)?,
+                response: response.map(|packed| Latency::decode(&packed)).transpose()?,
+                ..counts
+            })
+        };
+        let kinds: Result<_, _> = kinds.into_iter().map(kind).collect();
+        Ok(Self { index, start, length, kinds: kinds?, stalled, readings })
     }
 }
 
@@ -173,8 +190,6 @@ fn shown(line: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::KindInterval;
-
     use super::*;
 
     #[test]
