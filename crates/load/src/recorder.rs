@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use model::{ErrorCount, Interval, KindSpec, KindTotals, Nanos, Readings};
 
-use self::fold::Fold;
+use self::fold::{Failure, Fold};
 use self::slot::{NONE, Sample, Slot};
 use crate::{StepClock, lock};
 
@@ -218,7 +218,14 @@ impl ClientRecorder {
         if !retried {
             self.abandoned();
         }
-        lock(&self.fold).fail([kind as u8, self.also], code, retried, (started, at));
+        lock(&self.fold).fail(&Failure {
+            kind: kind as u8,
+            also: self.also,
+            code,
+            retried,
+            started,
+            at,
+        });
     }
 
     /// The step was over before the operation of this kind that is under way succeeded: it is late.

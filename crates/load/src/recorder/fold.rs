@@ -35,6 +35,16 @@ struct Tally {
     response: Option<Buckets>,
 }
 
+pub(super) struct Failure<'a> {
+    pub(super) kind: u8,
+    /// The other kind that it is counted in, or [`NONE`].
+    pub(super) also: u8,
+    pub(super) code: &'a str,
+    pub(super) retried: bool,
+    pub(super) started: Nanos,
+    pub(super) at: Nanos,
+}
+
 impl Fold {
     pub(super) fn new(kinds: Vec<KindSpec>, each: Nanos) -> Self {
         Self {
@@ -80,26 +90,20 @@ impl Fold {
         }
     }
 
-    /// An operation that started at `started` failed at `at`. `kinds`: its own, and the other that it is counted in.
-    pub(super) fn fail(
-        &mut self,
-        kinds: [u8; 2],
-        code: &str,
-        retried: bool,
-        (started, at): (Nanos, Nanos),
-    ) {
+    pub(super) fn fail(&mut self, failure: &Failure<'_>) {
+        let Failure { kind, also, code, retried, started, at } = *failure;
         if at > self.closed {
             // One that is repeated is late when it ends, not with each try.
             if !retried {
-                self.count_late(kinds, started);
+                self.count_late([kind, also], started);
             }
             return;
         }
-        let key = (kinds[0], code.to_owned(), retried);
+        let key = (kind, code.to_owned(), retried);
         *self.errors.entry(key).or_default() += 1;
-        let tallies = self.at(at);
-        for kind in kinds {
-            if let Some(kind) = tallies.get_mut(usize::from(kind)) {
+        let kinds = self.at(at);
+        for kind in [kind, also] {
+            if let Some(kind) = kinds.get_mut(usize::from(kind)) {
                 kind.retries += u64::from(retried);
                 kind.errors += u64::from(!retried);
             }
