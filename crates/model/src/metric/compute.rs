@@ -54,7 +54,7 @@ pub(super) const COMPUTE: &[(&str, Compute)] = &[
     ("wKB/o", Step(|s| per_op(s, Counter::DISK_WRITTEN).map(|b| b / 1024.0))),
     ("d/o", Step(|s| per_op(s, Counter::DISK_DISCARDS))),
     (MetricId::STEAL, Step(|s| share_of_core(s, Counter::HOST_STEAL))),
-    (MetricId::FOREIGN, Step(foreign)),
+    (MetricId::FOREIGN, Step(|s| share_of_core(s, Counter::HOST_FOREIGN))),
     ("client.cpu/o", Step(|s| micros_per_op(s, Counter::CLIENT_CPU))),
     ("client.cpu", Step(|s| share_of_core(s, Counter::CLIENT_CPU))),
     ("client.rss", Step(|s| gib(s.counters.get(Counter::CLIENT_RSS)))),
@@ -129,12 +129,6 @@ fn micros_per_op(step: &StepRecord, id: &str) -> Option<f64> {
 
 fn share_of_core(step: &StepRecord, id: &str) -> Option<f64> {
     (step.window.0 > 0).then_some(100.0 * step.counters.get(id)? as f64 / step.window.0 as f64)
-}
-
-/// The kernel counts the host's time in ticks, usually of 10 ms: in a short window they say little.
-fn foreign(step: &StepRecord) -> Option<f64> {
-    let has_ticks = step.window >= Nanos::from_secs(1);
-    has_ticks.then(|| share_of_core(step, Counter::HOST_FOREIGN))?
 }
 
 fn of_target(step: &StepRecord, kind: &str) -> Option<f64> {

@@ -144,14 +144,10 @@ impl<'a> Report<'a> {
         movers
     }
 
-    /// Did other programs use much of the CPUs in most rounds, or was the step too short to tell?
+    /// Did other programs use much of the CPUs in most rounds?
     fn is_shared(&self, step: &Step, system: &str) -> bool {
-        let foreign = |step: &Step| self.median(system, step, MetricId::FOREIGN);
-        match foreign(step) {
-            Some(percent) => percent > FOREIGN_PERCENT,
-            // Where it is not known at all, no step has it.
-            None => self.steps.iter().any(|other| foreign(other).is_some()),
-        }
+        let foreign = self.median(system, step, MetricId::FOREIGN);
+        foreign.is_some_and(|percent| percent > FOREIGN_PERCENT)
     }
 
     /// The evidence behind the ratios that decide a step: systems × rounds; `None` without any pair.
