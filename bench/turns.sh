@@ -20,7 +20,7 @@
 set -euo pipefail
 shopt -s inherit_errexit
 
-out=/dev/stdout
+out=
 case ${1:-} in
     '') ;;
     --out) out=$(realpath -m -- "${2:?bench/turns.sh: --out needs a file}") ;;
@@ -72,6 +72,8 @@ for round in $(seq "${TURNS_ROUNDS:-8}"); do
     done
 done
 
+# Standard output itself is not opened again: if it is a file, that would empty it.
+[[ -z $out ]] || exec >"$out"
 awk -F, '
     { d = log($3); cell = $1 SUBSEP $2; n[cell]++; sum[cell] += d; squares[cell] += d * d; steps[$2] }
     END {
@@ -88,4 +90,4 @@ awk -F, '
             printf "| %s | %.3f | %.2f | %.3f | %.2f | %d |\n", step, ratio[1], sd[1], ratio[2], sd[2], rounds
         }
         printf "| all, root mean square | | %.2f | | %.2f | |\n", sqrt(all[1] / count), sqrt(all[2] / count)
-    }' "$rows" >"$out"
+    }' "$rows"
