@@ -259,7 +259,7 @@ fn foreign(report: &Report<'_>) -> Option<Finding> {
     Some(Finding {
         title: "Other programs used the CPUs".to_owned(),
         text: format!(
-            "In {step} processes that are neither server nor client took {percent} % of one CPU ({}, median of its rounds). Trust costs of server and client over throughput, or measure on a quiet machine. Costs of the host explain nothing in such steps.",
+            "In {step}, processes that are neither server nor client took {percent} % of one CPU ({}, median of its rounds). Trust costs of server and client over throughput, or measure on a quiet machine. Costs of the host explain nothing in such steps.",
             at.system.name
         ),
     })
